@@ -190,7 +190,6 @@ def temporary_pattern() -> str:
 
 @cache
 def _token(process: int) -> str:
-    """Return a name for a process that no other has; containers may share a folder and numbers."""
     return f"{process}-{os.urandom(4).hex()}"
 
 

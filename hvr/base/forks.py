@@ -37,10 +37,6 @@ def _in_child() -> None:
 
 
 def _wait_for_imports() -> None:
-    """Let other threads finish their imports: hvr imports its modules when they are needed.
-
-    The fork would find the locks of these modules taken, by a thread that it does not have.
-    """
     end = time.monotonic() + _PATIENCE_S
     while _others_import() and time.monotonic() < end:
         time.sleep(0.001)
@@ -55,7 +51,6 @@ def _others_import() -> bool:
 
 
 def _let_torch_work_alone() -> None:
-    """Give torch a single thread if hvr has used it: it would wait for the others for ever."""
     if "hvr.base.extras" in sys.modules:
         set_num_threads = getattr(sys.modules.get("torch"), "set_num_threads", None)
         if set_num_threads is not None:

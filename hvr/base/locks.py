@@ -30,12 +30,7 @@ _HELD = frozenset({errno.EACCES, errno.EAGAIN, errno.EDEADLK, errno.EWOULDBLOCK}
 
 
 class Lock:
-    """A lock that is held.
-
-    Args:
-        path: its file.
-        descriptor: of the open file.
-    """
+    """A lock that is held."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
@@ -269,7 +264,6 @@ def read_set(head: Path, read: Callable[[], _Read]) -> _Read:
 
 
 def _left(head: Path, stems: Iterable[str]) -> Iterator[Path]:
-    """Yield what earlier sets left, and what processes left that were killed while they wrote."""
     for pattern in (*(f"{stem}-{_DIGEST}*" for stem in stems), head.name):
         yield from head.parent.glob(pattern)
         yield from head.parent.glob(f".{pattern}.*.part")

@@ -110,12 +110,7 @@ def console(*, stderr: bool = False, **options: Any) -> Console:
 
 
 class _ProtectedStream:
-    """A stream that cleans what is written.
-
-    Args:
-        stream: where it goes.
-        clean: takes keys out of a text.
-    """
+    """A stream that cleans what is written."""
 
     def __init__(self, stream: TextIO, clean: Callable[[str], str]) -> None:
         self.unprotected = stream
@@ -138,7 +133,6 @@ def _protected(stream: TextIO, clean: Callable[[str], str]) -> TextIO:
 
 
 def _without_known_keys() -> Callable[[str], str]:
-    """Return a function that takes the keys of the environment out of a text."""
     if not any(map(named_like_a_key, os.environ)):
         return str
     from hvr.base.secrets.scrubber import Scrubber

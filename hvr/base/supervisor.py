@@ -137,7 +137,6 @@ def _reap(child: int) -> int | None:
 
 
 def _used(root: int) -> int:
-    """Return the bytes of physical memory that the processes below one use, shared pages each."""
     pages = 0
     for pid in descendants(root):
         with suppress(OSError), open(f"/proc/{pid}/statm") as file:

@@ -40,11 +40,7 @@ _PATIENCE_S = 30.0
 
 @dataclass(frozen=True)
 class BenchFolder:
-    """A folder with the results of a bench.
-
-    Args:
-        path: the folder.
-    """
+    """A folder with the results of a bench."""
 
     path: Path
 
@@ -208,7 +204,6 @@ class BenchFolder:
 
 
 def _address(spec: str, model: ModelChoice) -> str | None:
-    """Return the address at which the model of a spec is reached; None for the provider's own."""
     chosen = read_config(spec, base_url=model.base_url, trust_project=model.trust_project)
     return chosen.trusted().options.base_url
 
@@ -272,5 +267,4 @@ def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]
 
 
 def _write(path: Path, value: Any) -> None:
-    """Write JSON whole or not at all, even if the process is killed."""
     write_whole(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")

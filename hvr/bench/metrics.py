@@ -48,10 +48,6 @@ def goal_condition_success(state: State, goal: Expression) -> float:
     that share no unbound variable are then maximised apart, and a part is left as soon as all
     its conditions hold.
 
-    Args:
-        state: where to look.
-        goal: with ground or existentially bound arguments.
-
     Returns:
         0 to 1; 1 for a goal without conditions. 0 if a variable has no object or no binding
         respects the equalities.
@@ -281,7 +277,6 @@ def rename_objects(truth: GroundTruth, names: Names) -> GroundTruth:
 
 
 def _renamed(plan: Steps, truth: GroundTruth) -> Iterator[GroundTruth]:
-    """Yield all renamings but the one that changes nothing."""
     choices = [ways for _, ways in _choices(plan, truth)]
     for chosen in islice(product(*choices), 1, RENAMINGS):
         yield rename_objects(truth, {a: b for names in chosen for a, b in names.items()})
@@ -303,7 +298,6 @@ def _choices(plan: Steps, truth: GroundTruth) -> list[tuple[str, Sequence[Names]
 
 
 def _abstract_plan(plan: Steps, kinds: Container[str]) -> Steps:
-    """Return the plan with all objects of each of some classes taken as one."""
     return [
         GroundAction(a.name, tuple(_class(n) if _class(n) in kinds else n for n in a.args))
         for a in plan
@@ -311,7 +305,6 @@ def _abstract_plan(plan: Steps, kinds: Container[str]) -> Steps:
 
 
 def _abstract_truth(truth: GroundTruth, names: Names, kinds: Container[str]) -> GroundTruth:
-    """Return the ground truth, renamed, with the objects of the other classes taken as one."""
     objects = {n for a in truth.steps for n in a.args}
     return rename_objects(truth, {**{n: _class(n) for n in objects if _class(n) in kinds}, **names})
 
@@ -327,7 +320,6 @@ def _injections(names: Sequence[str], pool: Sequence[str]) -> Sequence[Names]:
 
 
 def _roles(steps: Iterable[GroundAction]) -> dict[str, set[tuple[str, int]]]:
-    """Return for each object the actions and argument places that it is used in."""
     roles: dict[str, set[tuple[str, int]]] = {}
     for action in steps:
         for place, name in enumerate(action.args):
@@ -387,10 +379,6 @@ def length_discrepancy(plan_length: int, truth_length: int) -> float:
 
     The difference in steps, divided by the steps of the ground truth: 1.0 is twice as long,
     negative is shorter, and an empty plan has -1.
-
-    Args:
-        plan_length: steps of the plan.
-        truth_length: steps of the ground truth; positive.
     """
     return (plan_length - truth_length) / truth_length
 

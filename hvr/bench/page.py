@@ -148,13 +148,7 @@ _MOST_ERRORS = 50
 
 
 def render(manifest: Mapping[str, Any], results: Sequence[CellResult], summary: Summary) -> str:
-    """Return the page.
-
-    Args:
-        manifest: of the bench.
-        results: of its cells.
-        summary: their numbers.
-    """
+    """Return the page."""
     summary = summary.beside()
     names = [summary.label(m) for m in summary.models]
     paper = paper_tables()
@@ -446,7 +440,6 @@ def _errors(results: Sequence[CellResult]) -> str:
 
 
 def _pair(values: Mapping[str, float | None], name: str) -> str:
-    """Return MPV or AABV as the paper prints it: `(before) after`."""
     before, after = values[f"{name}_before"], values[f"{name}_after"]
     return "–" if before is None else f"({_number(before)}) {_number(after)}"
 

@@ -186,7 +186,6 @@ def _kind(error: Exception) -> str:
 
 
 def _start_worker() -> None:
-    """In a worker process: print as the first process does, and show what a model waits for."""
     from hvr.models.meter import show_notices_of_worker
 
     protect_output()
@@ -258,7 +257,6 @@ def _ignore(planned: Planned) -> None:
 
 
 def _class(cell: Cell) -> type[Policy[Any]]:
-    """Return the class of the policy that plans in a cell."""
     name = policy_of(cell.setting)
     if name is not None:
         return policy_class(name)
@@ -350,10 +348,6 @@ def _about(cell: Cell) -> dict[str, Any]:
 
 
 def _planner(cell: Cell, options: CellOptions, transcript: Path) -> Planner:
-    """Return Fast Downward with its results kept beside the transcript.
-
-    When a bench is repeated, its recorded results are used.
-    """
     name = f"{cell.id}.planner.jsonl"
     earlier = options.cassettes / name if options.cassettes is not None else None
     return RecordedPlanner(FastDownward(), transcript.with_name(name), earlier)
@@ -365,7 +359,6 @@ def _planner(cell: Cell, options: CellOptions, transcript: Path) -> Planner:
 
 @lru_cache(maxsize=2)
 def _compiled(domain: Domain, problem: Problem) -> Task:
-    """Return a task that keeps what it has compiled for the next cell in the same scene."""
     return Task(domain, problem)
 
 

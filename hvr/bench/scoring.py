@@ -181,13 +181,7 @@ def replay_plan(task: Task, plan: Steps) -> DomainReplay:
 
 
 def keeps_constraints(scene: str, constraints: Sequence[str], plan: Steps) -> bool:
-    """Return whether a plan keeps trajectory constraints, as far as its steps are applicable.
-
-    Args:
-        scene: name of the scene.
-        constraints: the constraints, as PDDL.
-        plan: the steps.
-    """
+    """Return whether a plan keeps trajectory constraints, as far as its steps are applicable."""
     if not constraints:
         return True
     task = _bound(scene, tuple(constraints))
@@ -202,12 +196,6 @@ def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> Executio
     predicts, and where they differ, execution goes on from what was seen. It stops at the first
     step that the environment refuses or that is no longer applicable; a step whose outcome made
     the next one inapplicable counts as failed.
-
-    Args:
-        task: the problem of the whole scene.
-        scene: name of the scene.
-        plan: the steps.
-        seed: seed of the environment.
     """
     ontology = world_of_scene(scene).scene_ontology
     world = open_world(Kitchen(scene, seed), ontology=ontology)
@@ -250,7 +238,6 @@ def _valid(task: Task, goal: Expression, truth: GroundTruth) -> bool:
 
 
 def _aligned(goal: str, scene: str, plan: Steps) -> Steps:
-    """Return a plan that reaches the goal, without its unnecessary steps."""
     kept = eliminate_actions(_task_with(goal, scene).initial, plan)
     return plan if kept is None else [plan[i] for i in kept]
 
@@ -311,7 +298,6 @@ def _task_with(goal: str, scene: str) -> Task:
 
 @lru_cache(maxsize=8)
 def _bound(scene: str, constraints: tuple[str, ...]) -> Task:
-    """Return the problem of a scene with constraints and no goal."""
     task = scene_task(scene)
     objects = task.problem.objects
     formulas = tuple(parse_constraint(text, task.domain, objects) for text in constraints)

@@ -124,7 +124,6 @@ def with_spread(stat: Stat | None, key: str) -> str:
 
 
 def _rounded(stat: Stat | None, key: str) -> str:
-    """Return whole numbers without the spread: there may be thirteen columns."""
     return "–" if stat is None else f"{(100 if COLUMNS[key].percent else 1) * stat.mean:.0f}"
 
 

@@ -55,10 +55,6 @@ def initial_belief(scene: SceneGraph, sight: Sight = Sight.OMNISCIENT) -> Belief
 
     With `Sight.DOORS` nobody has opened anything for it: it knows which things there are, and not
     where those are that it does not see.
-
-    Args:
-        scene: all that is there.
-        sight: what the robot sees.
     """
     names = frozenset(scene.objects)
     if sight is Sight.DOORS:

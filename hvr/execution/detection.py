@@ -226,7 +226,6 @@ class _Search:
         )
 
     def _halfway(self) -> bool:
-        """Return whether a refused action has done a part of what it should."""
         return any(self._used_up(a) for a in self.left.missing if a.predicate == "holding")
 
     def _wrong_object(self, wrong: Iterable[Expression]) -> RawDeviation | None:
@@ -286,13 +285,11 @@ class _Search:
         return None
 
     def _broken(self, name: str) -> bool:
-        """Return whether a thing that should be there is not, or only its pieces are."""
         present = Atom("present", (name,))
         was = self.expected.before & self.expected.after
         return present in was and self.observed.value(present) is Truth.FALSE
 
     def _heard(self, name: str, noise: SoundKind) -> bool:
-        """Return whether a thing of this kind was heard; sounds do not tell one from another."""
         o = self.observed.scene.objects.get(name)
         return o is not None and any(
             s.noise is noise and s.object_type == o.object_type for s in self.observed.sounds

@@ -100,13 +100,7 @@ class Deviation(Value):
 
 
 def constraint_broken(constraint: Trajectory, step: int, action: GroundAction | None) -> Deviation:
-    """Return the deviation of a constraint that is broken.
-
-    Args:
-        constraint: the constraint.
-        step: number of the last step.
-        action: that step.
-    """
+    """Return the deviation of a constraint that is broken."""
     formula = constraint.formulas[0]
     wanted = formula if constraint.operator == "always" else Not(formula)
     return Deviation(
@@ -165,11 +159,6 @@ def compare_states(
 
     Being near is one-sided: what the robot means to be near must be in reach, in the hand, or
     so close that a step or a look suffices, but more may be in reach than it means to use.
-
-    Args:
-        expected: the facts that should hold.
-        observed: the facts that were seen.
-        scene: tells what is in reach.
     """
     expected, observed = frozenset(expected), frozenset(observed)
     missing = [a for a in expected - observed if a.predicate != "near"]
@@ -326,10 +315,6 @@ class UnexplainedDifferences:
         return self.observed.value(atom) is Truth.FALSE
 
     def _is_odd(self, atom: Atom, within: frozenset[str]) -> bool:
-        """Return whether a change of what the plan does not name calls for an explanation.
-
-        Not if it is the action's own doing: what stands on a moved plate moves, too.
-        """
         sorts = self.observed.sorts
         if atom.predicate in sorts.remembered | sorts.drifting | {"near"}:
             return False

@@ -154,11 +154,7 @@ class Executor(Generic[Goal]):
     def _announce(
         self, planned: Planned, started: float, looking_for: tuple[str, ...] = ()
     ) -> None:
-        """Validate a plan and tell of it.
-
-        Raises:
-            InvalidPlanError: the plan does not validate.
-        """
+        """Validate a plan and tell of it."""
         report = Validator(planned.task).check(planned.plan.actions)
         self.planned(planned)
         self.listen(
@@ -196,11 +192,7 @@ class Executor(Generic[Goal]):
             planned = new
 
     def _first_plan(self, stage: Goal) -> Planned:
-        """Return a plan for a stage; while there is none, look for more of what it needs.
-
-        Raises:
-            ImpossibleGoalError: there is no plan, and nothing is left to look for.
-        """
+        """Return a plan for a stage; while there is none, look for more of what it needs."""
         while True:
             try:
                 return self.prepare(stage)
@@ -234,7 +226,6 @@ class Executor(Generic[Goal]):
             self._for_nothing = (place,)
 
     def _begin(self, planned: Planned) -> None:
-        """Take note of the state at the beginning of the run."""
         if self.steps == 0:
             self._keep(self._promised, planned.task.initial, None)
 
@@ -312,7 +303,6 @@ class Executor(Generic[Goal]):
         return self._missed(watch)
 
     def _outdated(self, watch: Monitor, rest: tuple[GroundAction, ...], why: str) -> Impasse:
-        """Return the impasse of a plan that is given up for a better one."""
         return Impasse((), None, True, rest, *watch.ahead(watch.state), self.steps, why)
 
     def _missed(self, watch: Monitor) -> Impasse | None:
@@ -328,16 +318,7 @@ class Executor(Generic[Goal]):
     # a new plan
 
     def _make_room(self, impasse: Impasse, planned: Planned, *, new: bool) -> bool:
-        """Clear things that the plan does not need from a place without room.
-
-        Args:
-            impasse: why the plan cannot go on.
-            planned: the plan.
-            new: clear only what has just come there.
-
-        Returns:
-            whether the place was cleared.
-        """
+        """Clear things that the plan does not need from a place without room."""
         place, things = self.world.crowding(impasse, planned.relevant.names, new=new)
         if not things or self.replans >= self.max_replans:
             return False
@@ -405,12 +386,7 @@ class Executor(Generic[Goal]):
         return None
 
     def _another(self, rung: str, goal: Goal, impasse: Impasse, reason: str) -> Planned:
-        """Return the plan of a rung; report and count the outcome.
-
-        Raises:
-            ImpossibleGoalError: there is no plan.
-            PlannerError: no plan was found, or it does not validate.
-        """
+        """Return the plan of a rung; report and count the outcome."""
         self._ladder.take(rung, impasse)
         self.replans += 1
         self._done = 0
@@ -424,7 +400,6 @@ class Executor(Generic[Goal]):
         return planned
 
     def _look_around(self, impasse: Impasse, everything: bool) -> bool:
-        """Look for lost things, or at everything again; return whether anything new was seen."""
         things = self.world.look_around(self.steps, everything)
         if things:
             self._ladder.take("look around", impasse)
@@ -432,7 +407,6 @@ class Executor(Generic[Goal]):
         return bool(things)
 
     def _keep(self, promises: ConstraintMonitor, state: State, action: GroundAction | None) -> None:
-        """Look whether constraints are kept in a state; take note of those that are not."""
         broken = promises.observe(state)
         if broken:
             failures = tuple(constraint_broken(one, self.steps, action) for one in broken)

@@ -43,7 +43,6 @@ def literal_clause(literal: Expression, wording: Wording | None = None) -> str:
 
 
 def _compared(condition: Comparison, positive: bool) -> str:
-    """Return a comparison of a function with a number or a function as a clause; else ""."""
     left, right = _amount(condition.left), _amount(condition.right)
     if not isinstance(condition.left, FunctionTerm) or not right:
         return ""

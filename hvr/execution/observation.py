@@ -136,10 +136,6 @@ def audio_events(before: SceneGraph, after: SceneGraph) -> tuple[AudioEvent, ...
     * broken: a thing that broke;
     * poured: a vessel that was filled or emptied;
     * dropped: a thing that came to lie on the floor.
-
-    Args:
-        before: all objects, seen or not, before.
-        after: all objects after.
     """
     heard: dict[AudioEvent, None] = {}
     for name, now in after.objects.items():

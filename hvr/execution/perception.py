@@ -170,7 +170,6 @@ def _reading(scene: SceneGraph, key: _Key) -> Any:
 
 
 def _value(o: SceneObject, attribute: str) -> Any:
-    """Return a attribute as it is compared: the innermost receptacle; False and absent are the same."""
     if attribute == "parents":
         return o.parents[:1]
     default = "RoomTemp" if attribute == "temperature" else False

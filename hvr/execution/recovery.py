@@ -186,12 +186,6 @@ def replaceable(
     """Return the object of an impasse that another one could stand in for, or None.
 
     The other one is of the same class, has the same affordances, and is there.
-
-    Args:
-        impasse: why the plan cannot go on.
-        graph: knows the classes.
-        inventory: what there is.
-        avoid: objects that have been replaced already.
     """
     # What the deviations speak of comes first: the action may name what is as it should be.
     named = [n for f in impasse.failures for n in f.objects]
@@ -214,7 +208,6 @@ def replaceable(
 
 
 def _affordances(name: str, inventory: Inventory, task: Task) -> frozenset[str]:
-    """Return the unary predicates that never change and are true of an object."""
     return frozenset(
         predicate
         for predicate in task.domain.predicates
@@ -421,12 +414,7 @@ class ExecutionWorld(Protocol):
         return frozenset()
 
     def place_to_open(self, sought: Sequence[str], shut: Collection[str]) -> str | None:
-        """Return the closed place to look into next for some things, or None.
-
-        Args:
-            sought: names of the things.
-            shut: places that do not open.
-        """
+        """Return the closed place to look into next for some things, or None."""
         del sought, shut
         return None
 

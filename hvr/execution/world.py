@@ -37,11 +37,7 @@ if TYPE_CHECKING:
 
 
 class ChangeReader:
-    """Turns statements into PDDL atoms, by the annotations of an ontology.
-
-    Args:
-        ontology: ties properties to predicates.
-    """
+    """Turns statements into PDDL atoms, by the annotations of an ontology."""
 
     def __init__(self, ontology: Ontology) -> None:
         self._rules: dict[str, PredicateRule] = {}
@@ -366,7 +362,6 @@ class World:
         return tuple(sorted({*things, *named}))
 
     def _is_near(self, name: str) -> bool:
-        """Return whether a thing is still there, in reach and not shut in."""
         there = self.scene.objects.get(name)
         if there is None or self.scene.shut_in(name):
             return False

@@ -221,7 +221,6 @@ class Evidence:
         return None
 
     def _failure(self, index: int) -> str:
-        """Return why a step cannot be executed."""
         if self._failures is None:
             self._failures = failures(self.course)
         return self._failures.get(index, "it cannot be executed")

@@ -190,13 +190,7 @@ def measure(start: State, plan: Sequence[GroundAction]) -> Measure:
 
 
 def check(start: State, plan: Sequence[GroundAction], opinion: Opinion) -> ProvenOpinion:
-    """Return what can be proven of an opinion.
-
-    Args:
-        start: where the plan begins.
-        plan: the plan.
-        opinion: what a model says of it.
-    """
+    """Return what can be proven of an opinion."""
     course = ExecutionTrace.of(start, plan)
     rejected: list[str] = []
     inserted: list[tuple[int, GroundAction]] = []

@@ -26,12 +26,7 @@ Insertion: TypeAlias = tuple[int, int]
 
 
 class Effects:
-    """A step as the abstraction sees it, restricted to bits that something reads.
-
-    Args:
-        operator: the step.
-        read: those bits.
-    """
+    """A step as the abstraction sees it, restricted to bits that something reads."""
 
     __slots__ = ("add", "delete", "makes", "perhaps", "precondition", "spoils")
 
@@ -110,9 +105,6 @@ class RelaxedSteps:
 
         Both by probing: the abstraction without the step, or with it for certain, cannot reach
         the goal. More may have to be kept or left out than are found.
-
-        Args:
-            bits: the state before the first step.
 
         Returns:
             None where no part of the plan reaches the goal.
@@ -202,7 +194,6 @@ class RelaxedSteps:
         )
 
     def _helps(self, levels: Levels, place: int, number: int, decided: Decided) -> bool:
-        """Say whether the goal may be reached if something is put in."""
         effects = self.other_effects[number]
         before = self._offered(place, levels, decided)[:-1]
         after = [self._once(effects, state, True) for state in before]

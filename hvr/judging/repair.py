@@ -498,16 +498,7 @@ class _Search:
     def run(
         self, weight: int, most: _Cost, work: int
     ) -> tuple[tuple[PlacedStep, ...] | None, bool]:
-        """Search for a repair that is cheaper than a known one.
-
-        Args:
-            weight: Weight of the bound; 0 looks at all that is no dearer, shorter ones first.
-            most: Cost of the known repair.
-            work: Work to end at.
-
-        Returns:
-            The repair, and whether nothing cheaper is left: with weights of 1 and 0 only.
-        """
+        """Search for a repair that is cheaper than a known one."""
         order = count()
         queue: list[tuple[tuple[int, ...], int, bool, _Cost, int, TraceState, _Path]] = []
         best: dict[_Key, _Cost] = {}
@@ -559,15 +550,7 @@ class _Search:
     def _successors(
         self, estimate: Estimate, rest: bool, place: int, mark: TraceState, path: _Path
     ) -> Iterator[tuple[_Cost, int, int, TraceState, _Path]]:
-        """Yield the nodes after one: costs, bound, place, state and path.
-
-        Args:
-            estimate: Bound of the node.
-            rest: Whether to yield the insertions that do not lower the bound, instead of all else.
-            place: Place of the node.
-            mark: State of the node.
-            path: Path to the node.
-        """
+        """Yield the nodes after one: costs, bound, place, state and path."""
         least = estimate.least
         if not rest and place < len(self.steps):
             index, operator = self.steps[place]
@@ -594,7 +577,6 @@ class _Search:
 
 
 def _priority(weight: int, cost: _Cost, ahead: int, place: int) -> tuple[int, ...]:
-    """Return the place of a node in the queue."""
     if not weight:
         return (cost[1], cost[0], -place)
     left_out = place - (cost[1] - cost[0])

@@ -172,11 +172,6 @@ def shorter_plan(
 ) -> Improvement | None:
     """Return a shorter plan than what the judge leaves; None where the planner has none.
 
-    Args:
-        validator: where the plan begins.
-        verdict: what the judge said of it.
-        planner: looks for the shorter plan.
-
     Raises:
         PlannerError: it found no plan in its time, or cannot plan for such a task.
     """
@@ -200,7 +195,6 @@ def shorter_plan(
 
 
 def _from(state: State) -> Task:
-    """Return the task that begins in a state."""
     task = state.task
     return Task(task.domain, task.problem.replace(init=state.atoms(static=True)))
 

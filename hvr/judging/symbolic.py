@@ -361,7 +361,6 @@ def _repaired(merged: Sequence[PlacedStep], reduction: Reduction) -> _Repaired |
 
 
 def _moved(items: list[_Item], begin: int, length: int) -> list[_Item]:
-    """Return a list with a run of items one place ahead."""
     run = items[begin : begin + length]
     return [*items[: begin - 1], *run, items[begin - 1], *items[begin + length :]]
 

@@ -80,11 +80,6 @@ def unrequested(log: CallLog, at: int) -> CallFinding | None:
 
 
 def _request(log: CallLog, at: int) -> Sequence[str]:
-    """Return the messages that a call can answer.
-
-    The last message alone, if it asks for another call that follows it; else all so far, since
-    "yes" goes on with what was said before.
-    """
     turn = log.calls[at].turn
     last = log.heard(at)[-1:]
     answered = (other for other, call in enumerate(log.calls) if call.turn == turn and other != at)
@@ -320,7 +315,6 @@ def _others_looked_up(log: CallLog, at: int) -> bool:
 
 
 def _looked_up_late(log: CallLog, at: int, leaf: Leaf) -> bool:
-    """Return whether a later call reads the value before the user speaks again."""
     later = log.values[at].later.get(leaf)
     return later is not None and log.reads(later) and log.calls[later].turn == log.calls[at].turn
 
@@ -473,7 +467,6 @@ def _contradiction(log: CallLog, at: int, name: str, value: Any) -> Any:
 
 
 def _shape(value: str | float) -> str:
-    """Return a value with every digit replaced: identifiers of one kind have one shape."""
     return re.sub(r"\d", "0", str(value))
 
 
@@ -499,7 +492,6 @@ def _accepted(log: CallLog, at: int) -> bool:
 
 
 def _recovered(log: CallLog, at: int) -> bool:
-    """Return whether a call failed and one of the same tool after it did not."""
     call = log.calls[at]
     return call.failed and any(
         later.tool == call.tool and not later.failed for later in log.calls[at + 1 :]
@@ -540,7 +532,6 @@ def judge_tool_plan(plan: ToolPlan, known: KnownTools | None = None) -> PlanVerd
 
 
 def _no_evidence(plan: ToolPlan, known: KnownTools | None) -> str:
-    """Return why a log without findings cannot be called clean; empty if it can."""
     if len(plan.calls) == 1 or any(call.returned for call in plan.calls):
         return ""
     if known is not None and known.schemas:

@@ -620,7 +620,6 @@ class KnowledgeGraph:
         }
 
     def _out_of_date(self, removed: Iterable[Triple]) -> set[Triple]:
-        """Return what did not fit into places from which something has been taken away."""
         emptied = {o for _, p, o in removed if p in (k("on"), k("in"))}
         if not emptied:
             return set()
@@ -635,7 +634,6 @@ class KnowledgeGraph:
         }
 
     def _write(self, added: Iterable[Triple], removed: Iterable[Triple] = ()) -> None:
-        """Add and remove triples at once: all or nothing."""
         self._change(
             [Quad(*t) for t in added],  # type: ignore[arg-type]
             [Quad(*t) for t in removed],  # type: ignore[arg-type]

@@ -101,9 +101,6 @@ def _rule(ontology: Ontology, term: str, predicate: str) -> PredicateRule:
 class FactReader:
     """Reads PDDL atoms from a store.
 
-    Args:
-        ontology: ties classes and properties to predicates.
-
     Raises:
         DataFileError: the annotations of a predicate are incomplete or contradict others.
     """
@@ -122,12 +119,7 @@ class FactReader:
         }
 
     def read(self, store: Store, objects: Mapping[str, str]) -> frozenset[Atom]:
-        """Return all true atoms over some objects.
-
-        Args:
-            store: the graph.
-            objects: the object type of each.
-        """
+        """Return all true atoms over some objects."""
         atoms: set[Atom] = set()
         for name in objects:
             self._read_node(store, obj(name), name, objects, atoms)
@@ -232,14 +224,7 @@ class Description:
 
 
 def describe(store: Store, ontology: Ontology, name: str, cls: str) -> Description:
-    """Collect what a store knows of an object.
-
-    Args:
-        store: the graph.
-        ontology: its ontology.
-        name: the object.
-        cls: its class.
-    """
+    """Collect what a store knows of an object."""
     node = obj(name)
     default = DefaultGraph()
     types: set[str] = set()

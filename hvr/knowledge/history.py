@@ -217,7 +217,6 @@ def _put(rules: _Rules, now: _Moment) -> Iterator[Mark]:
 
 
 def _filled(rules: _Rules, now: _Moment) -> Iterator[Mark]:
-    """Pouring takes the marks of what is poured along."""
     for liquid in rules.liquids:
         if (now.before.held, liquid.mark) in now.marked:
             yield now.target, liquid.mark
@@ -239,7 +238,6 @@ def _filled_with(
 
 
 def _runs(rule: _Rule, place: SceneObject | None, scene: SceneGraph) -> bool:
-    """Return whether a rule's place is on, by itself or by one of its switches."""
     if place is None or place.object_type not in rule.places:
         return False
     if rule.itself:
@@ -252,7 +250,6 @@ def _is_on(scene: SceneGraph, name: str) -> bool:
 
 
 def _parent(scene: SceneGraph, name: str) -> SceneObject | None:
-    """Return what an object is directly on or in."""
     parents = scene.objects[name].parents
     return scene.objects.get(parents[0]) if parents else None
 

@@ -67,7 +67,6 @@ def assume_atoms(
 
 
 def _within(triple: Triple, chosen: set[Node]) -> bool:
-    """Say whether the ends that are objects (robots apart) are among some."""
     s, _, o = triple
     ends = [e for e in (s, o) if e != ROBOT and str(e).startswith("<" + OBJECT)]
     return all(e in chosen for e in ends)
@@ -207,7 +206,6 @@ def _marks(ontology: Ontology) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _neutral(ontology: Ontology, prop: str) -> str | None:
-    """Return the value of a property for which there is no predicate: room temperature."""
     with_predicate = {r.term for r in predicate_rules(ontology).values() if r.prop == prop}
     values = (v for v in ontology.subjects("valueOf") if prop in ontology.annotation(v, "valueOf"))
     return next((v for v in values if v not in with_predicate), None)

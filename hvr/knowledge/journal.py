@@ -196,7 +196,6 @@ def _open(more: int, name: str, flags: int) -> int:
 
 
 def _committed(data: bytes) -> int:
-    """Return where the last whole transaction ends; lines in literals are escaped."""
     end = data.rfind(b"\n" + _END)
     return len(_HEAD) if end < 0 else end + 1 + len(_END)
 

@@ -56,11 +56,7 @@ _Ancestors = dict[Node, frozenset[Node]]
 
 
 class EntailmentRules:
-    """The rules that the axioms of an ontology make.
-
-    Args:
-        axioms: the triples of the ontology.
-    """
+    """The rules that the axioms of an ontology make."""
 
     def __init__(self, axioms: Iterable[Triple]) -> None:
         classes: dict[Node, set[Node]] = defaultdict(set)
@@ -163,11 +159,7 @@ that the closure leaves them out: every graph of a scene has a copy of it."""
 
 
 class Ontology:
-    """An ontology with all that follows from it. It does not change.
-
-    Args:
-        triples: the axioms.
-    """
+    """An ontology with all that follows from it. It does not change."""
 
     def __init__(self, triples: Iterable[Triple]) -> None:
         self.axioms: tuple[Triple, ...] = tuple(dict.fromkeys(triples))

@@ -126,10 +126,6 @@ def missing_entailments(triples: Iterable[Triple], known: Iterable[Triple]) -> l
     """Return what an OWL 2 RL reasoner derives about hvr's own names and hvr does not.
 
     Types, sub-classes, sub-properties and relations between objects count.
-
-    Args:
-        triples: axioms and facts as written.
-        known: those with what hvr derives.
     """
     import rdflib
     from reasonable import PyReasoner

@@ -121,10 +121,6 @@ def undeclared_prefix(sparql: str, known: Container[str]) -> str | None:
 
 
 def _tokens(sparql: str) -> Iterator[tuple[str, str]]:
-    """Yield kinds and texts of what is more than spaces, comments and terms; words in lower case.
-
-    The text of a name is its prefix.
-    """
     # Compiled, and kept by `re`, when it is needed: most queries need none of this.
     for match in re.finditer(_TOKEN, sparql, re.VERBOSE | re.DOTALL):
         kind = match.lastgroup or ""
@@ -146,11 +142,6 @@ def run_query(store: Store, sparql: str, *, allow_service: bool = False) -> Quer
 
     The query is answered in this process and has no limits: it is one that hvr or its caller has
     written. `hvr.knowledge.query_process.run_limited_query` is for others.
-
-    Args:
-        store: what is asked.
-        sparql: the query.
-        allow_service: whether SERVICE may open connections.
 
     Raises:
         StoreError: the query is malformed, with line and column, or wants a SERVICE.

@@ -99,12 +99,7 @@ def run_limited_query(
 
 
 def _answered(data: bytes, timeout: float) -> tuple[bytes, bytes, int]:
-    """Let the other process answer; return what it wrote and how it ended.
-
-    Raises:
-        TimeoutExpired: it was ended, as the time is over.
-        OSError: it cannot be started.
-    """
+    """Let the other process answer; return what it wrote and how it ended."""
     command = _ANSWER.format(path=[str(Path(__file__).parents[2]), *sys.path])
     with (
         _lifeline() as (line, inherited),
@@ -138,11 +133,7 @@ def _lifeline() -> Iterator[tuple[int, tuple[int, ...]]]:
 
 
 def _read(out: bytes, err: bytes, code: int, limits: QueryLimits) -> QueryResult:
-    """Return the answer of the other process.
-
-    Raises:
-        StoreError: it had none.
-    """
+    """Return the answer of the other process."""
     lines = out.splitlines()
     last: dict[str, Any] = {}
     if code == 0 and lines:
@@ -164,7 +155,6 @@ def _read(out: bytes, err: bytes, code: int, limits: QueryLimits) -> QueryResult
 
 
 def _ended_by(code: int, name: str) -> bool:
-    """Say whether a process was ended by a signal, of which Windows has not all."""
     return code < 0 and -code == getattr(signal, name, None)
 
 
@@ -195,11 +185,7 @@ def answer_query() -> None:
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Write the rows of the answer, and return what is to be said of the whole.
-
-    Raises:
-        StoreError: there is no answer.
-    """
+    """Write the rows of the answer, and return what is to be said of the whole."""
     store = Store()
     try:
         # Not `load`, which gives blank nodes other names.

@@ -125,11 +125,7 @@ ROLES = frozenset(
 
 
 class Roles:
-    """The roles of an ontology.
-
-    Args:
-        ontology: the ontology.
-    """
+    """The roles of an ontology."""
 
     def __init__(self, ontology: Ontology) -> None:
         self._ontology = ontology

@@ -157,7 +157,6 @@ class SharedGraph:
         self._server.close()
 
     def _own(self, quads: Iterable[Quad]) -> Iterator[Quad]:
-        """Leave out the ontology's triples."""
         closure = self._ontology.closure
         for quad in quads:
             triple = (quad.subject, quad.predicate, quad.object)
@@ -210,12 +209,6 @@ def run_quads(server: SparqlServer, name: str) -> bytes:
 def publish(server: SparqlServer, run: SharedRun, ontology: Ontology, quads: bytes) -> None:
     """Put the graph of a run that is in a folder on a server, instead of what is there of it.
 
-    Args:
-        server: the server.
-        run: the run.
-        ontology: what its graph is read by.
-        quads: its graph as N-Quads.
-
     Raises:
         StoreError: the server refuses or does not answer, or the quads are corrupt.
     """
@@ -240,7 +233,6 @@ def ask_run(
 
 
 def _ontology_of(server: SparqlServer, run: SharedRun) -> str:
-    """Return the IRI of the graph with the ontology of a run."""
     found = server.query(f"SELECT ?o {{ GRAPH <{RUNS}> {{ <{run.iri}> k:ontology ?o }} }}")
     if not found.rows:
         raise UnknownObjectError(f"the store at {server.address.text} lists no run {run.name!r}")
@@ -268,7 +260,6 @@ def _renamed(quad: Quad, start: str, new: str) -> Quad:
 
 
 def _local(quad: Quad, run: SharedRun) -> Quad:
-    """Return a quad of the server as it is in the folder of the run."""
     return _renamed(quad, run.events, EVENT)
 
 

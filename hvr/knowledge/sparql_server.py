@@ -47,13 +47,7 @@ _ALGORITHMS = ("MD5", "SHA", "SHA-256")
 
 @dataclass(frozen=True)
 class Login:
-    """What a server may be shown; nothing for a server that asks nobody.
-
-    Args:
-        user: a name; empty for none.
-        password: what goes with it.
-        token: instead of both.
-    """
+    """What a server may be shown; nothing for a server that asks nobody."""
 
     user: str = ""
     password: str = field(default="", repr=False)
@@ -94,12 +88,7 @@ class AuthAnswers:
         self._digest = AbstractDigestAuthHandler(self._passwords)
 
     def header(self, method: str, url: str) -> dict[str, str]:
-        """Return the header that a request is to have, if any.
-
-        Args:
-            method: of the request.
-            url: the whole address.
-        """
+        """Return the header that a request is to have, if any."""
         if not self._challenge:
             value = self._login.plain if self._unasked or self._login.token else ""
         else:
@@ -310,10 +299,6 @@ class SparqlServer:
     def put(self, graph: str, triples: bytes) -> None:
         """Let a named graph have these triples and no others.
 
-        Args:
-            graph: its IRI.
-            triples: as N-Triples.
-
         Raises:
             StoreError: the server refuses, or does not answer (exit code 4).
         """
@@ -404,7 +389,6 @@ class SparqlServer:
 
 
 def _plain(node: Node | None) -> Node | None:
-    """Return a term with truth values as hvr writes them: XSD has 1 and 0 for them, too."""
     if isinstance(node, Literal) and node.datatype == _BOOLEAN:
         return Literal(node.value in ("true", "1"))
     return node

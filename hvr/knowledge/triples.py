@@ -334,11 +334,6 @@ def statements_of(triples: Iterable[Triple]) -> tuple[Statement, ...]:
 def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterator[Quad]:
     """Yield the triples that record an event, and its two graphs of changes.
 
-    Args:
-        event: what happened.
-        sequence: its position among all events.
-        ontology: has the class of the action.
-
     Raises:
         StoreError: the time is not ISO 8601, or the action is unknown.
     """

@@ -20,13 +20,7 @@ def asks_empty(condition: str, taxonomy: Taxonomy) -> bool:
 
 
 def emptied(draft: MeaningDraft, number: int, condition: str) -> str:
-    """Return the condition of an empty thing: what holds liquids and things holds neither.
-
-    Args:
-        draft: the meaning so far.
-        number: the entity.
-        condition: that it holds no liquid.
-    """
+    """Return the condition of an empty thing: what holds liquids and things holds neither."""
     if not draft.plays(number, PLACE):
         return condition
     nothing = nothing_at(draft, number)

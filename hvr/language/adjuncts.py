@@ -252,11 +252,7 @@ class Adjuncts:
         return bool(places)
 
     def _not_above(self, place: int, word: str) -> None:
-        """Refuse the top of what only holds things inside.
-
-        Raises:
-            LanguageError: it is what is asked for.
-        """
+        """Refuse the top of what only holds things inside."""
         opens = self.taxonomy.roles.bearer(OPEN)
         holds_inside = (
             opens is not None
@@ -309,9 +305,6 @@ class Adjuncts:
         return True
 
     def _beside(self, place: int, adjunct: Adjunct) -> list[int]:
-        """Take in what stands where other things are put: it tells which place that is, and stays
-        or comes there unless it was only said to stand there; return what comes there.
-        """
         self.describes([place], adjunct)
         if adjunct.inside:
             return []

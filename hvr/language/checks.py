@@ -83,7 +83,6 @@ def _lacking(
 
 
 def _cannot(word: str, label: str) -> str:
-    """Return that something cannot be done, or that a thing cannot be so: 'be cooked'."""
     return f"the {label} cannot {word}" if word.startswith("be ") else f"cannot {word} the {label}"
 
 
@@ -113,7 +112,6 @@ def _check_method(choice: ObjectChoice, condition: Condition, object_class: str)
 
 
 def _is_liquid(choice: ObjectChoice, object_class: str, means: Manner) -> bool:
-    """Return whether a class only stands for the vessel of a liquid that is to be treated."""
     vessels = choice.taxonomy.methods.vessels_with(means)
     return any(
         e.liquid and object_class in choice.classes[n] and vessels & set(e.classes)

@@ -22,11 +22,6 @@ from hvr.values import Value
 class ClassChoice:
     """The entities of a request with the classes that they can be in a scene.
 
-    Args:
-        meaning: the request.
-        taxonomy: the class hierarchy.
-        inventory: what there is.
-
     Raises:
         ImpossibleGoalError: the scene lacks something.
     """
@@ -185,9 +180,6 @@ class ClassChoice:
 
         A group ('a fruit') keeps all of them; of classes in order of preference ('a mug, else a
         cup') the first is taken of which the scene has enough.
-
-        Raises:
-            ImpossibleGoalError: the scene has nothing that the entity can be.
         """
         entity = self.entities[number]
         if not entity.classes:

@@ -192,7 +192,6 @@ def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
 
 
 def _to_be(cursor: Cursor) -> bool:
-    """Move over 'to' before 'be': 'I want the sink to be empty'."""
     if cursor.word() != "to" or not cursor.function("be", at=cursor.at + 1):
         return False
     cursor.at += 1
@@ -353,7 +352,6 @@ def _verb_left_out(cursor: Cursor, before: Clause) -> bool:
 
 
 def _separated(cursor: Cursor, at: int) -> bool:
-    """Return whether something stands between a clause and the one before it."""
     before = cursor.word(at - 1)
     return before in STOPS or before == "," or not cursor.named(at - 1)
 
@@ -370,7 +368,6 @@ def _choice_of_clauses(cursor: Cursor) -> list[Clause]:
 
 
 def _keeps(cursor: Cursor, start: int) -> bool:
-    """Return whether the words since a position ask for a state all the time."""
     return any(
         cursor.word(at) == "keep" or cursor.function("be never", at=at)
         for at in range(start, cursor.at)
@@ -378,7 +375,6 @@ def _keeps(cursor: Cursor, start: int) -> bool:
 
 
 def _to_be_clauses(cursor: Cursor) -> Clause:
-    """Read '… to be put in the sink': a state of what was spoken of."""
     cursor.take("be")
     stated = read_passive(cursor)
     predicate = Predication(stated.adjectives, (), stated.serve)
@@ -386,7 +382,6 @@ def _to_be_clauses(cursor: Cursor) -> Clause:
 
 
 def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
-    """Put a clause that follows 'after' first: 'after washing it, …', '… after washing it'."""
     cursor.take("after")
     return earlier(read_clause(cursor), before)
 
@@ -417,9 +412,6 @@ def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
 
 
 def _elliptic(cursor: Cursor, before: Clause) -> Clause:
-    """Read a place without a verb, as in '… and then on the table': the verb is that of the clause
-    before, its object what was spoken of.
-    """
     return Clause(before.verb, (NounGroup((IT,), read_adjuncts(cursor)),))
 
 
@@ -475,9 +467,6 @@ def _fronted(cursor: Cursor) -> Adjunct | None:
 
 
 def _prefers_goal(cursor: Cursor) -> bool:
-    """Return whether 'have' or 'keep' asks for a state here; a longer verb at the same place
-    wins.
-    """
     goal, verb = cursor.function("goal"), cursor.verb()
     assert goal is not None
     return verb is None or goal.length >= verb.length
@@ -586,7 +575,6 @@ def _also(cursor: Cursor, apart: Mapping[str, Verb]) -> list[Clause]:
 
 
 def _skip_recipient(cursor: Cursor) -> None:
-    """Move over a recipient or particle that changes nothing: 'bring me', 'pour us', 'put up'."""
     while (passed := cursor.function("filler")) and passed.length > cursor.named():
         if cursor.kind(Adjective) >= passed.length:
             return
@@ -603,7 +591,6 @@ def _rest_of_group(cursor: Cursor, things: tuple[NounPhrase, ...]) -> NounGroup:
 
 
 def _after_things(cursor: Cursor) -> Predication:
-    """Read an adjective after the objects: 'leave the fridge open', 'get the potato sliced'."""
     length = cursor.kind(Adjective)
     on_off = cursor.word() in {"on", "off"} and cursor.particle_here()
     if on_off or (length and cursor.verb() is None and not cursor.named(cursor.at + length)):

@@ -52,9 +52,6 @@ class Picks:
 def explore(attempt: Callable[[Picks], _T]) -> Iterator[_T]:
     """Yield what comes of each way to choose, that of all first alternatives first.
 
-    Args:
-        attempt: reads with given picks.
-
     Raises:
         LanguageError: there are more ways than anyone means.
     """
@@ -92,12 +89,7 @@ _Kind = TypeVar("_Kind", FunctionWord, Verb)
 
 
 class Match(NamedTuple, Generic[_Kind]):
-    """A phrase of the lexicon that stands at a position.
-
-    Args:
-        length: number of its words.
-        entry: what it means there.
-    """
+    """A phrase of the lexicon that stands at a position."""
 
     length: int
     entry: _Kind
@@ -297,16 +289,12 @@ class Cursor:
         return None
 
     def _goes_on(self, start: int, at: int, listing: bool) -> bool:
-        """Return whether an object, or another verb before the object, follows a word that may
-        be a verb; in 'leave the fridge open and wash the mug' the word tells of the fridge.
-        """
         linker = self.function("and", at=at)
         if linker and self.kind(Verb, at + linker.length) and not self.named(at + linker.length):
             return not listing and not (self.kind(Adjective, start) and self._named_before(start))
         return self.starts_exactly(at) or (not listing and self.starts_thing(at))
 
     def _named_before(self, at: int) -> bool:
-        """Return whether a noun ends before a position."""
         return any(self.named(start) == at - start for start in range(max(0, at - 3), at))
 
     def split_verb(self, at: int | None = None) -> bool:
@@ -527,7 +515,6 @@ def plainly(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def _begins_verb(tokens: tuple[str, ...], lexicon: Lexicon) -> bool:
-    """Say whether a verb comes first: 'holding'."""
     return any(
         isinstance(entry, Verb) for _, entries in lexicon.matches(tokens, 0) for entry in entries
     )
@@ -580,7 +567,6 @@ def compound_dish(cursor: Cursor) -> tuple[int, Dish] | None:
 
 
 def _filling(cursor: Cursor, at: int) -> tuple[int, Part | None]:
-    """Return the length of a noun, and the part of a dish that it names."""
     for length, entries in cursor.lexicon.matches(cursor.tokens, at):
         for entry in entries:
             if isinstance(entry, Noun) and entry.object_class in cursor.lexicon.fillings:
@@ -589,7 +575,6 @@ def _filling(cursor: Cursor, at: int) -> tuple[int, Part | None]:
 
 
 def _dish(cursor: Cursor, at: int) -> tuple[Dish | None, int]:
-    """Return a dish of parts in a vessel, with its length."""
     for length, entries in cursor.lexicon.matches(cursor.tokens, at):
         for entry in entries:
             if isinstance(entry, Dish) and entry.parts and entry.vessels:

@@ -15,12 +15,7 @@ from hvr.language.syntax import Adjunct, NounGroup, NounPhrase
 
 
 class Making:
-    """The clauses that say what shall be there in the end, whatever has to be done for it.
-
-    Args:
-        draft: the meaning so far.
-        adjuncts: takes in what follows the objects.
-    """
+    """The clauses that say what shall be there in the end, whatever has to be done for it."""
 
     def __init__(self, draft: MeaningDraft, adjuncts: Adjuncts) -> None:
         self.draft = draft
@@ -83,7 +78,6 @@ class Making:
         )
 
     def _goes_beside(self, thing: NounPhrase) -> bool:
-        """Return whether people mean beside it by 'with': cutlery, a drink in its own vessel."""
         own_vessel = thing.of is not None and thing.kind == "noun"
         drink = thing.dish is not None and thing.dish.liquid is not None and not thing.nouns
         beside = any(self.taxonomy.plays(n.object_class, BESIDE) for n in thing.nouns)
@@ -99,11 +93,7 @@ class Making:
                 self.draft.change(number, serve=True, rests=False)
 
     def _make_sure_of(self, verb: Verb, number: int, *, serving: bool) -> None:
-        """Refuse to make things that nothing says how to make, as in 'make a fork'.
-
-        Raises:
-            LanguageError: nothing is asked of the thing but that it be made.
-        """
+        """Refuse to make things that nothing says how to make, as in 'make a fork'."""
         entity = self.draft.entities[number]
         known = entity.conditions or entity.liquid or self.draft.placed(number)
         if known or serving or self.draft.holds_something(number):
@@ -189,12 +179,7 @@ class Making:
         )
 
     def _want_idle(self, number: int, *, handed: bool) -> None:
-        """Ask for a wanted thing of which nothing else is said: held, switched on, or just there.
-
-        Args:
-            number: the thing.
-            handed: 'a cold apple' is to be had, not only to be cold.
-        """
+        """Ask for a wanted thing of which nothing else is said: held, switched on, or just there."""
         entity, draft = self.draft.entities[number], self.draft
         related = draft.placed(number) or draft.holds_something(number) or entity.liquid
         held = handed and draft.plays(number, PORTABLE)

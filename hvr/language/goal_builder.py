@@ -92,13 +92,7 @@ def collect(choice: ObjectChoice) -> list[Demand]:
 
 
 def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[Demand]:
-    """Return the demands about one entity.
-
-    Args:
-        choice: the entities.
-        number: which one.
-        before: the demands about the entities before it.
-    """
+    """Return the demands about one entity."""
     entity = choice.entities[number]
     demands = []
     for condition in entity.conditions:
@@ -150,9 +144,6 @@ def _in_the_open(choice: ObjectChoice) -> list[str]:
 def _resting(choice: ObjectChoice, number: int) -> str:
     """Return the condition of being on a serving surface: the preferred one for serving, any one
     for things that shall only rest.
-
-    Raises:
-        MissingObjectError: the scene has no such surface.
     """
     ranked = choice.taxonomy.preferred("serving")
     places = [c for c in ranked if choice.inventory.of(c)]
@@ -257,7 +248,6 @@ def _on_the_way(choice: ObjectChoice, demand: Demand, demands: list[Demand]) -> 
 
 
 def _about(choice: ObjectChoice, demand: Demand, entity: int) -> bool:
-    """Return whether a demand is about an entity, pieces of it, or what is put on or in it."""
     cut_from = choice.entities[demand.entity].cut_from
     return entity in (demand.entity, demand.outer, cut_from)
 
@@ -373,7 +363,6 @@ class Formula:
                     self.conjuncts.append(f"(or {options})")
 
     def _each_in_some(self, number: int) -> bool:
-        """Return whether things shall each be in some place of a kind, whichever: 'in drawers'."""
         entity = self.choice.entities[number]
         asked = any(d.entity == number for d in self.demands)
         return entity.count < 0 and not entity.apart and not asked and not self.choice.names(number)
@@ -415,9 +404,6 @@ class Formula:
         return literals
 
     def _before(self, demand: Demand) -> int:
-        """Return how many places of their own the things named before have: 'in different
-        drawers'.
-        """
         assert demand.outer is not None
         if not self.choice.entities[demand.outer].apart:
             return 0
@@ -425,7 +411,6 @@ class Formula:
         return sum(self.choice.copies(n) for n in inside[: inside.index(demand.entity)])
 
     def _at(self, inner: str, outer: int, places: list[str]) -> str:
-        """Return `(on inner place)` or `(in inner place)`, whichever the kind of place has."""
         taxonomy, classes = self.choice.taxonomy, self.choice.classes[outer]
         relations = sorted({taxonomy.relation(c) for c in classes})
         texts = [f"({relation} {inner} {place})" for relation in relations for place in places]
@@ -567,7 +552,6 @@ def end_predicates(taxonomy: Taxonomy) -> frozenset[str]:
 
 
 def _end_preferences(ontology: Ontology) -> list[tuple[str, str]]:
-    """Return the preferences for the end of a task, each with the property that it is about."""
     return [
         (name, str(ontology.annotation(name, "property")[0]).removeprefix("k:"))
         for name in ontology.instances("Preference")

@@ -32,11 +32,6 @@ _NOISE = frozenset({"really", "very", "quite", "just", "actually", "basically", 
 def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]:
     """Read a request; where it leaves a choice, once for each way to choose.
 
-    Args:
-        text: English sentences or fragments.
-        lexicon: the known words.
-        taxonomy: the class hierarchy.
-
     Raises:
         LanguageError: nothing, or something essential, was not understood.
     """
@@ -138,7 +133,6 @@ def _hints(cursor: Cursor, unknown: list[str]) -> str:
 
 
 def _dishes(cursor: Cursor) -> str:
-    """Return the dishes that can be made, if the request is to make something."""
     first = cursor.verb(0)
     if first is None or first.entry.frame not in {"make", "serve"}:
         return ""
@@ -218,7 +212,6 @@ class Reader:
         )
 
     def _in_scene(self, meaning: Meaning, inventory: Inventory) -> Goal | ImpossibleGoalError:
-        """Return the goal of a meaning, or why it is impossible."""
         try:
             return goal_of(meaning, self.taxonomy, inventory, self.domain)
         except ImpossibleGoalError as error:

@@ -420,14 +420,12 @@ def _nouns(ontology: Ontology) -> Iterator[tuple[str, str]]:
 
 
 def _loose_nouns(ontology: Ontology) -> Iterator[tuple[str, str, str]]:
-    """Yield what people call things that are something else, for object types."""
     for name in sorted(ontology.object_types):
         for word in ontology.annotation(name, HIDDEN_LABEL.value):
             yield str(word), name, ontology.label(name)
 
 
 def _is_affordance(ontology: Ontology, name: str) -> bool:
-    """Return whether a class only says what its things are good for, which nobody names."""
     return bool(
         ontology.annotation(name, "pddlPredicate") or ontology.annotation(name, "thorField")
     )

@@ -97,7 +97,6 @@ class Liquids:
         return things
 
     def _flows_from(self, adjunct: Adjunct) -> str | None:
-        """Return the liquid that what an adjunct names gives: coffee 'at the coffee machine'."""
         named = {n.object_class for thing in adjunct.things for n in thing.nouns}
         for means in self.taxonomy.methods.means:
             if means.achieves in self.liquids and named & set(means.needs):
@@ -105,11 +104,7 @@ class Liquids:
         return None
 
     def _fill_with(self, verb: Verb, vessel: int, thing: NounPhrase) -> None:
-        """Fill a vessel with a liquid, with what a bottle holds, or with food.
-
-        Raises:
-            LanguageError: the thing is none of these.
-        """
+        """Fill a vessel with a liquid, with what a bottle holds, or with food."""
         known = (
             self.referents.of(thing, ReferentReading(dishes=True))
             if thing.kind == "pronoun"

@@ -181,10 +181,6 @@ class MeaningDraft:
 
     Entities are known by their numbers. A number stays taken when its entity turns out to be
     only a means ('in the microwave') or to be another one ('coffee in a cup').
-
-    Args:
-        text: the request.
-        taxonomy: the class hierarchy.
     """
 
     def __init__(self, text: str, taxonomy: Taxonomy) -> None:

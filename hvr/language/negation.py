@@ -43,7 +43,6 @@ def prohibits(cursor: Cursor) -> bool:
 
 
 def _no_thing(cursor: Cursor) -> bool:
-    """Return whether 'no' stands before a thing of which nothing is said: 'no microwave'."""
     after = cursor.at + 1 + cursor.named(cursor.at + 1)
     ends = cursor.word(after) in STOPS or cursor.word(after) in {"", ","}
     return cursor.word() == "no" and after > cursor.at + 1 and ends
@@ -90,7 +89,6 @@ def read_prohibition(cursor: Cursor) -> Prohibition | Clause:
 
 
 def _any_of(cursor: Cursor, after: str) -> tuple[NounPhrase, ...]:
-    """Read things; after 'not', 'or' adds to them as 'and' does."""
     cursor.denying = True
     things = read_things(cursor, after)
     cursor.denying = False
@@ -113,7 +111,6 @@ def _limit(cursor: Cursor, at: int) -> tuple[int, int] | None:
 
 
 def _counted(cursor: Cursor) -> tuple[NounPhrase, ...]:
-    """Read what is counted; doors, and no word at all, are whatever can be so."""
     if cursor.take("of"):
         return read_things(cursor, "of")
     if cursor.take("door") or not cursor.named():
@@ -259,7 +256,6 @@ class Forbidding:
         return bool(parts)
 
     def _other_vessel(self, classes: set[str]) -> None:
-        """Take another vessel than the one that must not be used: 'coffee without the mug'."""
         for number, entity in enumerate(self.draft.entities):
             others = tuple(c for c in entity.classes if c not in classes)
             if entity.unnamed and others:
@@ -277,12 +273,7 @@ class Forbidding:
     def _meant(
         self, thing: NounPhrase, requires: str | None = None
     ) -> tuple[tuple[str, ...], str | None]:
-        """Return the classes that a noun phrase speaks of, and the name of the thing, if given.
-
-        Args:
-            thing: the noun phrase.
-            requires: affordance class of what a pronoun stands for.
-        """
+        """Return the classes that a noun phrase speaks of, and the name of the thing, if given."""
         if thing.kind == "everything":
             return (), None
         if thing.nouns:
@@ -301,11 +292,7 @@ class Forbidding:
         )
 
     def _conditions(self, prohibition: Prohibition, classes: tuple[str, ...]) -> Iterator[str]:
-        """Yield the conditions on `?x` that must not hold.
-
-        Raises:
-            LanguageError: there are none.
-        """
+        """Yield the conditions on `?x` that must not hold."""
         verb = prohibition.verb
         if prohibition.adjectives:
             yield from (a.condition for a in prohibition.adjectives)

@@ -298,13 +298,7 @@ def _has_own(cursor: Cursor, start: int) -> bool:
 def _chosen(
     cursor: Cursor, groups: list[list[NounPhrase]], commas_only: bool
 ) -> tuple[NounPhrase, ...]:
-    """Return the things of a list that count, where it has choices.
-
-    Args:
-        cursor: has the picks.
-        groups: what 'and' and commas join; several things are alternatives.
-        commas_only: 'the apple, the egg or the tomato'.
-    """
+    """Return the things of a list that count, where it has choices."""
     if cursor.denying:
         return tuple(thing for group in groups for thing in group)
     *before, last = groups
@@ -416,11 +410,7 @@ def _pronoun(cursor: Cursor) -> NounPhrase | None:
 def _head(
     cursor: Cursor, determiner: Determiner, adjectives: tuple[Adjective, ...], after: str
 ) -> NounPhrase:
-    """Read the head of a noun phrase with what follows 'of'.
-
-    Raises:
-        LanguageError: no noun stands here.
-    """
+    """Read the head of a noun phrase with what follows 'of'."""
     start = cursor.at
     if cursor.is_name():
         cursor.at += 1

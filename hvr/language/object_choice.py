@@ -96,12 +96,6 @@ with every one."""
 class ObjectChoice(ClassChoice):
     """The entities of a request with the classes and objects that they can be in a scene.
 
-    Args:
-        meaning: the request.
-        taxonomy: the class hierarchy.
-        inventory: what there is.
-        domain: the predicates.
-
     Raises:
         ImpossibleGoalError: the scene lacks something.
     """
@@ -171,9 +165,6 @@ class ObjectChoice(ClassChoice):
 
         A description that fits nothing is given up with a note rather than refused: 'the dirty
         mug' where all are clean still means a mug.
-
-        Raises:
-            ImpossibleGoalError: more things than one request moves are meant.
         """
         entity = self.entities[number]
         everything = self.available(number)
@@ -247,17 +238,12 @@ class ObjectChoice(ClassChoice):
         return " and ".join([*told[:1], *rest])
 
     def _holds_one_of(self, place: str, classes: tuple[str, ...]) -> bool:
-        """Return whether something of some classes is on or in a place at the start."""
         return any(
             self.inventory.parents.get(n) == place for c in classes for n in self.inventory.of(c)
         )
 
     def _left(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the objects that are left of some when those of other entities are taken out.
-
-        Raises:
-            ImpossibleGoalError: none is left.
-        """
+        """Return the objects that are left of some when those of other entities are taken out."""
         entity = self.entities[number]
         taken: set[str] = set()
         if entity.distinct and not self._alike_before(number):
@@ -288,19 +274,16 @@ class ObjectChoice(ClassChoice):
         return left
 
     def _changing(self, number: int, names: Iterable[str]) -> int:
-        """Return of how many objects something is asked that does not hold of them yet."""
         conditions = self.entities[number].conditions
         if any(number in (r.inner, r.outer) for r in self.relations):
             return len(tuple(names))
         return sum(not all(self.holds(c.template, n) for c in conditions) for n in names)
 
     def _alike_before(self, number: int) -> bool:
-        """Return whether a thing of the same kind was named before."""
         kinds = set(self.classes[number])
         return any(kinds & set(self.classes[n]) for n in self.numbers if n < number)
 
     def _asked_of(self, number: int) -> bool:
-        """Return whether anything is asked of an entity: pieces may only be spoken of later."""
         related = any(number in (r.inner, r.outer) for r in self.relations)
         return related or bool(self.entities[number].conditions)
 
@@ -376,7 +359,6 @@ class ObjectChoice(ClassChoice):
             self._names[entity.cut_from] = sources
 
     def _among(self, names: Iterable[str], template: str) -> str:
-        """Return of how many of some objects a condition holds: `all`, `some` or `none`."""
         held = {self.holds(template, name) for name in names}
         return "some" if len(held) > 1 else "all" if held == {True} else "none"
 

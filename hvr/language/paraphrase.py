@@ -212,7 +212,6 @@ class _Speaker:
         ]
 
     def _kind(self, subject: str) -> str:
-        """Return the noun for a variable or an object; empty when there is none."""
         if subject in self._nouns:
             return self._nouns[subject]
         object_class = self._classes.get(subject)
@@ -244,7 +243,6 @@ class _Speaker:
         return f"each of {named}"
 
     def _literal(self, literal: Atom | Not, subject: str) -> str:
-        """Return a literal as a clause, with a name for its first argument."""
         atom = literal.operand if isinstance(literal, Not) else literal
         assert isinstance(atom, Atom)
         args = [subject, *map(self._name, atom.args[1:])] if atom.args else []
@@ -291,7 +289,6 @@ class _Speaker:
         return str(part)
 
     def _speak_of_all(self, variables: Sequence[TypedName]) -> None:
-        """Take note of variables that stand for each thing of a kind."""
         self._learn(variables)
         for variable in variables:
             noun = self._nouns[variable.name]
@@ -345,12 +342,10 @@ def one_of(part: Expression) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _tells_apart(part: Expression) -> bool:
-    """Whether it only says that two things are not the same."""
     return isinstance(part, Not) and isinstance(part.operand, Equal)
 
 
 def _without_subject(literal: Atom | Not) -> tuple[object, ...]:
-    """Return what a literal says of its first argument, whatever that is."""
     atom = literal.operand if isinstance(literal, Not) else literal
     assert isinstance(atom, Atom)
     return isinstance(literal, Not), atom.predicate, atom.args[1:]

@@ -18,11 +18,7 @@ from hvr.values import Value
 
 
 class Pronouns:
-    """Finds what pronouns stand for, of what was spoken of.
-
-    Args:
-        draft: the meaning so far.
-    """
+    """Finds what pronouns stand for, of what was spoken of."""
 
     def __init__(self, draft: MeaningDraft) -> None:
         self.draft = draft
@@ -65,9 +61,6 @@ class Pronouns:
         return (suited or groups)[0]
 
     def _union(self, groups: Iterable[list[int]]) -> list[int]:
-        """Return the entities of all groups, the first spoken of first; of what was cut, the
-        pieces.
-        """
         union = list(dict.fromkeys(n for group in reversed(list(groups)) for n in group))
         cut = {self.draft.entities[n].cut_from for n in union}
         return [n for n in union if n not in cut]
@@ -175,11 +168,7 @@ class ReferentReading(Value):
 
 
 class Referents:
-    """Finds or makes the entities that noun phrases speak of.
-
-    Args:
-        draft: the meaning so far.
-    """
+    """Finds or makes the entities that noun phrases speak of."""
 
     def __init__(self, draft: MeaningDraft) -> None:
         self.draft = draft
@@ -252,7 +241,6 @@ class Referents:
         )
 
     def _known_part(self, part: str) -> int | None:
-        """Return the thing spoken of before that is all of a dish: 'the boiled egg'."""
         source = self.taxonomy.source(part)
         return self.draft.known([c for c in (part, source) if c])
 
@@ -270,9 +258,6 @@ class Referents:
         return number
 
     def _everything(self, thing: NounPhrase, reading: ReferentReading) -> int:
-        """Return a new entity for all that has the affordance the verb needs; if it needs none,
-        for all that can be carried.
-        """
         able = self.taxonomy.concrete(reading.requires) if reading.requires else ()
         classes = able or self.taxonomy.portable
         return self.draft.new(
@@ -320,15 +305,10 @@ class Referents:
         return number
 
     def _alike(self, classes: Iterable[str]) -> tuple[int, ...]:
-        """Return the entities so far that may be of some classes."""
         kinds = set(classes)
         return tuple(n for n, e in enumerate(self.draft.entities) if kinds & set(e.classes))
 
     def _is_group(self, thing: NounPhrase, classes: list[str]) -> bool:
-        """Return whether the classes of a noun are of equal rank.
-
-        'Dishes' are all kinds of them; 'a table' is a dining table if there is one.
-        """
         plural = any(noun.plural for noun in thing.nouns)
         leads = len(self.taxonomy.concrete(thing.nouns[0].object_class)) == 1
         return len(classes) > 1 and (plural or not leads)
@@ -374,9 +354,6 @@ class Referents:
     ) -> list[int]:
         """Return the slices of what was spoken of: 'two slices of it', or 'the slices' after
         something was cut; all of them are of all that was cut together.
-
-        Raises:
-            LanguageError: nothing that was spoken of gives slices.
         """
         for group in self.draft.spoken(now=True):
             slices = [s for number in group if (s := self._slices_from(number, count)) is not None]
@@ -490,18 +467,13 @@ class Referents:
             qualify(self.draft, inner, adjectives)
 
     def _is_its_name(self, thing: NounPhrase, of: NounPhrase) -> bool:
-        """Say whether the noun before 'of' is a name of what follows: 'the light of the lamp'."""
         kinds = {n.object_class for n in thing.nouns}
         return bool(of.nouns) and all(
             any(self.taxonomy.is_a(n.object_class, kind) for kind in kinds) for n in of.nouns
         )
 
     def _vessel_of(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
-        """Return a vessel with something in it: 'a cup of hot coffee', 'a bowl of salad'.
-
-        Raises:
-            LanguageError: the noun before 'of' is no vessel.
-        """
+        """Return a vessel with something in it: 'a cup of hot coffee', 'a bowl of salad'."""
         assert thing.of is not None
         if self._is_its_name(thing, thing.of):
             return self.all_of((thing.of,), reading)
@@ -566,11 +538,7 @@ class Referents:
                         self.draft.change(thing, near=(*known, nearness))
 
     def _relative(self, thing: NounPhrase, things: list[int], reading: ReferentReading) -> None:
-        """Take in a relative clause: 'that is in the fridge', 'which are dirty'.
-
-        Raises:
-            LanguageError: it speaks of something else than states, contents and places.
-        """
+        """Take in a relative clause: 'that is in the fridge', 'which are dirty'."""
         assert thing.relative is not None
         for number in things:
             # 'the egg that was boiled' is boiled if none is; 'all that are clean' are chosen.

@@ -89,7 +89,6 @@ def _are(taxonomy: Taxonomy, adjunct: Adjunct, role: str) -> bool:
 
 
 def _stand_for_places(taxonomy: Taxonomy, adjunct: Adjunct) -> bool:
-    """Return whether under each of some things is a place: under a tap, the sink."""
     return all(
         thing.nouns and all(taxonomy.under(noun.object_class) for noun in thing.nouns)
         for thing in adjunct.things
@@ -165,11 +164,6 @@ def place_near(
 
     That is where the other thing stands; near what stands nowhere, the nearest surface; below or
     above it, the nearest cupboard or shelf.
-
-    Args:
-        inventory: the scene.
-        candidates: names of places.
-        nearness: near what.
     """
     holding = {
         h
@@ -188,7 +182,6 @@ def place_near(
 
 
 def _holders(inventory: Inventory, name: str) -> Iterator[str]:
-    """Yield what a thing stands on or in, from the inside."""
     holder = inventory.parents.get(name)
     while holder is not None:
         yield holder
@@ -234,7 +227,6 @@ def nearest(
 
 
 def _distance(inventory: Inventory, one: str, other: str) -> float:
-    """Return metres on the floor plan, rounded; none to what a thing stands on or in."""
     if one in _holders(inventory, other):
         return 0.0
     x, _, z = _between(inventory.positions[one], inventory.positions[other])

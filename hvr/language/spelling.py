@@ -104,7 +104,6 @@ def distance(one: str, other: str) -> int:
 
 @lru_cache(maxsize=1)
 def _ordinary_words() -> frozenset[str]:
-    """Return English words that resemble a word of hvr's and mean something else."""
     text = resources.files("hvr.language").joinpath("ordinary_words.txt").read_text("utf-8")
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     return frozenset(word for line in lines for word in line.split())

@@ -27,12 +27,7 @@ class Determiner(Value):
 
 
 class Nearby(Value):
-    """What is near a thing: 'next to the sink'.
-
-    Args:
-        word: the preposition.
-        things: what it speaks of.
-    """
+    """What is near a thing: 'next to the sink'."""
 
     word: str
     things: tuple[NounPhrase, ...]
@@ -95,13 +90,7 @@ class Adjunct(Value):
 
 
 class Predication(Value):
-    """A statement about things: 'clean', 'on the table', 'washed and put away'.
-
-    Args:
-        adjectives: what they are.
-        adjuncts: where, or with what.
-        serve: they are served.
-    """
+    """A statement about things: 'clean', 'on the table', 'washed and put away'."""
 
     adjectives: tuple[Adjective, ...] = ()
     adjuncts: tuple[Adjunct, ...] = ()

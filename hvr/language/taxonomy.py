@@ -114,11 +114,7 @@ class Manner(Value):
 
 
 class Methods:
-    """What an ontology says of how states are brought about.
-
-    Args:
-        ontology: the ontology.
-    """
+    """What an ontology says of how states are brought about."""
 
     def __init__(self, ontology: Ontology) -> None:
         self._ontology = ontology
@@ -276,12 +272,10 @@ class Methods:
         return self._text(name, "pddlPredicate")
 
     def _pairs(self, prop: str) -> list[tuple[str, str]]:
-        """Return predicates with the values of a property of what stands for them."""
         pairs = ((self._predicate(name), value) for name, value in self._ontology.pairs(prop))
         return [(predicate, value) for predicate, value in pairs if predicate]
 
     def _of_states(self, prop: str) -> list[tuple[str, str]]:
-        """Return pairs of predicates that a property joins."""
         return [(p, q) for p, name in self._pairs(prop) if (q := self._predicate(name))]
 
 
@@ -380,12 +374,7 @@ class Taxonomy:
         return next((str(w) for c in above for w in self.ontology.annotation(c, "under")), "")
 
     def example(self, of: str, before: str = "") -> str:
-        """Return an example for a refusal, as ', for example …'; empty if the world gives none.
-
-        Args:
-            of: what is refused.
-            before: words that the example goes on.
-        """
+        """Return an example for a refusal, as ', for example …'; empty if the world gives none."""
         names = (name for name, refused in self.ontology.pairs("exampleOf") if refused == of)
         found = next(names, None)
         return f", for example '{before}{self.ontology.label(found)}'" if found else ""
@@ -488,7 +477,6 @@ class Taxonomy:
 
     @cached_property
     def _roomy(self) -> frozenset[str]:
-        """The receptacles that take more than one thing at a time."""
         return frozenset(c for c in self.with_role(PLACE) if not self.plays(c, SLOT))
 
     def relation(self, receptacle_class: str) -> str:

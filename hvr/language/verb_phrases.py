@@ -31,13 +31,7 @@ from hvr.language.taxonomy import asks, negated
 
 
 class States:
-    """The verbs of the frame `state`, which say what then holds of their objects.
-
-    Args:
-        draft: the meaning so far.
-        adjuncts: takes in what follows the objects.
-        making: leaves dishes where they shall stand.
-    """
+    """The verbs of the frame `state`, which say what then holds of their objects."""
 
     def __init__(self, draft: MeaningDraft, adjuncts: Adjuncts, making: Making) -> None:
         self.draft = draft
@@ -163,7 +157,6 @@ _IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
 
 
 def _with_in_hand(group: NounGroup) -> Adjunct | None:
-    """Return the 'with' that stands right before 'in hand'; None if there is none."""
     pairs = zip(group.adjuncts, group.adjuncts[1:], strict=False)
     return next((one for one, other in pairs if (one.kind, other.kind) == ("with", "hand")), None)
 
@@ -248,10 +241,6 @@ class Interpreter:
         self.draft.end_clause(())
 
     def _later_places(self, clause: Clause) -> list[tuple[Adjunct, ...]]:
-        """Return for each group without a place that of the next group, or else of the one before.
-
-        'put the apple and the bread on the table', 'put the apple in the fridge and the egg'.
-        """
         own = [tuple(a for a in g.adjuncts if a.kind == "place") for g in clause.groups]
         return [
             () if places else next((p for p in (*own[i:], *reversed(own[:i])) if p), ())
@@ -327,7 +316,6 @@ class Interpreter:
         return Adjunct("place", "in", (place,)) if word else adjunct
 
     def _puts_on(self, group: NounGroup) -> bool:
-        """Return whether 'put on' is followed by a place rather than by what is switched on."""
         classes = [noun.object_class for thing in group.things for noun in thing.nouns]
         runs = self.taxonomy.roles.bearer(RUNNING) or ""
         return bool(classes and self.draft.spoken()) and not any(
@@ -365,7 +353,6 @@ class Interpreter:
         return things
 
     def _meanwhile(self, verb: Verb | None, group: NounGroup, held: Adjunct) -> list[int]:
-        """Take in what is in the hand meanwhile: 'turn on the lamp with the book in hand'."""
         others = tuple(a for a in group.adjuncts if a is not held and a.kind != "hand")
         things = self._group(verb, group.replace(adjuncts=others), ())
         self._group(verb_of(self.lexicon, "hold"), NounGroup(held.things), ())
@@ -385,16 +372,7 @@ class Interpreter:
     # --- moving ---------------------------------------------------------------------------
 
     def _put(self, verb: Verb, group: NounGroup, *, stays: bool = False) -> list[int]:
-        """Put things somewhere.
-
-        Args:
-            verb: its `places` are where things go if nothing is said.
-            group: the objects.
-            stays: 'in' and 'on' say where the things are now ('throw away the egg on …').
-
-        Raises:
-            LanguageError: the place is not given and not known.
-        """
+        """Put things somewhere."""
         away = verb.places and all(self.taxonomy.plays(c, BIN) for c in verb.places)
         if away and all(t.dish and t.dish.liquid and not t.nouns for t in group.things):
             return self.liquids.empty(verb_of(self.lexicon, "empty"), group)
@@ -452,11 +430,7 @@ class Interpreter:
         return any(v not in self.taxonomy.places(k) for k in kinds for v in vessels)
 
     def _put_nowhere(self, verb: Verb, group: NounGroup, things: list[int]) -> list[int]:
-        """Put things at the verb's own place, or in the hand, if no place was given.
-
-        Raises:
-            LanguageError: the verb implies neither.
-        """
+        """Put things at the verb's own place, or in the hand, if no place was given."""
         live = self.draft.live(things)
         others = all(t.kind == "rest" or t.determiner.other for t in group.things)
         if verb.word.startswith("leav") and others:
@@ -532,7 +506,6 @@ class Interpreter:
         return things
 
     def _discard(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Throw things away; a place that is no bin says where they are now."""
         bins = [a for a in group.adjuncts if a.kind == "place" and self.adjuncts.is_bin(a)]
         if bins:
             rest = [a for a in group.adjuncts if a not in bins]

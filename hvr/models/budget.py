@@ -122,15 +122,7 @@ def transaction(
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The most that may be used; None for no limit.
-
-    Args:
-        calls: requests, each attempt counted.
-        input: tokens of prompts.
-        output: tokens of answers, reasoning included.
-        tokens: both together.
-        dollars: US dollars.
-    """
+    """The most that may be used; None for no limit."""
 
     calls: int | None = None
     input: int | None = None

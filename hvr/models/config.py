@@ -204,7 +204,6 @@ class ModelOptions:
 
 
 def _password(url: str | None) -> str | None:
-    """Return the password in an address, if there is one."""
     try:
         return urlsplit(url or "").password
     except ValueError:

@@ -137,14 +137,7 @@ def kind_of_complaint(complaint: Complaint, status: int = _OK) -> Kind:
 
 
 def refused_answer(name: str, options: ModelOptions, words: str, usage: Usage) -> ModelError:
-    """Return the error for a model that refuses to answer.
-
-    Args:
-        name: of the model.
-        options: how it was reached.
-        words: of the model.
-        usage: what was used.
-    """
+    """Return the error for a model that refuses to answer."""
     said = brief(options, words)
     return ModelError(
         f"{name}: the model refused to answer{': ' + said if said else ''}",

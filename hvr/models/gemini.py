@@ -130,11 +130,7 @@ class GeminiModel:
             raise self._failed(error) from None
 
     def _body(self, reply: Any) -> Any:
-        """Return the body of a reply as plain JSON.
-
-        Raises:
-            ModelError: It is not JSON.
-        """
+        """Return the body of a reply as plain JSON."""
         raw = getattr(reply.sdk_http_response, "body", None)
         # Older releases of the SDK do not hand it out.
         if raw is None:
@@ -146,7 +142,6 @@ class GeminiModel:
             raise failures.not_json(self.name, self._options, body, str(error)) from None
 
     def _http(self, seconds: float | None) -> Any:
-        """Return the options of a request that may take some seconds."""
         return self._types.HttpOptions(timeout=_milliseconds(self._options.within(seconds)))
 
     def _content(self, message: Message) -> Any:
@@ -206,11 +201,7 @@ class GeminiModel:
         )
 
     def _read(self, body: Any) -> Answer:
-        """Return the answer in the body of a reply.
-
-        Raises:
-            ModelError: there is none in it.
-        """
+        """Return the answer in the body of a reply."""
         candidate = json_at(body, "candidates", 0)
         parts = json_at(candidate, "content", "parts")
         texts = [

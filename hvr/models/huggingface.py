@@ -179,7 +179,6 @@ class _Written:
 
 
 def _without_system(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Return messages with what the system says in front of the first of the others."""
     system = "\n\n".join(m.text for m in messages if m.role == "system")
     rest = [m for m in messages if m.role != "system"]
     if not system or not rest:

@@ -298,10 +298,6 @@ class Retry(Layer):
     """A model that is asked again after errors that may pass: see `RetryPolicy`.
 
     The tokens of discarded answers are added to the usage of the last one.
-
-    Args:
-        model: whom to ask.
-        persistence: how often and how long.
     """
 
     def __init__(self, model: Model, persistence: RetryPolicy | None = None) -> None:
@@ -325,11 +321,6 @@ class Retry(Layer):
 
 
 def _passing(error: ModelError) -> bool:
-    """Return whether an error may pass with time.
-
-    By its status, unless its kind is known better than the status tells: a prompt that is too
-    long may come with any.
-    """
     if error.status is not None and error.kind == kind_of(error.status):
         return error.status in _PASSING_STATUS
     return error.kind in _PASSING

@@ -83,11 +83,7 @@ class Meter:
         return answer
 
     def spent(self, seconds: float | None = None) -> MeteredUse:
-        """Return the usage so far; a sum is unknown if one of its parts is.
-
-        Args:
-            seconds: wall time of planning.
-        """
+        """Return the usage so far; a sum is unknown if one of its parts is."""
         totals = self.totals + self.aside()
         return MeteredUse(
             calls=totals.calls,
@@ -116,11 +112,7 @@ _LOG = "hvr.models"
 
 @contextmanager
 def notices(*, quiet: bool = False) -> Iterator[None]:
-    """Show notices on standard error, each on a line of its own; elsewhere they are not seen.
-
-    Args:
-        quiet: show none.
-    """
+    """Show notices on standard error, each on a line of its own; elsewhere they are not seen."""
     log = logging.getLogger(_LOG)
     level, propagate = log.level, log.propagate
     handler = _add(logging.NullHandler() if quiet else _Lines())

@@ -21,12 +21,7 @@ Role = Literal["system", "user", "assistant"]
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a conversation.
-
-    Args:
-        role: the speaker.
-        text: the words.
-    """
+    """One turn of a conversation."""
 
     role: Role
     text: str
@@ -88,7 +83,6 @@ class Usage:
 
 
 def _count(value: Any) -> int | None:
-    """Return a number of tokens, if it is one."""
     if not _is_number(value) or not 0 <= value <= _MOST_TOKENS or value != int(value):
         return None
     return int(value)
@@ -314,11 +308,7 @@ def _weight(piece: str) -> int:
 
 
 class Layer:
-    """A model around a model.
-
-    Args:
-        model: whom to ask.
-    """
+    """A model around a model."""
 
     def __init__(self, model: Model) -> None:
         self._model = model

@@ -74,11 +74,6 @@ def other_dialect(dialect: Dialect, complaint: str, request: Request) -> Dialect
 
     Every step leaves something out or goes from the first spelling to the second, so this
     comes to an end.
-
-    Args:
-        dialect: what was refused.
-        complaint: what the server says.
-        request: what was asked.
     """
     text = complaint.lower()
     return next((d for words, d in _steps(dialect, request) if any(w in text for w in words)), None)
@@ -122,10 +117,6 @@ class OpenAIModel:
 
     Servers differ in what they accept. When one refuses a setting with status 400 or 422, the
     next spelling is tried, and what was learnt is kept for later requests (see `dialect`).
-
-    Args:
-        model: as the server names it.
-        options: how to reach it.
 
     Raises:
         UsageError: OpenAI itself is to be asked, and there is no key.
@@ -246,11 +237,7 @@ class OpenAIModel:
         return failures.malformed_reply(self.name, self._options, str(error))
 
     def _read(self, reply: Any, request: Request) -> Answer:
-        """Return the answer in a reply.
-
-        Raises:
-            ModelError: there is none in it.
-        """
+        """Return the answer in a reply."""
         try:
             body = parse_json(reply.content, strict=False)
         except ValueError as error:
@@ -336,7 +323,6 @@ def _calls(message: Any) -> list[str]:
 
 
 def _reasoning(message: Any) -> str:
-    """Return the reasoning of a message, which servers put under several names."""
     texts = (json_at(message, name) for name in ("reasoning_content", "reasoning", "thinking"))
     return next((text for text in texts if isinstance(text, str) and text.strip()), "")
 
@@ -353,7 +339,6 @@ def _filtered(results: Any) -> str:
 
 
 def _complaint(error: Any) -> Complaint:
-    """Return what the server says in an error of the SDK."""
     complaint = complaint_of(error.body)
     # Of a page instead of JSON, the SDK says all there is to say.
     page = complaint.message.lstrip().startswith("<")

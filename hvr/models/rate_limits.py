@@ -25,12 +25,7 @@ _USE = "a count of what is sent"
 
 @dataclass(frozen=True)
 class PerMinute:
-    """The most that may be sent within 60 seconds; None for no limit.
-
-    Args:
-        requests: their number.
-        tokens: of prompts and answers.
-    """
+    """The most that may be sent within 60 seconds; None for no limit."""
 
     requests: int | None = None
     tokens: int | None = None

@@ -37,9 +37,6 @@ from hvr.models.transcript import Exchange, Replay
 class EarlierTranscript:
     """The transcript of a run that broke off, and what is set aside of it.
 
-    Args:
-        path: the transcript.
-
     Raises:
         DataFileError: a file is damaged, or cannot be written.
     """
@@ -68,9 +65,6 @@ class EarlierTranscript:
 
     def next(self, digest: str) -> tuple[Exchange, bool] | None:
         """Return the exchange with a prompt, if an earlier try had it.
-
-        Args:
-            digest: of the prompt.
 
         Returns:
             the exchange, and whether it stands in the transcript in its place.
@@ -134,9 +128,6 @@ def aside_of(path: Path) -> Path:
 
 def set_aside(path: Path) -> tuple[Exchange, ...]:
     """Return what was paid for and is no part of the run.
-
-    Args:
-        path: the transcript of the run.
 
     Raises:
         DataFileError: a file is damaged.
@@ -272,11 +263,6 @@ class RecordingModel(Layer):
         return answer
 
     def _go_on(self) -> None:
-        """Read what an earlier try was answered.
-
-        Raises:
-            DataFileError: it asked another model, or its transcript is damaged.
-        """
         self._earlier = EarlierTranscript(self._path)
         self._number = self._earlier.number
         asked, name = self._earlier.header["model"], self._scrubber.text(self.name)
@@ -284,11 +270,7 @@ class RecordingModel(Layer):
             raise DataFileError(f"{self._path}: this is a transcript of {asked}, not of {name}")
 
     def _begin_anew(self, model: Replay) -> None:
-        """Remove what a replay has recorded: it asks nobody, and all answers are at hand.
-
-        Raises:
-            DataFileError: it is not this replay that was recorded.
-        """
+        """Remove what a replay has recorded: it asks nobody, and all answers are at hand."""
         there = transcript.read(self._path)[0]
         other = any(there.get(name) != model.header.get(name) for name in ("model", "date"))
         if other or self._path.samefile(transcript.file_of(model.path)):
@@ -297,11 +279,7 @@ class RecordingModel(Layer):
             self._path.unlink()
 
     def _known(self, request: Request) -> Exchange | None:
-        """Return what an earlier try was answered to a request; None if it is to be asked.
-
-        Raises:
-            DataFileError: the transcript cannot be written.
-        """
+        """Return what an earlier try was answered to a request; None if it is to be asked."""
         if self._earlier is None:
             return None
         asked = self._scrubber.value(transcript.request_json(request))

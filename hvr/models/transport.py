@@ -56,11 +56,6 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
     byte. Redirects are not followed: the key could go to another server. A server of this machine
     is never asked through a proxy of the environment.
 
-    Args:
-        http: the HTTP library of the SDK.
-        name: of the model, for messages.
-        options: how to reach it.
-
     Raises:
         UsageError: the address is none, or a proxy or certificates of the environment cannot be
             used.
@@ -214,7 +209,6 @@ def _aside(work: Callable[[], Any]) -> Future[Any]:
 
 
 def _hang_up(streams: Iterable[Any]) -> None:
-    """End the connections that a thread still reads from, and so the thread."""
     for stream in streams:
         with suppress(Exception):  # it is closed already, or no socket
             # Closing would free its number for another file while the thread still uses it.

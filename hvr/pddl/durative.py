@@ -212,7 +212,6 @@ def ground_durative(
 def _parts(
     compiler: Compiler, formula: Expression, binding: Binding
 ) -> tuple[Conjunction, Conjunction, Conjunction]:
-    """Compile what a condition demands at the start, between, and at the end."""
     start, between, end = (compiler.condition(part_at(formula, when), binding) for when in _TIMES)
     return start, between, end
 

@@ -204,7 +204,6 @@ class ExpressionReader(ListReader):
     # leaves the messages to the long way, which looks at the same list again word by word.
 
     def _plain_literal(self, group: Group, scope: Scope) -> Atom | Not | None:
-        """Read a literal that has nothing wrong with it, quickly; else return None."""
         if group.text is not None:
             return self._plain_atom(group.text, group.offset, scope)
         if group.inside is not None:
@@ -543,7 +542,6 @@ class ExpressionReader(ListReader):
         )
 
     def _time(self, group: Group) -> TimeSpecifier | None:
-        """Return the time specifier that a list of three begins with."""
         items = group.items
         if len(items) != 3 or not isinstance(items[0], Word) or not isinstance(items[1], Word):
             return None

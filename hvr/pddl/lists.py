@@ -445,7 +445,6 @@ def _texts(words: list[Node]) -> list[str]:
 
 
 def _untyped(listed: Group) -> list[str] | None:
-    """Return the names in a list of variables; None if it is not a plain one."""
     texts = _texts(listed.items)
     if len(texts) < len(listed.items):
         return None

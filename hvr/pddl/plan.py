@@ -300,11 +300,7 @@ class _PlanReader:
         return place + 1
 
     def _skip_surplus(self, place: int, stamp: re.Match[str] | None) -> int:
-        """Skip a surplus `)` in a lenient reading, and refuse anything else.
-
-        Returns:
-            Offset after the `)`.
-        """
+        """Skip a surplus `)` in a lenient reading, and refuse anything else."""
         if self.text[place] != ")" or stamp is not None:
             self._refuse(place, stamp)
         self.surplus += 1
@@ -599,6 +595,5 @@ class LazyTimedPlan(Sequence[TimedAction]):
 
 
 def _fraction(text: str) -> Fraction:
-    """Return the number of some digits, perhaps with a point among them."""
     whole, _, decimals = text.partition(".")
     return Fraction(int(whole + decimals), 10 ** len(decimals))

@@ -83,7 +83,6 @@ def item_locations(text: str) -> Iterator[int]:
 
 
 def _items(text: str, offset: int) -> Iterator[int]:
-    """Yield where the items of a list begin, or the names and values of an object."""
     place = _skip(text, offset + 1)
     while text[place] not in "]}":
         yield place
@@ -315,7 +314,6 @@ def _is_name(value: object) -> bool:
 
 
 def _number(number: int, value: object) -> Fraction:
-    """Read a time, as exactly as it is written."""
     if isinstance(value, int | float | str) and not isinstance(value, bool):
         match = _DECIMAL.fullmatch(str(value))
         if match is not None:

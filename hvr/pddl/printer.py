@@ -83,12 +83,7 @@ def print_problem(problem: Problem) -> str:
 
 
 def print_formula(formula: Expression, *, indent: int = 0) -> str:
-    """Print a formula or effect, over several lines where it is long.
-
-    Args:
-        formula: the expression.
-        indent: how far to indent every line.
-    """
+    """Print a formula or effect, over several lines where it is long."""
     return "\n".join(_layout(formula, indent))
 
 

@@ -289,7 +289,6 @@ class _InitReader:
         return members
 
     def _refuse_uncertain(self, item: Group) -> None:
-        """Name what another language has here; it often stands in an `and`."""
         for node in (item, *item.items):
             head = node.items[0] if isinstance(node, Group) and node.items else None
             word = head.text if isinstance(head, Word) else ""
@@ -337,7 +336,6 @@ def _is_timed(item: Group) -> bool:
 
 
 def _preferences_in(domain: Domain) -> set[str]:
-    """Return the names of the preferences of a domain."""
     formulas = [domain.constraints]
     formulas += [a.precondition for a in domain.actions.values()]
     formulas += [a.condition for a in domain.durative_actions.values()]

@@ -256,7 +256,6 @@ def inner_tokens(text: str, offset: int) -> Iterator[tuple[str, int]]:
 
 
 def _line_starts(text: str) -> array[int]:
-    """Return the offset of the beginning of each line."""
     if "\r" in text or len(text) > _MANY:
         # Not a list: a text may have a line for each of its characters.
         return array("q", chain((0,), (match.end() for match in _LINE_END.finditer(text))))

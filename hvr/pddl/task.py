@@ -524,7 +524,6 @@ def binding_of(schema: ActionSchema | DurativeActionSchema, action: GroundAction
 
 
 def _objects(domain: Domain, problem: Problem) -> Mapping[str, tuple[str, ...]]:
-    """Return the types of each constant and object."""
     objects = problem.objects
     if isinstance(objects, TypedNames) and not domain.constants:
         return objects.types

@@ -215,7 +215,6 @@ def landmark_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABloc
 
 
 def _with_triggers(read: Literals_operators, operator: Operator, state: int) -> Literals_operators:
-    """Add what the conditional effects that take place read."""
     for condition, add, delete in operator.conditional:
         if condition.holds(state) and (add & ~state or delete & state):
             used = support(condition, state)
@@ -228,11 +227,6 @@ def _needed(
 ) -> Literals_operators:
     """Return what must hold at the start of some steps for them, and for what is wanted at their
     end.
-
-    Args:
-        reads: what each step reads.
-        states: the state before each step, and the one after the last.
-        wanted: what is read at the end.
     """
     true, false = wanted.true, wanted.false
     for number in range(len(reads) - 1, -1, -1):
@@ -253,7 +247,6 @@ def _lasting(states: Sequence[int]) -> list[int]:
 
 
 def _ends(lasting: Sequence[int], marks: int) -> list[int]:
-    """Return after how many steps each block ends; the last one ends with the plan."""
     steps = len(lasting) - 1
     ends = [n for n in range(1, steps) if lasting[n] & ~lasting[n - 1] & marks]
     return [*ends, steps] if steps else []

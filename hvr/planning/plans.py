@@ -302,11 +302,6 @@ class Policy(Protocol[Wanted]):
         """Return the things that a plan would use, those included whose place nobody knows.
 
         They are looked for before a plan is made (`hvr.execution.world`); nothing by default.
-
-        Args:
-            stage: what to reach.
-            graph: the world.
-            inventory: what there is in it.
         """
         del stage, graph, inventory
         return ()
@@ -371,10 +366,6 @@ class Policy(Protocol[Wanted]):
 
     def keep(self, planned: Planned, run: str) -> None:
         """Learn from a plan that did what was asked.
-
-        Args:
-            planned: the plan.
-            run: name of the run's folder.
 
         Raises:
             DataFileError: what was learnt cannot be written.

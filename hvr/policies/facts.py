@@ -212,10 +212,6 @@ class ModelPlanner:
     def keep(self, planned: Planned, run: str) -> None:
         """Add the macro actions of a first plan that did what it should to the library.
 
-        Args:
-            planned: the plan.
-            run: name of the run.
-
         Raises:
             DataFileError: the library cannot be read or written.
         """
@@ -226,11 +222,7 @@ class ModelPlanner:
             )
 
     def _check_possible(self, task: Task) -> None:
-        """Ask the planner, which may repair plans, whether there is a plan at all.
-
-        Raises:
-            ImpossibleGoalError: it is proven that there is none.
-        """
+        """Ask the planner, which may repair plans, whether there is a plan at all."""
         try:
             result = self.equipment.planner.solve(task)
         except HvrError:

@@ -80,10 +80,6 @@ def is_unreachable(task: Task, seconds: float) -> bool:
     """Return whether it is shown, without a search, that a task has no plan.
 
     False says nothing.
-
-    Args:
-        task: the task, with all objects.
-        seconds: how long to look.
     """
     # Imported here and below: most goals have a plan among the objects chosen first.
     from hvr.validation.reachability import Reachable
@@ -99,10 +95,6 @@ def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
     """Return the objects of a relaxed plan and what belongs to them; None if there is no such plan.
 
     Without the time for one they are none.
-
-    Args:
-        task: the task, with all objects.
-        seconds: how long to look.
     """
     from hvr.validation.relaxation import Deadline, Relaxation
 
@@ -209,7 +201,6 @@ class SymbolicPolicy(Policy[Stage]):
 
     @cached_property
     def _changing(self) -> frozenset[str]:
-        """The predicates that actions change."""
         effects = (schema.effect for schema in self.domain.actions.values())
         return frozenset(a.predicate for e in effects for a in changes_of(e) if isinstance(a, Atom))
 
@@ -335,11 +326,7 @@ class SymbolicPolicy(Policy[Stage]):
         *,
         tidy: bool,
     ) -> Planned | None:
-        """Return a plan with some objects, None where there is none.
-
-        Raises:
-            PlannerError: no plan was found, and it was not proven that there is none.
-        """
+        """Return a plan with some objects, None where there is none."""
         if tidy:
             problem = self._problem(asked, relevant.names, graph, inventory)
             problem = forbid_untidy_places(problem, asked.wanted, inventory)
@@ -367,10 +354,6 @@ class SymbolicPolicy(Policy[Stage]):
     def _wider(
         self, asked: _Posed, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
     ) -> Problem:
-        """Return a problem over more objects: full places are not tried with one after the other.
-
-        Making room comes before that.
-        """
         return forbid_objects(self._problem(asked, names, graph, inventory), inventory.too_full)
 
     def _problem(

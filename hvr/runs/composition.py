@@ -18,17 +18,7 @@ from hvr.worlds.environment import EnvironmentSetup, OpenEnvironment, open_envir
 
 @dataclass(frozen=True)
 class RunComponents:
-    """A run that is ready to begin.
-
-    Args:
-        request: the request.
-        folder: folder of the run.
-        recorder: keeps what happens.
-        env: the environment.
-        world: environment, graph and senses as one.
-        policy: makes the plans.
-        executor: carries the plans out.
-    """
+    """A run that is ready to begin."""
 
     request: RunRequest
     folder: RunFolder
@@ -98,7 +88,6 @@ def open_run(
 
 
 def _injected(env: OpenEnvironment) -> list[dict[str, Any]]:
-    """Return the faults that were played, with their effects."""
     from hvr.worlds.faults import FaultyEnvironment
 
     assert isinstance(env, FaultyEnvironment)

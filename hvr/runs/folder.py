@@ -205,17 +205,7 @@ class RunFolder:
 
     @classmethod
     def _take(cls, path: Path, made: list[Path], *, new: bool) -> RunFolder:
-        """Make a folder, if need be, and take its lock.
-
-        Args:
-            path: the folder.
-            made: takes the folders that are made.
-            new: it must not be there yet.
-
-        Raises:
-            _TakenError: another run has it, or it is not new.
-            DataFileError: it cannot be made, or is not empty.
-        """
+        """Make a folder, if need be, and take its lock."""
         try:
             path.absolute()  # where the working folder is gone this fails, and trying would not end
             for _ in range(_TRIES):
@@ -297,7 +287,6 @@ class RunFolder:
 
     @cached_property
     def _aside(self) -> Path:
-        """The folder for what the last try left; it is made."""
         number = 1
         while (path := self.path / f"broken-{number}").exists():
             number += 1
@@ -322,12 +311,7 @@ class RunFolder:
 
 
 def _lock_of_run(path: Path) -> Lock:
-    """Return the lock of a run that does not go on.
-
-    Raises:
-        UsageError: there is no run, or it is still going on.
-        DataFileError: the folder cannot be written.
-    """
+    """Return the lock of a run that does not go on."""
     if not (path / STATUS_FILE).is_file():
         raise UsageError(
             f"{path}: no run has begun here: there is no {STATUS_FILE}", field="resume"
@@ -360,13 +344,7 @@ def _make(path: Path, made: list[Path]) -> None:
 
 
 def _lock(path: Path) -> Lock:
-    """Return the lock of an empty folder.
-
-    Raises:
-        _TakenError: another run has it.
-        DataFileError: the folder is not empty.
-        FileNotFoundError: it has just been removed.
-    """
+    """Return the lock of an empty folder."""
     _check_empty(path)
     lock = try_lock(path / LOCK_FILE)
     if lock is None:
@@ -394,7 +372,6 @@ def _check_empty(path: Path) -> None:
 
 
 def _names(text: str, now: datetime) -> Iterator[str]:
-    """Return names for a folder: the first is the best one, and the others are numbered."""
     words = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40].strip("-") or "run"
     name = f"{now:%Y%m%d-%H%M%S}-{words}"
     yield name

@@ -153,15 +153,7 @@ def judge_by_stages(
     *,
     work: int,
 ) -> JudgedGoal:
-    """Judge a plan by all stages of a goal.
-
-    Args:
-        stages: the goal.
-        problem: the problem of its last stage.
-        domain: the actions.
-        plan: the plan.
-        work: How many conditions to test.
-    """
+    """Judge a plan by all stages of a goal."""
     earlier = [parse_formula(s.wanted, domain, problem.objects) for s in stages[:-1]]
     domain, problem = with_stages(domain, problem, earlier)
     validator = Validator(Task(domain, problem))
@@ -177,7 +169,6 @@ def judge_by_stages(
 
 
 def _fits(verdict: PlanVerdict) -> bool:
-    """Say whether a plan needs most of its steps for its goal."""
     return verdict.repaired is not None and 2 * len(verdict.removed) <= len(verdict.plan)
 
 

@@ -107,9 +107,6 @@ class RunStatus:
     def finish(self, result: Mapping[str, Any]) -> None:
         """Say that the run is finished.
 
-        Args:
-            result: what came of it.
-
         Raises:
             DataFileError: it cannot be written.
         """

@@ -269,13 +269,7 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
 
 
 def _place(options: Options, task: PaperTask | None) -> tuple[WorldFile, str]:
-    """Return the world and the scene of a request, the one known by the other.
-
-    Raises:
-        UsageError: there is no such world, it has no scenes, or not this one.
-        DataFileError: its `world.toml` is missing or wrong.
-        SceneError: there is no such scene.
-    """
+    """Return the world and the scene of a request, the one known by the other."""
     named = load_world(options.world) if options.world is not None else None
     if named is not None and not named.scenes:
         raise UsageError(

@@ -291,7 +291,6 @@ def _judge(
 
 
 def _with_budget(judgement: Judgement, request: RunRequest, finished: Finished | None) -> Judgement:
-    """Return a judgement that says whether the goal was reached within the task's budget."""
     budget = request.task.budget_in(request.scene) if request.task else None
     if budget is None or finished is None or not judgement.reached:
         return judgement

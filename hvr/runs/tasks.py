@@ -174,17 +174,12 @@ def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, .
 
 
 def _fellows(name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the ids of the world that a task belongs to; the usual ones where none has it."""
     file = _of_other_worlds().get(name.strip().lower())
     return usual if file is None else task_ids(file.parent)
 
 
 def _id(text: str, known: Sequence[str]) -> str:
-    """Return the id of a task as it is written in the files.
-
-    Raises:
-        UsageError: there is no such task.
-    """
+    """Return the id of a task as it is written in the files."""
     by_key = {name.lower(): name for name in known}
     name = by_key.get(text.strip().lower())
     if name is None:
@@ -221,7 +216,6 @@ def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
 
 @cache
 def _of_other_worlds() -> Mapping[str, Path]:
-    """Return the files of tasks of all worlds that hvr brings but the usual one, by their ids."""
     names = [name for name in shipped_worlds() if name != DEFAULT_WORLD]
     return {path.stem.lower(): path for name in names for path in load_world(name).task_files}
 

@@ -168,7 +168,6 @@ def _uses(inputs: Iterable[Leaf], result: Any, source: KnownWords) -> bool:
 
 
 def _telling(value: str | float) -> bool:
-    """Return whether two equal values are unlikely to be equal by chance."""
     return len(value.strip()) > 2 if isinstance(value, str) else abs(value) > 9
 
 
@@ -224,11 +223,7 @@ def _stem(word: str) -> str:
 
 
 class ToolWords:
-    """The words that tell the tools of a catalogue apart.
-
-    Args:
-        tools: Names and descriptions.
-    """
+    """The words that tell the tools of a catalogue apart."""
 
     def __init__(self, tools: Iterable[tuple[str, str]]) -> None:
         listed = list(tools)
@@ -242,12 +237,7 @@ class ToolWords:
         }
 
     def speaks_of(self, request: frozenset[str], tool: str) -> bool:
-        """Return whether a request has half the words of a tool's name, or a telling one.
-
-        Args:
-            request: Stems of the request.
-            tool: Name of the tool.
-        """
+        """Return whether a request has half the words of a tool's name, or a telling one."""
         name = self._names.get(tool, stems(tool))
         if name and 2 * len(name & request) >= len(name):
             return True

@@ -63,10 +63,6 @@ _NO_ID = "has no id that is a text or a whole number"
 def to_plan(record: Record, place: str = "record") -> ToolPlan:
     """Return the plan of one record; missing steps, nodes or links are empty.
 
-    Args:
-        record: the JSON object.
-        place: its position, for the message.
-
     Raises:
         DataFileError: it has no `id`.
     """

@@ -188,10 +188,6 @@ def without_number(step: str) -> str:
 def without_tool(step: str, tools: Iterable[str]) -> str:
     """Return a step without the names of these tools and without a leading "Call … to".
 
-    Args:
-        step: its text.
-        tools: ids whose mentions are removed.
-
     Returns:
         The remaining text; if it is empty, the step without its number.
     """
@@ -365,12 +361,7 @@ def agreement(predicted: Mapping[str, ToolPlan], truth: Iterable[ToolPlan]) -> A
 
 
 def hallucination(plans: Iterable[ToolPlan], graph: ToolGraph) -> Hallucination:
-    """Measure how much of some plans is not in the tool graph; an empty plan counts 0.
-
-    Args:
-        plans: as predicted.
-        graph: the existing tools and links.
-    """
+    """Measure how much of some plans is not in the tool graph; an empty plan counts 0."""
     nodes: list[float] = []
     links: list[float] = []
     for plan in plans:

@@ -210,13 +210,7 @@ def load_model(domain: str, problem: str, options: BatchOptions) -> LoadedModel:
 def _warnings(
     lifted: Domain | None, file: str, overlooked: Sequence[Diagnostic]
 ) -> tuple[Finding, ...]:
-    """Return warnings about a model that can be used all the same.
-
-    Args:
-        lifted: the domain, if it is to be said which flags it lacks.
-        file: the name of its file.
-        overlooked: what was overlooked in it and in the problem.
-    """
+    """Return warnings about a model that can be used all the same."""
     from hvr.validation.occurrences import missing_requirements
 
     missing = () if lifted is None else tuple(missing_requirements(lifted))
@@ -298,16 +292,7 @@ def _plan_source(file: str) -> str | Path:
 def _checked(
     model: LoadedModel, name: str, source: str | Path
 ) -> tuple[ValidationReport, str | Path, LoadedModel]:
-    """Judge a plan, or the plan in a text that is more than one.
-
-    Returns:
-        the report, what was read as the plan, and the model that judged it: time goes on in it
-        for as long as the plan says that it waits.
-
-    Raises:
-        DataFileError: the file cannot be read.
-        PddlSyntaxError: there is no plan in it, or there are several.
-    """
+    """Judge a plan, or the plan in a text that is more than one."""
     options = model.options
 
     def check(text: str | Path, by: PlanJudge) -> ValidationReport:
@@ -526,12 +511,6 @@ def _rule_of(error: Exception) -> rules.Rule:
 
 
 def _read_stdin() -> str:
-    """Read standard input in the encodings that plan files may have.
-
-    Raises:
-        DataFileError: it is closed or cannot be read.
-        PddlSyntaxError: it is UTF-16 by its byte order mark, and is not.
-    """
     from hvr.base.texts import read_stdin
     from hvr.pddl.reader import decode
 

@@ -213,11 +213,7 @@ class _Fault:
         self.refuter = Refuter(State(run.task, run.bits, run.values))
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values.
-
-        Raises:
-            NoCertificateError: No literals prove the violation.
-        """
+        """Return JSON values."""
         failure, kind = self.failure, self.failure.kind
         step = str(failure.step)
         if kind is FailureKind.GOAL:
@@ -287,11 +283,7 @@ class _Fault:
 
 
 class Refuter:
-    """Finds literals that prove what is false in a state.
-
-    Args:
-        state: The state.
-    """
+    """Finds literals that prove what is false in a state."""
 
     def __init__(self, state: State) -> None:
         self._task = state.task

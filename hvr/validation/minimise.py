@@ -39,10 +39,6 @@ def minimise(
     A step stays if the plan without it is not valid, or has a worse value of the problem's
     metric: leaving out a step may violate a preference.
 
-    Args:
-        validator: where the plan begins.
-        plan: the plan.
-
     Returns:
         a valid plan no single step of which can be left out, and the numbers (from 1, in the
         order given) of the steps that were.
@@ -69,10 +65,6 @@ def eliminate_actions(start: State, plan: Sequence[GroundAction]) -> tuple[int, 
 
     The states before all steps are kept, so that each attempt executes the rest of the plan only,
     and only until it is in a state of the plan. Quadratic in the number of steps, at worst.
-
-    Args:
-        start: the state to begin in.
-        plan: the steps.
 
     Returns:
         the indexes of the steps that are kept, None if the plan is not valid.
@@ -184,7 +176,6 @@ class _Elimination:
             return None
 
     def _stored(self, bits: int) -> int:
-        """Return the bits without those that follow from the others."""
         return bits & ~self.task.derived_bits
 
     def _reached(self, end: _Mark) -> bool:

@@ -406,7 +406,6 @@ def _only_costs(domain: Domain) -> bool:
 
 
 def _implied(domain: Domain) -> set[str]:
-    """Return the flags of a domain, and those that they stand for."""
     result = set(domain.requirements) or {":strips"}
     for _ in _IMPLIED:
         result.update(*(_IMPLIED.get(flag, ()) for flag in result))

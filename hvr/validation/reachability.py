@@ -50,10 +50,6 @@ class _Clause:
 class Reachable:
     """Which actions can apply in a task, and which atoms of its goal can become true.
 
-    Args:
-        task: the task.
-        seconds: when to stop.
-
     Attributes:
         actions: the names of the actions that can apply.
         complete: whether the exploration came to its end, or has seen every action apply and all

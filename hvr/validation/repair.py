@@ -87,12 +87,6 @@ def find_repair(
     The fewest steps that were found are taken; of several such sequences one that makes the whole
     plan valid, if there is one, else the first in a fixed order.
 
-    Args:
-        validator: where the plan begins.
-        plan: the plan.
-        report: what the validator says of it.
-        seconds: when to give up.
-
     Returns:
         the advice, and "" or why there is none.
     """
@@ -194,7 +188,6 @@ def _hopeless(failure: Failure) -> str:
 
 
 def _named(literals: Sequence[UnmetLiteral], *, whole: bool) -> str:
-    """Name literals: with the wanted value, or the formula whatever its value should be."""
     texts = [str(literal.formula if whole else literal) for literal in literals]
     shown = texts[:_NAMED] + (["others"] if len(texts) > _NAMED else [])
     return ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else "".join(shown)
@@ -219,14 +212,7 @@ _Candidate = tuple[str, list[Step]]
 def edit_sequence(
     validator: Validator, plan: Sequence[Step], failure: Failure, clock: Deadline
 ) -> Repair | None:
-    """Look for one change that makes an invalid sequence valid.
-
-    Args:
-        validator: where the plan begins.
-        plan: the plan.
-        failure: its first failure.
-        clock: when to give up.
-    """
+    """Look for one change that makes an invalid sequence valid."""
     count = len(plan)
     place = count - 1 if failure.step is None else failure.step - 1 - validator.step_number
     return _first_valid(validator, _sequence_edits(plan, place), clock)
@@ -436,7 +422,6 @@ class _Timed:
 
 
 def _leaves(literals: Iterable[UnmetLiteral]) -> Iterator[UnmetLiteral]:
-    """Yield literals; of derived ones those that they would follow from."""
     for literal in literals:
         if literal.because:
             yield from _leaves(literal.because)
@@ -484,7 +469,6 @@ def _effects(schema: _Schema) -> Iterator[tuple[Expression, str]]:
 
 
 def _changes(schema: _Schema, wanted: bool) -> Iterator[tuple[Atom, str]]:
-    """Yield the atoms that an action makes true (or false), each with its time."""
     for effect, when in _effects(schema):
         for atom, sign in necessary_literals(effect):
             if isinstance(atom, Atom) and sign is wanted:

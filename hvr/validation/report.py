@@ -104,9 +104,6 @@ class UnmetLiterals(Sequence["UnmetLiteral"]):
 
     A verdict needs none of them. Until then they keep the task alive. A copy or a pickle has the
     literals themselves.
-
-    Args:
-        find: what looks for them.
     """
 
     __slots__ = ("_find", "_found")

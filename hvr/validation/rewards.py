@@ -172,11 +172,7 @@ class Bounds(Value):
 
 
 class PlanRewards:
-    """Scores completions for PDDL problems; each problem is compiled once while it is in use.
-
-    Args:
-        limits: what a completion may cost.
-    """
+    """Scores completions for PDDL problems; each problem is compiled once while it is in use."""
 
     def __init__(self, limits: Bounds | None = None) -> None:
         self._limits = limits or Bounds()
@@ -276,11 +272,7 @@ def _texts(
     problem: str | Sequence[str],
     best: int | Sequence[int | None] | None,
 ) -> list[tuple[str, str, str, int | None]]:
-    """Return each completion with its domain, problem and best length.
-
-    Raises:
-        UsageError: The numbers of texts differ.
-    """
+    """Return each completion with its domain, problem and best length."""
     count = len(completions)
     domains = _each(domain, count, "domains")
     problems = _each(problem, count, "problems")
@@ -314,11 +306,7 @@ def _step_rewards(
 def _judged(
     validator: Validator, completion: str, best: int | None, limits: Bounds
 ) -> tuple[PlanScore, tuple[Step, ...]]:
-    """Return the score of a completion, and the plan that it is for.
-
-    Raises:
-        HvrError: no plan in it can be read.
-    """
+    """Return the score of a completion, and the plan that it is for."""
     plans = _plans(completion, validator)
     if not plans:
         return no_plan("there is no plan in the answer"), ()
@@ -335,13 +323,11 @@ def _judged(
 
 
 def _reaches(validator: Validator, text: str) -> tuple[Step, ...] | None:
-    """Return the steps of the text of a plan if they reach the goal."""
     plan = read_plan(text, file="the answer").steps
     return plan if validator.check(plan).valid else None
 
 
 def _joined(plans: Sequence[Candidate]) -> str:
-    """Return the text of plans that are parts of one."""
     return "\n".join(step for plan in plans for _, step in plan.steps)
 
 
@@ -374,11 +360,7 @@ def _score_of_plan(validator: Validator, plan: Sequence[Step], best: int | None)
 
 
 def _plans(completion: str, validator: Validator) -> tuple[Candidate, ...]:
-    """Return the plans in a text, in its order.
-
-    Raises:
-        PddlSyntaxError: A line may be a step and cannot be read.
-    """
+    """Return the plans in a text, in its order."""
     domain, problem = validator.task.domain, validator.task.problem
     return plans_in(
         completion,
@@ -445,9 +427,6 @@ def trl_reward(limits: Bounds | None = None) -> Callable[..., list[float]]:
 
     The data set has columns `domain` and `problem` with PDDL texts, and may have `best`, the length
     of the best known plan.
-
-    Args:
-        limits: what a completion may cost.
     """
     rewards = PlanRewards(limits)
 
@@ -470,9 +449,6 @@ def verifiers_reward(limits: Bounds | None = None) -> Callable[..., float]:
     """Return a reward function for a `Rubric` of the package verifiers.
 
     The data set has in `info` the PDDL texts `domain` and `problem`, and may have `best`.
-
-    Args:
-        limits: what a completion may cost.
     """
     rewards = PlanRewards(limits)
 

@@ -231,16 +231,7 @@ class _AStar:
         self._estimates: dict[int, tuple[int, list[int]] | None] = {}
 
     def run(self, *, helpful: bool, most: int, bound: int) -> tuple[list[Steps], bool]:
-        """Search for the shortest sequences of at most `bound` steps.
-
-        Args:
-            helpful: whether to try those actions only that a relaxed plan begins with.
-            most: how many states to look at.
-            bound: the most steps.
-
-        Returns:
-            the sequences, and whether everything was tried.
-        """
+        """Search for the shortest sequences of at most `bound` steps."""
         operators = self.relaxation.operators
         everything = range(len(operators))
         order = count()

@@ -58,10 +58,6 @@ class ModelCache:
     def model(self, names: tuple[str, str], texts: tuple[str, str]) -> LoadedModel:
         """Return the model of a domain and a problem.
 
-        Args:
-            names: what results call the two.
-            texts: what they say.
-
         Raises:
             UnusableModelError: one of them cannot be used.
         """
@@ -231,14 +227,12 @@ def _chunks(rows: Iterable[object], options: BatchOptions) -> Iterator[_Chunk]:
 
 
 def _judge_chunk(chunk: _Chunk) -> list[Judged]:
-    """In any process: judge the plans of one problem."""
     options, texts, plans = chunk
     return list(_judged(_models(options), texts, plans))
 
 
 @lru_cache(maxsize=1)
 def _models(options: BatchOptions) -> ModelCache:
-    """Return the models of this process, which judges many chunks of the same problems."""
     return ModelCache(options)
 
 
@@ -326,12 +320,7 @@ class ResidentValidator:
 
 
 def _without_words(judged: Judged, files: Collection[str]) -> Judged:
-    """Withhold the message about a named file that does not parse: it quotes the file.
-
-    Args:
-        judged: The result.
-        files: Names of the files that the request names.
-    """
+    """Withhold the message about a named file that does not parse: it quotes the file."""
     told = judged.result.diagnostic
     if judged.rule != findings.SYNTAX.id or (told and told.location.file not in files):
         return judged
@@ -342,11 +331,7 @@ def _without_words(judged: Judged, files: Collection[str]) -> Judged:
 
 
 def _source(request: Mapping[str, Any], part: str) -> str | Path:
-    """Return a part of a request: a string is its text, a path its file.
-
-    Raises:
-        UsageError: The part is missing, there twice, or no string.
-    """
+    """Return a part of a request: a string is its text, a path its file."""
     named = f"{part}{_FILE}"
     given = [key for key in (part, named) if key in request]
     if len(given) != 1 or not isinstance(request[given[0]], str):
@@ -360,12 +345,6 @@ def _source(request: Mapping[str, Any], part: str) -> str | Path:
 
 
 def _text(source: str | Path, name: str) -> str:
-    """Return the text of a domain or problem.
-
-    Raises:
-        DataFileError: its file cannot be read.
-        PddlSyntaxError: it is no text.
-    """
     return source if isinstance(source, str) else decode(read_bytes(source), name)
 
 

@@ -235,7 +235,6 @@ class TemporalRun:
         return curves_of(self.task, stretches, Phase(time, time, time, self.values))
 
     def _stretches(self) -> Iterable[Phase]:
-        """Return the numbers from one happening to the next, after `run`."""
         from hvr.validation.timeline import Phase
 
         first = Happening(Fraction(0), (), self.before.bits, self.before.values)
@@ -464,7 +463,6 @@ class TemporalRun:
         ]
 
     def _firing(self, event: TimedEvent) -> list[SpanningEffect]:
-        """Return the effects that take place at an end and depend on earlier times, too."""
         return [s for s in self._pending(event) if s.end.holds(self.bits, self.values)]
 
     def _execute(self, time: Fraction, events: list[TimedEvent]) -> None:
@@ -551,7 +549,6 @@ class TemporalRun:
     def _count_wishes(
         self, operator: DurativeOperator, running: _Running | None, bits: int, values: Values
     ) -> None:
-        """Count each preference of an action that ends, once, if any part of it is violated."""
         for place, wish in enumerate(operator.wishes):
             before = place in running.violated if running else not wish.start.holds(bits, values)
             self._violated[wish.name] += before or not wish.end.holds(bits, values)
@@ -593,13 +590,11 @@ class TemporalRun:
         self._changes.append(StateChange(event.ref, tuple(set_bits(flipped)), values, after))
 
     def _ref(self, number: int, at_end: bool) -> StepRef:
-        """Return a step of the plan that was executed."""
         step = self.plan[number - 1]
         later = step.duration if at_end else None
         return StepRef(number, step.action, step.start + (later or 0))
 
     def _check_invariants(self, time: Fraction) -> None:
-        """Check what must hold between this happening and the next."""
         self._check_going_on(time, list(self._guarded.values()))
 
     def _check_going_on(self, time: Fraction, going_on: list[_Running]) -> None:
@@ -619,13 +614,7 @@ class TemporalRun:
                 return
 
     def _break(self, running: _Running, time: Fraction, after: Fraction | None = None) -> None:
-        """Note that what must hold while an action goes on does not, in the present state.
-
-        Args:
-            running: The action.
-            time: The time of the present state.
-            after: The time up to which it held, if that is another one.
-        """
+        """Note that what must hold while an action goes on does not, in the present state."""
         running.invariant_failed = True
         operator = running.operator
         invariant = operator.template.conditions["over all"]

@@ -272,9 +272,6 @@ def _flatten(
 class ConstraintMonitor:
     """What is left of some constraints.
 
-    Args:
-        constraints: ground constraints.
-
     Attributes:
         left: what is left of them.
         broken: those that are broken for good.
@@ -357,13 +354,7 @@ _PROHIBITIONS = ("always", "at-most-once", "sometime-before")
 
 
 def _rest(constraint: Trajectory, truths: list[bool], *, was: bool) -> Iterator[Trajectory]:
-    """Yield what is left of a constraint that is not broken.
-
-    Args:
-        constraint: the constraint.
-        truths: whether its conditions hold now.
-        was: whether the first did in the state before.
-    """
+    """Yield what is left of a constraint that is not broken."""
     match constraint.operator:
         case "sometime":
             if not truths[0]:

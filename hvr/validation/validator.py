@@ -332,7 +332,6 @@ class Validator(Stepper):
         return None
 
     def _sequence(self, plan: Sequence[Step]) -> list[GroundAction] | None:
-        """Return the steps in the order of execution, None if they are to be judged in time."""
         order = sequence_order(self.task, plan, self.epsilon)
         return None if order is None else [action_of(plan[index]) for index in order]
 
@@ -442,7 +441,6 @@ def model_source(source: str | Path, part: str) -> str | Path:
 
 
 def _action(text: str) -> GroundAction:
-    """Return the action that stands in the parentheses of a step."""
     name, *args = text.split()
     return GroundAction(name, tuple(args))
 

@@ -522,7 +522,6 @@ class _Blamer:
         return count
 
     def _badness(self, part: Blame) -> tuple[bool, int]:
-        """Order parts: those that actions can mend first, then those with fewest literals."""
         return any(is_fixed(self.task, formula) for formula in part), len(part)
 
     def _unfiltered(

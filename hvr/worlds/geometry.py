@@ -135,7 +135,6 @@ class Camera(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _directions(yaw: float, horizon: float) -> tuple[float, float, float, float]:
-    """Return sine and cosine of both angles, degrees."""
     turn, pitch = math.radians(yaw), math.radians(horizon)
     return math.sin(turn), math.cos(turn), math.sin(pitch), math.cos(pitch)
 

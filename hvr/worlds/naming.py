@@ -151,7 +151,6 @@ class Names:
         return isinstance(name, str) and (name in self._ids or self._piece(name) is not None)
 
     def _split(self, object_id: str, types: Mapping[str, str]) -> str | None:
-        """Return id of the source when the id is that of a piece of a known object."""
         match = _PIECE.fullmatch(object_id)
         if match is None or match["source"] not in types:
             return None

@@ -67,13 +67,7 @@ class ObjectSpec:
 
 
 class LegacyReceptacle(Value):
-    """A receptacle or appliance of the same kitchen in AI2-THOR 2.1.0 that moved since.
-
-    Args:
-        object_id: its id there.
-        object_type: its type.
-        position: metres.
-    """
+    """A receptacle or appliance of the same kitchen in AI2-THOR 2.1.0 that moved since."""
 
     object_id: str
     object_type: str
@@ -167,7 +161,6 @@ def _packaged(name: str) -> Scene:
 
 
 def _worlds_with_scenes() -> list[tuple[str, ...]]:
-    """Return the names of the scenes of each world that has any."""
     by_world: dict[Path, list[str]] = {}
     for name, path in scene_files().items():
         by_world.setdefault(path.parent, []).append(name)

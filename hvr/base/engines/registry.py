@@ -127,14 +127,7 @@ def drive(
 def _ended(
     pool: Pool, cells: Iterable[Any], width: int, may_begin: Callable[[int], bool]
 ) -> Iterator[DoneCell[Any]]:
-    """Yield what became of cells as soon as it is known.
-
-    Args:
-        pool: does them.
-        cells: what to do.
-        width: how many are under way at a time.
-        may_begin: whether one more may be begun, by how many were.
-    """
+    """Yield what became of cells as soon as it is known."""
     source = enumerate(cells)
     running: dict[Any, tuple[int, Any]] = {}
     begun = 0

@@ -133,14 +133,7 @@ class _Work:
 
 
 def _begin(alive: Connection, parent: int, start: Callable[[], None] | None) -> None:
-    """In a worker: leave Ctrl-C to the parent, and end when it says so or is gone.
-
-    Args:
-        alive: a pipe whose other end the parent has, and closes; unlike with an event, it need not
-            wait for those that hear of it, which may be dead.
-        parent: number of its process.
-        start: called first.
-    """
+    """In a worker: leave Ctrl-C to the parent, and end when it says so or is gone."""
     leave_interrupts_to_parent()
     if start is not None:
         start()
@@ -290,12 +283,6 @@ class RayEngine:
 
 
 def _knock(address: str | None) -> None:
-    """Find out whether anybody is at an address: Ray itself takes minutes to give up.
-
-    Raises:
-        OSError: nobody is.
-        ValueError: it is no address.
-    """
     host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
     if colon:
         socket.create_connection((host.strip("[]"), int(port)), _KNOCK_SECONDS).close()
@@ -320,7 +307,6 @@ class _RayWork:
 
 
 def _done(function: Callable[[Any], Any], cell: Any, start: Callable[[], None] | None) -> Any:
-    """In a worker of the cluster: do a cell."""
     if start is not None:
         _begun(start)
     return function(cell)
@@ -328,5 +314,4 @@ def _done(function: Callable[[Any], Any], cell: Any, start: Callable[[], None] |
 
 @cache
 def _begun(start: Callable[[], None]) -> None:
-    """Call a start once: Ray uses a process for many tasks."""
     start()

@@ -55,7 +55,6 @@ def is_random(text: str) -> bool:
 
 
 def _dense(text: str) -> bool:
-    """Return whether a text that need not be a key is most likely one."""
     runs = re.findall("[A-Za-z0-9]+", text)
     digits = sum(map(str.isdigit, text))
     return len(text) >= 16 and digits >= 2 and is_random(text) and max(map(len, runs)) >= 12
@@ -103,7 +102,6 @@ def _mask_scheme(found: re.Match[str]) -> str:
 
 
 def _is_user(text: str) -> bool:
-    """Return whether a text is the base64 of a user's name with a password."""
     try:
         return b":" in binascii.a2b_base64(text[: len(text) // 4 * 4])
     except binascii.Error:
@@ -261,7 +259,6 @@ def _found(
 
 
 def _joined(text: str) -> str:
-    """Return a text in one piece and in small letters."""
     # Only this letter has a small form of two characters, and places must not move.
     return text.translate(_NO_JOINTS).replace("\u0130", "i").lower()
 
@@ -292,7 +289,6 @@ def _places(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
 
 
 def _parts(secret: str) -> Iterator[int]:
-    """Yield where the parts of a secret begin that are looked for."""
     if len(secret) < 2 * _PART:
         yield 0
         return
@@ -301,12 +297,7 @@ def _parts(secret: str) -> Iterator[int]:
 
 
 def _origins(text: str, escapes: Iterable[re.Match[str]]) -> list[tuple[int, int]]:
-    """Return where each character of the joined text begins and ends in the text.
-
-    Args:
-        text: as it came.
-        escapes: what was unescaped in it before it was joined.
-    """
+    """Return where each character of the joined text begins and ends in the text."""
     origins: list[tuple[int, int]] = []
     at = 0
     for escaped in escapes:

@@ -33,9 +33,6 @@ class ArgumentParser(argparse.ArgumentParser):
 
     The name under which it keeps a value (`dest`) is the name of the library's field, so that
     errors about the field can be told as errors about the option.
-
-    Args:
-        prog: the words that call the command.
     """
 
     hands_on = False

@@ -338,12 +338,10 @@ def run_run(args: argparse.Namespace) -> int:
 
 
 def _settings(args: argparse.Namespace) -> str:
-    """Return the settings that are meant: none where only policies are named."""
     return args.settings if args.settings is not None else "" if args.policy else _SETTINGS
 
 
 def _exit_code(errors: Sequence[int]) -> int:
-    """Return the exit code of a bench from those of the errors in its cells."""
     if not errors:
         return 0
     # What nobody foresaw comes first, then what asking again may mend.

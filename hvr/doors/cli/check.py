@@ -63,7 +63,6 @@ def run_check(args: argparse.Namespace) -> int:
 
 
 def _terms(certificate: dict[str, Any]) -> str:
-    """Return the rules by which a plan was judged, and the fault of an invalid one."""
     options, fault = certificate["options"], certificate["fault"]
     rules = [f"{name} {options[name]}" for name in ("epsilon", "tolerance")]
     rules += [name.replace("_", " ") for name in ("lenient", "any_order") if options[name]]

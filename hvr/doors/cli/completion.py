@@ -186,7 +186,6 @@ def _free(places: Sequence[Place]) -> list[str]:
 
 
 def _names(place: Place) -> list[tuple[str, str]]:
-    """Return the names of options with their help."""
     return [(name, option.help) for option in place.options for name in option.names]
 
 
@@ -199,7 +198,6 @@ def _alternatives(texts: Iterable[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as one word of bash and zsh."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 

@@ -20,12 +20,7 @@ _MOST = 1_000_000
 
 
 def describe_crash(error: BaseException, given: Sequence[str]) -> tuple[str, int]:
-    """Return what the user is told of an error, and the exit code.
-
-    Args:
-        error: what was raised.
-        given: the command line.
-    """
+    """Return what the user is told of an error, and the exit code."""
     if isinstance(error, OSError):
         from hvr.base.files import is_passing
 
@@ -65,7 +60,6 @@ def report(error: BaseException, given: Sequence[str], environ: Mapping[str, str
 
 
 def _is_named(file: object, given: Sequence[str]) -> bool:
-    """Say whether the command line names a file, or a folder above it."""
     if not isinstance(file, str):
         return False
     ways = (Path(file), *Path(file).parents)
@@ -108,7 +102,6 @@ def _facts(error: BaseException, given: Sequence[str]) -> str:
 
 
 def _written(report: str) -> Path | None:
-    """Write the report where only the user can read it; None if that cannot be done."""
     return _kept(report) or _left_behind(report, None)
 
 

@@ -110,12 +110,7 @@ def resolve(given: Sequence[str]) -> Call:
 
 
 def command_parser(call: Call, command: Command) -> ArgumentParser:
-    """Return the parser of a command.
-
-    Args:
-        call: How it is called.
-        command: The command.
-    """
+    """Return the parser of a command."""
     parser = ArgumentParser(" ".join(call.words))
     command.add_arguments(parser)
     if call.group is not None:
@@ -124,11 +119,7 @@ def command_parser(call: Call, command: Command) -> ArgumentParser:
 
 
 def _about_group(call: Call, group: Group) -> int:
-    """Print what there is in a group, or the version.
-
-    Raises:
-        UsageError: something else was asked for.
-    """
+    """Print what there is in a group, or the version."""
     name = " ".join(call.words)
     first = call.rest[0] if call.rest else ""
     if first == "--version" and group is HVR:

@@ -55,7 +55,6 @@ def check_apart(outputs: Iterable[Path], inputs: Iterable[str] = ()) -> None:
 
 
 def _place(name: str) -> object:
-    """Return a key that two names of one file share; None if the name is not a file."""
     try:
         known = os.stat(name)  # noqa: PTH116 - a text is given
     except (OSError, ValueError):

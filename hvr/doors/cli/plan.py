@@ -149,11 +149,6 @@ def run_plan(args: argparse.Namespace) -> int:
 
 
 def _tell_estimates(options: Options) -> None:
-    """Print the estimates and omissions of a scene from a file.
-
-    Raises:
-        SceneError: The file cannot be used.
-    """
     from hvr.worlds.scenes import is_recorded, load_scene
 
     if options.scene is not None and is_recorded(options.scene):
@@ -162,7 +157,6 @@ def _tell_estimates(options: Options) -> None:
 
 
 def _asked(error: AmbiguousError) -> int | None:
-    """Return which reading is meant, if there is someone to ask."""
     from hvr.doors.cli.terminal import ask_reading, on_terminal
 
     return ask_reading(error.readings) if on_terminal() else None
@@ -300,11 +294,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _options(args: argparse.Namespace) -> Options:
-    """Return what is to be done.
-
-    Raises:
-        UsageError: an option has a value that cannot be used.
-    """
+    """Return what is to be done."""
     from hvr.runs import Options
 
     options = Options(**given_options(args), model=model_choice(args))
@@ -324,7 +314,6 @@ def _asks_model(options: Options) -> bool:
 
 
 def _notices(options: Options | None, *, quiet: bool) -> AbstractContextManager[None]:
-    """Return what shows why a model keeps hvr waiting; a run that is gone on with may have one."""
     if options is not None and not _asks_model(options):
         return nullcontext()
     from hvr.models.meter import notices
@@ -351,11 +340,7 @@ def _thor_options(given: Mapping[str, Any]) -> list[str]:
 
 
 def _score_wanted(given: bool | None) -> bool:
-    """Return whether to score plans: what the option says, or the environment.
-
-    Raises:
-        UsageError: the environment says neither yes nor no.
-    """
+    """Return whether to score plans: what the option says, or the environment."""
     text = os.environ.get("HVR_VERIFY", "")
     if given is not None or not text:
         return given is not False

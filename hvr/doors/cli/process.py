@@ -71,11 +71,7 @@ def signals_as_exceptions() -> Iterator[None]:
 
 
 def raise_later(signalled: type[BaseException]) -> None:
-    """Raise once more, soon, what a signal has raised where Python ignores it, as in destructors.
-
-    Args:
-        signalled: KeyboardInterrupt or Terminated.
-    """
+    """Raise once more, soon, what a signal has raised where Python ignores it, as in destructors."""
     import threading
 
     number = signal.SIGTERM if issubclass(signalled, Terminated) else signal.SIGINT
@@ -166,6 +162,5 @@ def traceback_wanted(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def _not_told(what: UnraisableHookArgs) -> None:
-    """Keep quiet about errors that Python itself ignores; what a signal raised is raised again."""
     if issubclass(what.exc_type, KeyboardInterrupt):
         raise_later(what.exc_type)

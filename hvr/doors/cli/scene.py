@@ -176,7 +176,6 @@ def _legend(plan: FloorPlan, drawn: CharacterPlan, width: int) -> list[str]:
 
 
 def _wrapped(items: list[str], width: int) -> list[str]:
-    """Return items in columns of one width, as many as there is room for."""
     column = max(map(len, items), default=0) + 2
     count = max(1, (width + 2) // column)
     rows = [items[i : i + count] for i in range(0, len(items), count)]

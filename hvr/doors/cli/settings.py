@@ -23,10 +23,6 @@ def read_settings(folder: Path, section_name: str = SECTION) -> dict[str, Any]:
 
     Paths in the file are relative to the folder of the file.
 
-    Args:
-        folder: where the command runs.
-        section_name: the section, that of a command.
-
     Returns:
         the values by their names with `_` for `-`; empty when there is no file or no section.
 

@@ -387,11 +387,7 @@ def run_solve(args: argparse.Namespace) -> int:
 
 
 def _own_options(args: argparse.Namespace) -> tuple[str, ...]:
-    """Return Fast Downward's own options.
-
-    Raises:
-        UsageError: They are given beside options that they replace.
-    """
+    """Return Fast Downward's own options."""
     field = "alias" if args.alias is not None else "search"
     value = getattr(args, field)
     if value is None:

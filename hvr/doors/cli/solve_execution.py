@@ -114,11 +114,7 @@ def _save(args: argparse.Namespace, asked: PosedProblem, run: WorldRun) -> None:
 def _opened(
     asked: PosedProblem, args: argparse.Namespace, rules: Sequence[FaultRule]
 ) -> Iterator[FactEnvironment]:
-    """Open the environment, and close it however the run ends.
-
-    Raises:
-        HvrError: see `_environment`.
-    """
+    """Open the environment, and close it however the run ends."""
     env = _environment(asked, args, rules)
     try:
         yield env
@@ -130,11 +126,7 @@ def _opened(
 def _environment(
     asked: PosedProblem, args: argparse.Namespace, rules: Sequence[FaultRule]
 ) -> FactEnvironment:
-    """Open the world's own environment, or one that runs the domain, with its faults.
-
-    Raises:
-        HvrError: it cannot be opened, or faults are wanted where none can be made.
-    """
+    """Open the world's own environment, or one that runs the domain, with its faults."""
     if asked.world is None or not asked.world.environment:
         own = domain_environment(asked.domain, asked.problem, args.hide)
         return FaultyWorld(own, rules, args.seed)

@@ -124,12 +124,7 @@ def _solved(asked: Sequence[SetProblem], options: SetOptions, jobs: int) -> Iter
 def _results(
     folder: Path | None, options: SetOptions, asked: Sequence[SetProblem]
 ) -> Iterator[tuple[dict[str, SetRow], Callable[[SetRow], None]]]:
-    """Open the results of a set; yield the rows that are there, and what keeps another one.
-
-    Raises:
-        UsageError: They are of other options, or another process writes them.
-        DataFileError: They cannot be read or written.
-    """
+    """Open the results of a set; yield the rows that are there, and what keeps another one."""
     if folder is None:
         yield {}, lambda _: None
         return
@@ -177,11 +172,7 @@ def _check_options(folder: Path, options: SetOptions) -> None:
 
 
 def _read(file: BinaryIO, path: Path) -> dict[str, SetRow]:
-    """Read the rows that are there by their digests, and go to the end of the last whole one.
-
-    Raises:
-        DataFileError: A line is not a row.
-    """
+    """Read the rows that are there by their digests, and go to the end of the last whole one."""
     rows: dict[str, SetRow] = {}
     end = 0
     for number, line in enumerate(file, 1):

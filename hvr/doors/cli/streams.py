@@ -41,7 +41,6 @@ class Outlet(io.FileIO):
         return memoryview(data).nbytes  # type: ignore[arg-type]
 
     def _wait(self) -> None:
-        """Wait until there is room: the stream does not block, and does not deliver either."""
         import select
 
         select.select([], [self.fileno()], [])
@@ -107,7 +106,6 @@ def _occupy(number: int) -> None:
 
 
 def _raw(stream: object) -> object:
-    """Return what is below the text and the buffer; without a buffer (`python -u`) the same."""
     buffer = getattr(stream, "buffer", None)
     return getattr(buffer, "raw", buffer)
 

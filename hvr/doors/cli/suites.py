@@ -70,7 +70,6 @@ def _is_many(names: Sequence[str]) -> bool:
 
 
 def _has_models(names: Sequence[str]) -> bool:
-    """Say whether there are further problems among what follows the first."""
     files = [n for n in names if n != STDIN and not is_folder(n) and not is_pattern(n)]
     if any(name.endswith(".pddl") and is_pattern(name) for name in names):
         return True
@@ -78,11 +77,7 @@ def _has_models(names: Sequence[str]) -> bool:
 
 
 def _files(given: Sequence[str], settings: dict[str, Any]) -> tuple[str, str, list[str]]:
-    """Tell the domain, the problem and the plans apart.
-
-    Raises:
-        UsageError: one of them is missing.
-    """
+    """Tell the domain, the problem and the plans apart."""
     rest = list(given)
     models = []
     for kind in (FileKind.DOMAIN, FileKind.PROBLEM):

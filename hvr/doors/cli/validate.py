@@ -335,7 +335,6 @@ def _judge_rows(args: argparse.Namespace, request: _Request) -> int:
 
 
 def _pictures(given: argparse.Namespace) -> dict[str, Path]:
-    """Return the files that pictures go to, by the option that names them."""
     if given.gantt is None and not isinstance(given.values, str):
         return {}
     from hvr.doors.cli.artifacts import named_pictures
@@ -357,12 +356,7 @@ def _value(group: argparse._ArgumentGroup, name: str, what: str, read: Any, text
 
 
 def _request(given: argparse.Namespace) -> _Request:
-    """Put the command line over the settings.
-
-    Raises:
-        UsageError: options that exclude each other, or a file is missing.
-        DataFileError: the settings cannot be read.
-    """
+    """Put the command line over the settings."""
     from hvr.validation.batch import BatchOptions
     from hvr.validation.validator import EXACT
 

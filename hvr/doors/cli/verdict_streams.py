@@ -77,11 +77,7 @@ def judge_rows(
 
 
 def _taken_up(file: BinaryIO, outcomes: set[str], path: Path) -> int:
-    """Read the lines that are there, and go to the end of the last whole one; return how many.
-
-    Raises:
-        DataFileError: they are no verdicts.
-    """
+    """Read the lines that are there, and go to the end of the last whole one; return how many."""
     done = end = 0
     for line in file:
         if not line.endswith(b"\n"):
@@ -146,12 +142,7 @@ def _line(row: PlanRow, judged: Judged) -> dict[str, Any]:
 
 
 class _Progress:
-    """Says on standard error how many rows are judged, now and then.
-
-    Args:
-        done: rows that were judged before.
-        quiet: say nothing.
-    """
+    """Says on standard error how many rows are judged, now and then."""
 
     def __init__(self, done: int, quiet: bool) -> None:
         self._done = self._resumed = done

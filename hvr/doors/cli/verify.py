@@ -387,7 +387,6 @@ def run_train(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _progress() -> Iterator[ProgressCallback]:
-    """Report progress on standard error."""
     from hvr.doors.cli.terminal import show_progress
 
     with show_progress() as tell:
@@ -494,7 +493,6 @@ def _corrected(
 
 
 def _asked(plans: Sequence[ToolPlan], requests: Mapping[str, str]) -> tuple[ToolPlan, ...]:
-    """Return plans with the requests that they lack, where these are known."""
     return tuple(p if p.request else replace(p, request=requests.get(p.id, "")) for p in plans)
 
 

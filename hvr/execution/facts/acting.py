@@ -126,13 +126,7 @@ RECOVERY_STRATEGIES = RecoveryStrategies(("retry",), ("satisfy",))
 
 @dataclass(frozen=True)
 class FactPolicy:
-    """Plans for problems, from any state.
-
-    Args:
-        domain: the actions.
-        planner: makes the plans.
-        rungs: the recoveries that suit it.
-    """
+    """Plans for problems, from any state."""
 
     domain: Domain
     planner: FactPlanner
@@ -424,7 +418,6 @@ class FactMonitor:
         return bool(effects) and effects <= set(missing_literals(expected, observed))
 
     def _own(self, state: State) -> State:
-        """Return a state as one of the plan's own task."""
         if state.task is self.task:
             return state
         return self.task.state_with(base_atoms(state), state.numbers())

@@ -78,14 +78,7 @@ def predicate_of(literal: Expression) -> str:
 def detect_facts(
     step: int, action: GroundAction, outcome: FactOutcome, wording: Wording
 ) -> tuple[Deviation, ...]:
-    """Return every deviation from the expected outcome of one step.
-
-    Args:
-        step: its number in the run.
-        action: what was done.
-        outcome: the states around it.
-        wording: says what holds.
-    """
+    """Return every deviation from the expected outcome of one step."""
     should = outcome.before if outcome.error else outcome.expected
     literals = list(missing_literals(should, outcome.observed))
     search = _Explanations(step, action, wording, [])

@@ -153,11 +153,7 @@ def _solved(domain: Domain, problem: Problem, name: str | None, seconds: float) 
 def _searched(
     program: Program, task: Task, seconds: float
 ) -> tuple[tuple[GroundAction, ...] | None, str, bool]:
-    """Search in this process.
-
-    Raises:
-        PlannerError: nothing was found in the time.
-    """
+    """Search in this process."""
     if program is GROUNDED:
         from hvr.planning.search.fast_downward import solve as search
 
@@ -170,17 +166,12 @@ def _searched(
 
 
 def _is_small(task: Task) -> bool:
-    """Return whether a task can be made ground here in a fraction of the usual budgets."""
     return sum(1 for _ in islice(ground_all(task), MAX_ACTIONS)) < MAX_ACTIONS
 
 
 @dataclass(frozen=True)
 class AutomaticPlanner:
-    """A `hvr.planning.search.planners.Planner` that takes whichever of hvr's planners can.
-
-    Args:
-        seconds: wall time at most.
-    """
+    """A `hvr.planning.search.planners.Planner` that takes whichever of hvr's planners can."""
 
     seconds: float = 10.0
 
@@ -210,7 +201,6 @@ def problem_at(problem: Problem, state: State) -> Problem:
 
 
 def _number(value: Fraction) -> Decimal:
-    """Return a number for a problem; where no decimal is exact, the nearest of 28 digits."""
     return Decimal(value.numerator) / Decimal(value.denominator)
 
 

@@ -164,12 +164,7 @@ class _Amount:
 
 @dataclass(frozen=True)
 class ParsedGoal:
-    """A goal that was read.
-
-    Args:
-        formula: as PDDL.
-        said: the same in words.
-    """
+    """A goal that was read."""
 
     formula: Formula
     said: str
@@ -257,7 +252,6 @@ class _Reader:
     def _arguments(
         self, match: re.Match[str], places: Sequence[int], parameters: Sequence[TypedName]
     ) -> list[_Thing] | None:
-        """Return the things in the places of a pattern, in their order; None if one is none."""
         things = [self._thing(match[f"p{place}"], parameters[place]) for place in sorted(places)]
         known = [thing for thing in things if thing is not None]
         return known if len(known) == len(things) else None
@@ -378,7 +372,6 @@ def _atom(predicate: str, args: Sequence[str]) -> Formula:
 
 
 def _forms(text: str) -> Iterator[str]:
-    """Yield a clause as it is written, and with "are" for "all trucks are"."""
     yield text
     for singular, several in ((" is ", " are "), (" has ", " have ")):
         if singular in text:
@@ -545,7 +538,6 @@ class _Requests:
         return pattern.sub(lambda match: called[match[1].lower()], text)
 
     def _with_own(self, text: str) -> str:
-        """Return a text with the objects' own names."""
         return _NAME.sub(lambda match: self._own.get(match[0], match[0]), text)
 
 

@@ -126,7 +126,6 @@ class TimedWorld(FactWorld):
                 return task, ends, validator.state
 
     def _end_of(self, action: GroundAction) -> Fraction:
-        """Return when a durative action that has started ends."""
         return self._ends.get(self.timing.end(action), self.now)
 
     def wait_for(self, action: GroundAction) -> bool:
@@ -207,13 +206,7 @@ class TimedWatch(FactMonitor):
     def _break_off(
         self, number: int, was: State, action: GroundAction | None = None
     ) -> tuple[tuple[Deviation, ...], Difference]:
-        """Stop what goes on though its condition over all is seen not to hold.
-
-        Args:
-            number: The number of the step.
-            was: The state before.
-            action: The step, if it was tried.
-        """
+        """Stop what goes on though its condition over all is seen not to hold."""
         timing = self.world.timing
         failures, off = [], []
         running = {

@@ -54,12 +54,7 @@ class Alignment:
 
     @staticmethod
     def shapes(dim: int, hidden: int) -> dict[str, tuple[int, ...]]:
-        """Return the names and shapes of the tensors.
-
-        Args:
-            dim: of the text embeddings.
-            hidden: width of the hidden layer.
-        """
+        """Return the names and shapes of the tensors."""
         return {
             "step.weight": (hidden, dim),
             "step.bias": (hidden,),

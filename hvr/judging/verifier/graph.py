@@ -155,10 +155,6 @@ def plan_graph(plan: ToolPlan, tools: ToolGraph | None = None) -> PlanGraph:
     without links is a chain. If there are not as many steps as tools, descriptions of tools take
     the place of the steps. An unknown tool has no types, and its id is its description.
 
-    Args:
-        plan: a planner's plan.
-        tools: give descriptions and types.
-
     Raises:
         UsageError: the plan is empty, or its links have a cycle.
     """
@@ -196,7 +192,6 @@ def _matched(links: Sequence[tuple[str, str]], places: Mapping[str, list[int]]) 
 
 
 def _pairs(sources: Sequence[int], targets: Sequence[int]) -> list[Edge]:
-    """Return pairs of steps, forward before backward, nearest first; a few for each step."""
     pairs: list[Edge] = []
     for a in sources:
         at = bisect_left(targets, a)
@@ -210,13 +205,7 @@ def _pairs(sources: Sequence[int], targets: Sequence[int]) -> list[Edge]:
 
 @dataclass(frozen=True)
 class Span:
-    """A chain of steps without branches.
-
-    Args:
-        keys: of the steps, in order.
-        before: predecessors of the first.
-        after: successors of the last.
-    """
+    """A chain of steps without branches."""
 
     keys: tuple[int, ...]
     before: tuple[int, ...]
@@ -227,9 +216,6 @@ class PlanGraphDraft:
     """A mutable plan graph.
 
     Nodes have permanent keys; `finish` renumbers them.
-
-    Args:
-        graph: the initial plan.
 
     Attributes:
         nodes: by key.

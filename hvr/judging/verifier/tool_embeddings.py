@@ -27,11 +27,7 @@ class Encoder(Protocol):
 
 
 class TextTable:
-    """A growing table with the vector of each distinct text in one row.
-
-    Args:
-        encoder: of the texts.
-    """
+    """A growing table with the vector of each distinct text in one row."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder

@@ -205,7 +205,6 @@ class NoVerdict:
 
 
 def _apart(one: float, other: float) -> tuple[str, str]:
-    """Return two numbers with at least two decimals, and as many as it takes to tell them apart."""
     for digits in range(2, 18):
         texts = f"{one:.{digits}f}", f"{other:.{digits}f}"
         if texts[0] != texts[1]:

@@ -251,15 +251,6 @@ class Verifier:
     """A verifier of plans over the tools that it was trained on.
 
     Unknown tools are no risk by themselves: they are judged by their texts.
-
-    Args:
-        config: of its training.
-        embeddings: of the tools.
-        counts: of paths in the training plans.
-        alignment: the scorer g.
-        network: the graph neural network.
-        thresholds: chosen on held-out plans.
-        data: fingerprint of the training plans.
     """
 
     config: VerifierConfig
@@ -314,7 +305,6 @@ class Verifier:
             return self._probabilities(graphs)[0]
 
     def _probabilities(self, graphs: Sequence[PlanGraph]) -> tuple[Floats, Floats, Floats]:
-        """Return S, P^V and P^E of equation 8."""
         arrays = plan_arrays(graphs, self.embeddings, self.counts, self.alignment)
         logits = self.network.logits(arrays, self.embeddings.texts.matrix)
         return logistic(logits.graph), logistic(logits.node), logistic(logits.edge)

@@ -207,14 +207,7 @@ def auc_by_kind(
     embeddings: ToolEmbeddings,
     seed: int,
 ) -> dict[str, float]:
-    """Return the ROC-AUC of scores of true plans against wrong ones, by kind.
-
-    Args:
-        score: gives verdicts.
-        plans: true plans.
-        embeddings: of the tools.
-        seed: of the wrong plans.
-    """
+    """Return the ROC-AUC of scores of true plans against wrong ones, by kind."""
     maker = WrongPlans(embeddings, plans, seed)
     made = [maker.of(p) for p in plans]
     true = [v.score for v in score(plans)]

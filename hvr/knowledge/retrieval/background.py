@@ -21,22 +21,12 @@ _LITERAL = re.compile(r"\((not )?\(?(\w+) \?x(?: (\w+))?\)")
 
 
 def dishes(request: str, ontology: Ontology) -> tuple[str, ...]:
-    """Return the dishes that a request names, each with what it consists of.
-
-    Args:
-        request: the request.
-        ontology: has the dishes.
-    """
+    """Return the dishes that a request names, each with what it consists of."""
     return tuple(_dish(name, ontology) for name in _named(request, ontology))
 
 
 def ingredients(request: str, ontology: Ontology) -> tuple[str, ...]:
-    """Return the classes of which the dishes that a request names are made, and what they come in.
-
-    Args:
-        request: the request.
-        ontology: has the dishes.
-    """
+    """Return the classes of which the dishes that a request names are made, and what they come in."""
     classes: list[str] = []
     for dish in _named(request, ontology):
         for part in ontology.annotation(dish, "part"):
@@ -170,7 +160,6 @@ def _part(name: str, ontology: Ontology) -> str:
 
 
 def _plain(condition: str) -> str:
-    """Return a condition on ?x in words that name its predicates: `cooked and toasted`."""
     joint = " or " if condition.startswith("(or ") else " and "
     return joint.join(_literals(condition)) or condition.replace("?", "")
 

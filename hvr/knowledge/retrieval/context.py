@@ -313,7 +313,6 @@ def _states(o: _Object, kinds: _Kinds) -> Iterator[str]:
 
 
 def _belongs(o: _Object, kinds: _Kinds) -> Iterator[str]:
-    """Yield what belongs to an object: knobs, faucets, and what stands on a place for one thing."""
     for prop, words in kinds.told.relations:
         if prop in o.relations:
             yield f"{words} {', '.join(o.relations[prop])}"

@@ -155,7 +155,6 @@ class HostedEmbedder(VectorEmbedder):
 
 
 def _spaced(text: str) -> str:
-    """Return a name as a language model knows it: `StoveBurner-1` is "stove burner 1"."""
     parts = words(text)
     return " ".join(parts) if len(text.split()) <= 3 and parts else text
 

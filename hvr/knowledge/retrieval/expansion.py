@@ -36,10 +36,6 @@ Additions = Iterator[tuple[str, str]]
 def expand(names: Iterable[str], inventory: Inventory) -> dict[str, str]:
     """Return the objects that some objects depend on.
 
-    Args:
-        names: the chosen objects.
-        inventory: what there is.
-
     Returns:
         The further objects, without the chosen ones, each with the reason why it is needed,
         in the order in which they were found.
@@ -197,7 +193,6 @@ class _Expander:
                     break
 
     def _washing(self) -> Additions:
-        """Yield a basin for what is dirty."""
         dirty = [n for n in self._with(SOILED) if self._true("pickupable", n)]
         if dirty and not self._with_pair(RUNS_INTO):
             for faucet, _ in self._pairs(RUNS_INTO)[:1]:
@@ -215,7 +210,6 @@ class _Expander:
                     yield controlled, f"{control} {role} it"
 
     def _places(self) -> Additions:
-        """Yield the places of things that can be taken."""
         for name in list(self._chosen):
             parent = self._inventory.parents.get(name)
             if parent is not None and self._true("pickupable", name):
@@ -231,7 +225,6 @@ class _Expander:
             yield name, "in the hand"
 
     def _work_surface(self) -> Additions:
-        """Yield one surface to put things down on."""
         kinds = self._inventory.roles.players(WORKTOP)
         surfaces = [n for c in kinds for n in self._inventory.of(c)]
         if surfaces and not any(n in self._chosen for n in surfaces):
@@ -255,14 +248,12 @@ class _Expander:
         return any(self._true(p, apparatus, name) for p in self._treating)
 
     def _with(self, *roles: str) -> list[str]:
-        """Return the chosen objects that play one of some roles."""
         return [n for n in self._chosen if self._plays(n, *roles)]
 
     def _with_pair(self, role: str) -> bool:
         return any(a in self._chosen or b in self._chosen for a, b in self._pairs(role))
 
     def _all(self, role: str) -> list[str]:
-        """Return all objects that play a role, preferred first."""
         if role not in self._holders:
             self._holders[role] = [n for n in self._ranked if self._plays(n, role)]
         return self._holders[role]

@@ -227,10 +227,6 @@ def situation(name: str, inventory: Inventory) -> tuple[object, ...]:
     """Return the place and the state of an object: all that makes a difference to a plan.
 
     Objects of a class whose situations are equal are as good as each other, but for the way there.
-
-    Args:
-        name: the object.
-        inventory: what there is.
     """
     parent = inventory.parents.get(name)
     where = None
@@ -251,14 +247,7 @@ def take_inventory(
     positions: Mapping[str, Position] | None = None,
     robot: Position = (0.0, 0.0, 0.0),
 ) -> Inventory:
-    """Read the inventory of a scene from its graph.
-
-    Args:
-        graph: the graph.
-        scene: name of the scene.
-        positions: where the objects are, in metres.
-        robot: where the robot stands.
-    """
+    """Read the inventory of a scene from its graph."""
     classes = {name: graph.object_class(name) for name in graph.objects()}
     distances = {
         name: math.hypot(x - robot[0], z - robot[2])
@@ -373,13 +362,7 @@ class ObjectChoice:
         return tuple(n for n in names if n in among) if among else names
 
     def pick_pieces(self, object_class: str, count: int, reason: str) -> None:
-        """Choose pieces of a class: those that are there, then those of the nearest sources.
-
-        Args:
-            object_class: of the pieces.
-            count: how many.
-            reason: why.
-        """
+        """Choose pieces of a class: those that are there, then those of the nearest sources."""
         owners = [(p, s) for p, s in self.pieces if self.inventory.classes[p] == object_class]
         present = [p for p, _ in owners if self.inventory.true("present", p)]
         for name in present[:count]:

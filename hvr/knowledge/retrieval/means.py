@@ -230,7 +230,6 @@ class Means:
                 self.chosen.add(piece, f"a piece of {source}")
 
     def _switches(self, classes: tuple[str, ...]) -> None:
-        """Choose the controls of what is to be switched, and what controls switch."""
         for control, controlled in self.inventory.joined(SWITCHES):
             if controlled in self.chosen.reasons and self.inventory.classes[controlled] in classes:
                 self.chosen.add(control, f"switches {controlled}")

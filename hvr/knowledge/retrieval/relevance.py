@@ -39,11 +39,6 @@ def constrained_objects(
 
     Of all doors ("never two open at once") these are the ones that stand open: a plan leaves
     alone what is not in its problem, so that the others stay closed.
-
-    Args:
-        constraint: the constraint.
-        inventory: what there is.
-        changing: the predicates that actions change.
     """
     predicates: set[str] = set()
     kinds: set[str] = set()
@@ -66,12 +61,7 @@ def constrained_objects(
 
 
 def protected_objects(constraint: Expression, inventory: Inventory) -> frozenset[str]:
-    """Return the objects that a constraint forbids to use in some way: not to open, not to fill.
-
-    Args:
-        constraint: the constraint.
-        inventory: what there is.
-    """
+    """Return the objects that a constraint forbids to use in some way: not to open, not to fill."""
     found: set[str] = set()
     for atom, variables in _never(constraint, {}):
         if not atom.args:
@@ -384,10 +374,6 @@ def forbid_objects(problem: Problem, names: Collection[str]) -> Problem:
     """Leave some objects alone: nothing is put on or in them, nor are they switched.
 
     What is on or in them can be taken from there.
-
-    Args:
-        problem: the problem.
-        names: the objects.
     """
     if not names:
         return problem
@@ -405,11 +391,6 @@ def forbid_untidy_places(problem: Problem, wanted: Expression, inventory: Invent
 
     What the goal wants there may be put there all the same. A knife is then not put down on
     the plate that is served. Every plan of the new problem is one of the old.
-
-    Args:
-        problem: the problem.
-        wanted: what is asked for.
-        inventory: what there is.
     """
     roles = inventory.roles
     asked = _asked(wanted, inventory)

@@ -231,14 +231,7 @@ class _Chooser:
         self._add_pieces(name)
 
     def of_class(self, cls: str, reason: str, *, sole: bool) -> None:
-        """Add objects of a class, each in a situation of its own.
-
-        Args:
-            cls: the class.
-            reason: why.
-            sole: the name stands for this class alone; of one class among several ("food")
-                one object is enough.
-        """
+        """Add objects of a class, each in a situation of its own."""
         limit = self._per_class if sole else 1
         objects = self._inventory.of(cls)
         whole = [n for n in objects if n not in self._source]
@@ -278,7 +271,6 @@ class _Chooser:
 
 
 def _texts(ontology: Ontology, cls: str) -> tuple[str, ...]:
-    """Return the names of a class: its labels, and its own name as words."""
     return tuple(dict.fromkeys((*ontology.labels(cls), " ".join(words(cls)))))
 
 
@@ -302,6 +294,5 @@ def _names(ontology: Ontology) -> dict[str, list[str]]:
 
 
 def _key(name: str) -> str:
-    """Return a name without articles, plurals, case and spaces: "the Coffee mugs" is coffeemug."""
     telling = [w for w in words(name) if w not in _FILLERS] or list(words(name))
     return "".join(singular(w) for w in telling)

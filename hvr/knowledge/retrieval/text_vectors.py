@@ -137,9 +137,6 @@ def hashed_vectors(texts: Sequence[str]) -> Vectors:
     """Return vectors of spelling: words and pieces of three and four letters, hashed into 256
     places.
 
-    Args:
-        texts: any texts.
-
     Returns:
         float32 (number of texts, 256), rows of length 1, or 0 for a text without a word. Words
         and pieces make up half of the squared length each, before places collide.
@@ -164,7 +161,6 @@ def _unit(vectors: Any) -> Vectors:
 
 
 def _sentence_encoder(model: str) -> Callable[[Sequence[str]], Vectors]:
-    """Return the encoder of a model of sentence-transformers; MiniLM if the name is empty."""
     loaded = load_sentence_model(model or MINILM)
     return lambda texts: _unit(loaded.encode(list(texts), batch_size=64, show_progress_bar=False))
 

@@ -59,13 +59,7 @@ class _Conjunction:
 
 
 class EndStates:
-    """Compares goals in a scene.
-
-    Args:
-        taxonomy: the classes.
-        inventory: what the scene has.
-        domain: the predicates.
-    """
+    """Compares goals in a scene."""
 
     def __init__(self, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> None:
         self._domain = domain
@@ -159,11 +153,9 @@ class EndStates:
                 yield Atom(other, part.args)
 
     def _lasts(self, part: Expression) -> bool:
-        """Say whether a part is true for ever once it was: an early stage counts to the end."""
         return isinstance(part, Atom) and part.predicate in self._lasting
 
     def _named(self, conjunction: _Conjunction) -> Mapping[str, tuple[str, ...]]:
-        """Return the objects that a condition names, with their types."""
         said = {a for part in conjunction.parts for a in _arguments(part)}
         return {name: self._types[name] for name in sorted(said & self._types.keys())}
 
@@ -299,11 +291,6 @@ def agreed(
 
 
 def _could_be_a_frame(said: frozenset[str], heard: frozenset[str], states: frozenset[str]) -> bool:
-    """Return whether what the grammar read is no more than the learnt reader can say.
-
-    Otherwise the learnt reader has left something out, and is no witness: "fill the mug and put it
-    on the table" is not the request to put it there.
-    """
     frames = _PLACES | states | {"="}
     return said <= frames and not (said & _PLACES and not heard & _PLACES)
 
@@ -315,7 +302,6 @@ def marked(goal: Goal, p: float, head: str) -> Goal:
 
 
 def _with_nearest(error: HvrError, reading: Reading, thresholds: Thresholds) -> HvrError:
-    """Return the grammar's refusal with what the learnt reader would have read."""
     if reading.goal is None or reading.p < thresholds.near or type(error) is not LanguageError:
         return error
     return LanguageError(f"{error}; did you mean: {in_order(reading.goal.said)}?")

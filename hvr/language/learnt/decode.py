@@ -42,13 +42,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A frame with the logarithms of its probability.
-
-    Args:
-        frame: the frame.
-        here: among what the scene has.
-        anywhere: among everything known.
-    """
+    """A frame with the logarithms of its probability."""
 
     frame: Frame
     here: float
@@ -81,12 +75,7 @@ class Space:
         self._cut = frozenset(c for c, k in pairs if k and taxonomy.pieces(c))
 
     def ranked(self, scores: Scores, here: frozenset[str]) -> list[Candidate]:
-        """Return the frames that a scene's classes can fill, the likeliest first.
-
-        Args:
-            scores: of the slots.
-            here: the classes of the scene.
-        """
+        """Return the frames that a scene's classes can fill, the likeliest first."""
         if not self._restricted:
             here = frozenset(self._classes)
         fills = {slot: list(self._filled(scores.pointers[slot], slot, here)) for slot in POINTERS}

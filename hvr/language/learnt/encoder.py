@@ -234,7 +234,6 @@ def gelu(x: Array) -> Array:
 
 
 def _package_folder() -> Path:
-    """Return the folder of the weights, without importing what the package imports."""
     spec = find_spec(MODULE)
     if spec is None or spec.origin is None:
         raise MissingExtraError(PACKAGE, EXTRA)

@@ -77,10 +77,6 @@ class Labels:
 class Head:
     """The head, from a file.
 
-    Args:
-        encoder: what it stands on.
-        path: the file.
-
     Raises:
         DataFileError: it cannot be read.
     """
@@ -125,12 +121,7 @@ class Head:
         return vectors @ self.weights["label.weight"].T
 
     def scores(self, text: str, labels: Labels) -> Scores:
-        """Return what the head makes of a sentence.
-
-        Args:
-            text: the sentence.
-            labels: of the head's classes.
-        """
+        """Return what the head makes of a sentence."""
         np = self._np
         states = self._encoder.states(text, min(self._tuned, default=LAYERS))
         for number in sorted(self._tuned):
@@ -155,7 +146,6 @@ class Head:
         return Scores(np.log(softmax(kind)), (whole, pieces), pointers)
 
     def _looks(self, states: Array, slot: str) -> Array:
-        """Return how much a slot looks at each piece."""
         return softmax(states @ self.weights[f"query.{slot}"] / math.sqrt(WIDTH))
 
     def _pointed(self, pooled: Array, slot: str, labels: Labels) -> Array:

@@ -82,7 +82,6 @@ class LearntReader:
 
     @cached_property
     def _limits(self) -> Any:
-        """Arithmetic on one core: the matrices are too small for more to help."""
         return load("threadpoolctl", "threadpoolctl", EXTRA).ThreadpoolController()
 
     def read(self, request: str, inventory: Inventory) -> Reading:

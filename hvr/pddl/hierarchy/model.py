@@ -287,7 +287,6 @@ def print_hddl_problem(problem: HierarchicalProblem) -> str:
 
 
 def _inserted(text: str, lines: list[str]) -> str:
-    """Put lines before the last parenthesis of a text."""
     return "\n".join((text.rstrip()[:-1].rstrip(), *lines)) + ")\n"
 
 
@@ -324,7 +323,6 @@ def _network(network: TaskNetwork) -> list[str]:
 
 
 def _free(network: TaskNetwork, index: int) -> str:
-    """Return a name for a subtask that has none."""
     taken = {subtask.identifier for subtask in network.subtasks}
     name = f"t{index + 1}"
     while name in taken:

@@ -196,13 +196,11 @@ class NetworkReader:
 
 
 def _used_up(group: Group) -> Iterator[Node]:
-    """Yield the items of a list and drop each; nothing may be asked of the list afterwards."""
     for token, place, node in group.used_up():
         yield node_of(token, place) if node is None else node
 
 
 def _may_be(domain: Domain, types: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    """Say whether something of some types can be of others, being of a common subtype."""
     if domain.has_type(types, wanted) or domain.has_type(wanted, types):
         return True
     return any(domain.has_type((t,), types) and domain.has_type((t,), wanted) for t in domain.types)

@@ -185,7 +185,6 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
         return plan_kind in _KINDS
 
     def _validate(self, problem: Any, plan: Any) -> ValidationResult:
-        """Judge a plan."""
         try:
             return self._judge(problem, in_order(plan, problem))
         except HvrError as error:

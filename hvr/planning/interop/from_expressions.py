@@ -343,10 +343,6 @@ class UnifiedExpressionReader:
     # Fluents without a value ----------------------------------------------------------------
 
     def _defined(self, node: Any) -> Formula:
-        """Return the formula that says that all fluents in an expression have a value.
-
-        Numbers need none: a comparison is false where they have no value.
-        """
         return run_trampoline(self._all_defined(node)) if self.vocabulary.unknown_fluents else TRUE
 
     def _all_defined(self, node: Any) -> Steps[Formula]:

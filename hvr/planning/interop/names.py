@@ -49,10 +49,6 @@ class UnifiedNames:
     """Gives each thing a name: what it is called where it comes from, or something near.
 
     The same things asked for in the same order get the same names.
-
-    Args:
-        clean: makes a valid name of any.
-        taken: names that nothing may get.
     """
 
     def __init__(self, clean: Callable[[str], str] = str, taken: Iterable[str] = ()) -> None:

@@ -173,7 +173,6 @@ class _Writer:
                 return formula
 
     def _effect(self, effect: Expression) -> Effect:
-        """Return an effect as one conjunction without conjunctions in it, or as a literal."""
         return run_trampoline(self._flat(effect))
 
     def _flat(self, effect: Expression) -> Steps[Effect]:

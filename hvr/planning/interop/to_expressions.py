@@ -240,11 +240,6 @@ class ExpressionWriter:
 class Types:
     """The types of a domain.
 
-    Args:
-        domain, problem: what the types are needed for.
-        names: gives them their names.
-        manager: the type manager of the environment.
-
     Raises:
         InteropError: a type has several parents, or is its own.
     """

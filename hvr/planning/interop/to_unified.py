@@ -141,7 +141,6 @@ def preference_gains(metric: Metric | None, names: set[str]) -> dict[str, Fracti
 
 
 def _constant(number: NumericExpression) -> Fraction | None:
-    """Return the value of an expression of numbers only, else None."""
     return run_trampoline(_value(number))
 
 

@@ -181,9 +181,6 @@ def _lexicon(ontology: Ontology) -> Lexicon:
 
 
 def _named(token: str, known: Iterable[str]) -> str:
-    """Return the object or variable that a token names: `mug-1`, also written `Mug_1` or
-    `mug 1`.
-    """
     if token in known:
         return token
     instance = _INSTANCE.fullmatch(token)
@@ -367,16 +364,7 @@ def _proposals(
     ontology: Ontology,
     checked_after: bool,
 ) -> Iterator[_Proposal]:
-    """Yield the entries whose words do not speak against them, with the texts to compare.
-
-    Args:
-        library: where to look.
-        asked: what the words that are asked for speak of.
-        types: the objects there are and their PDDL types.
-        ontology: the classes.
-        checked_after: a postcondition will be checked, so that a verb which says more than
-            the entry's does no harm.
-    """
+    """Yield the entries whose words do not speak against them, with the texts to compare."""
     for entry, classes, generalised in _open(library, ontology):
         for name in entry.names:
             words = read_words(name, ontology, {}, entry.types)
@@ -466,7 +454,6 @@ def _assignments(
 
 
 def _agrees(mention: Mention, wider: str | None, ontology: Ontology) -> bool:
-    """Return whether a thing that is spoken of may fill a place that is open to a class."""
     if wider is None:
         return False
     return any(ontology.is_a(c, wider) or ontology.is_a(wider, c) for c in mention.classes)

@@ -85,7 +85,6 @@ def _shapes(literals: Iterable[Literal], wanted: bool) -> list[_Shape]:
 
 
 def _jaccard(one: Iterable[object], other: Iterable[object]) -> float:
-    """Return the Jaccard index of two multisets; 1 if both are empty."""
     a, b = Counter(one), Counter(other)
     union = (a | b).total()
     return (a & b).total() / union if union else 1.0
@@ -135,12 +134,7 @@ class GeneralForm:
 
 
 def generalise(members: Sequence[Entry], ontology: Ontology) -> GeneralForm:
-    """Return the least general form of some macro actions.
-
-    Args:
-        members: one or more, in order.
-        ontology: the classes.
-    """
+    """Return the least general form of some macro actions."""
     first = members[0]
     maps = [_alignment(first, other) for other in members]
     common = [v for v in first.types if all(v in m.values() for m in maps)]
@@ -222,14 +216,7 @@ def _by_words(base: Entry, other: Entry) -> Iterator[tuple[str, str]]:
 def _extend(
     parts: dict[str, str], literal: Literal, candidates: Sequence[Literal], *, known_only: bool
 ) -> None:
-    """Add the variables of a literal, paired with those of the first candidate that matches it.
-
-    Args:
-        parts: the pairs so far.
-        literal: of the other entry.
-        candidates: literals of the base.
-        known_only: only a literal with a variable that is paired already.
-    """
+    """Add the variables of a literal, paired with those of the first candidate that matches it."""
     atom, positive = literal
     if all(a in parts for a in atom.args if is_variable(a)):
         return
@@ -260,7 +247,6 @@ def _extend(
 
 
 def _renamed(classes: Mapping[str, str]) -> dict[str, str]:
-    """Return new variables named by class: `?mug1` of two members may stand for a bowl now."""
     names: dict[str, str] = {}
     for variable, kind in classes.items():
         number = 1 + sum(classes[v] == kind for v in names)

@@ -204,10 +204,6 @@ def _part(entry: Entry, kind: str, content: str) -> NamedNode:
 def from_turtle(data: str | bytes, place: str) -> Library:
     """Read a library.
 
-    Args:
-        data: the Turtle.
-        place: what messages call it: the file.
-
     Raises:
         DataFileError: it is no Turtle, or no library; the message says where.
     """

@@ -163,11 +163,6 @@ class Situation:
     def _candidates(
         self, variables: tuple[TypedName, ...], body: Expression, binding: Binding, wanted: bool
     ) -> Iterator[dict[str, str]]:
-        """Yield bindings under which a formula may hold.
-
-        By a join over the literals that it cannot do without, since all tuples of objects would
-        be far too many.
-        """
         literals = necessary_literals(body, wanted)
         return bindings(variables, literals, binding, self._index.relation, self.task.members)
 
@@ -221,12 +216,7 @@ class BlockTrace:
         return self._regress(frozenset({literal}), preconditions=False)
 
     def _regress(self, goal: Support, *, preconditions: bool) -> Support:
-        """Return the literals before the block from which the goal follows.
-
-        Args:
-            goal: literals after the block.
-            preconditions: those of the actions are wanted, too.
-        """
+        """Return the literals before the block from which the goal follows."""
         wanted = set(goal)
         for step in reversed(self._steps):
             # Effects before preconditions: what an action needs must hold before it, also if
@@ -351,7 +341,6 @@ def conditions_of(
 
 
 def _says_something(literal: Literal, core: set[str], known: set[str]) -> bool:
-    """Return whether a negative literal is about the block, not about what is not in its way."""
     args = literal[0].args
     if len(args) < 2:
         return known.issuperset(args)

@@ -286,14 +286,12 @@ def jugs(rng: Random, level: int, *, solvable: bool) -> Draft:
 
 
 def _tree(rng: Random, nodes: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the edges of a tree."""
     return [(nodes[number], rng.choice(nodes[:number])) for number in range(1, len(nodes))]
 
 
 def _cut(
     edges: Sequence[tuple[str, str]], nodes: Sequence[str], node: str
 ) -> list[tuple[str, str]]:
-    """Return a graph in which one node has no edges and the others are connected."""
     others = [other for other in nodes if other != node]
     kept = [edge for edge in edges if node not in edge]
     return [*kept, *pairwise(others)]

@@ -71,10 +71,6 @@ class Compiled(Value):
 def compile_constraints(task: Task, operators: Sequence[Operator]) -> Compiled:
     """Compile the constraints of a task into some of its operators.
 
-    Args:
-        task: the task.
-        operators: its ground operators.
-
     Raises:
         PlannerError: a constraint speaks of time, numbers or derived predicates.
     """

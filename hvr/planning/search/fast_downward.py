@@ -321,7 +321,6 @@ def _race(prover: _Search, anytime: _Search, deadline: float, patience: float) -
 
 
 def _check_space(folder: Path) -> None:
-    """Raise a DataFileError if a search may have had no room for its plan."""
     if shutil.disk_usage(folder).free < _ROOM:
         raise unwritable(folder, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
 
@@ -368,12 +367,7 @@ class _Search:
         self._process.end()
 
     def finished(self) -> bool:
-        """Say whether it has ended by itself.
-
-        Raises:
-            PlannerError: it has failed.
-            DataFileError: … for want of room for its plan.
-        """
+        """Say whether it has ended by itself."""
         code = self._process.code
         if code is not None and code not in _KNOWN:
             _check_space(self.folder)

@@ -113,7 +113,6 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
 
 
 def _possible_goal(goal: Literals, variables: Iterable[Sequence[int]]) -> bool:
-    """Say whether a goal is free of contradictions, which the last reductions may have shown."""
     return not goal.true & goal.false and all(
         sum(goal.true >> bit & 1 for bit in group) <= 1 for group in variables
     )

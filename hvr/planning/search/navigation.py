@@ -49,11 +49,7 @@ class Navigation(Value):
 
 
 def find_navigation(domain: Domain) -> Navigation | None:
-    """Return the navigation of a domain, or None if it has none.
-
-    Args:
-        domain: the domain.
-    """
+    """Return the navigation of a domain, or None if it has none."""
     moves = [
         (schema.name, predicate)
         for schema in domain.actions.values()
@@ -166,7 +162,6 @@ def _unmet(
 
 
 def _after(task: Task, state: State, action: GroundAction) -> State | None:
-    """Return the state after an action, or None when it is not applicable."""
     operator = task.try_ground(action)
     if not isinstance(operator, Operator) or not operator.applicable(state.bits, state.values):
         return None

@@ -373,7 +373,6 @@ def forget_dead(
 
 
 def _deletes(operator: GroundOperator) -> int:
-    """Return all that an operator may delete."""
     mask = operator.delete
     for _, _, less in operator.conditional:
         mask |= less
@@ -539,7 +538,6 @@ def _joined(first: GroundOperator, second: GroundOperator) -> GroundOperator | N
 
 
 def _regressed(condition: Literals, after: Literals) -> Literals | None:
-    """Return what must hold before effects for a condition to hold after them."""
     if condition.true & after.false or condition.false & after.true:
         return None
     return Literals(condition.true & ~after.true, condition.false & ~after.false)

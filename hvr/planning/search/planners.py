@@ -66,12 +66,7 @@ class FastDownward(Value):
 
 
 class UnifiedPlanning(Value):
-    """An engine of unified-planning.
-
-    Args:
-        engine: its name there.
-        seconds: wall time at most.
-    """
+    """An engine of unified-planning."""
 
     engine: str
     seconds: float = 60.0

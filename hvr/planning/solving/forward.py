@@ -94,12 +94,7 @@ _Item: TypeAlias = "tuple[float, int, _Reached[S], int, int]"
 
 
 class BestFirst(Generic[S]):
-    """One search.
-
-    Args:
-        space: The states.
-        clock: When to give up.
-    """
+    """One search."""
 
     def __init__(self, space: SearchSpace[S], clock: Deadline) -> None:
         self._space = space
@@ -253,12 +248,7 @@ class _Steps:
 
 
 class NumericKey:
-    """What tells states apart: costs, on which nothing depends, are left out.
-
-    Args:
-        task: The task.
-        functions: The functions whose values matter.
-    """
+    """What tells states apart: costs, on which nothing depends, are left out."""
 
     def __init__(self, task: Task, functions: frozenset[str]) -> None:
         self._task = task

@@ -113,7 +113,6 @@ def _conjunctive(goal: Expression) -> bool:
 
 
 def _universal(condition: Expression) -> bool:
-    """Return whether a condition has "for all", if only as a negated "there is"."""
     return any(
         isinstance(part, Forall) or (isinstance(part, Not) and isinstance(part.operand, _COMPOUND))
         for part in walk(condition)
@@ -341,7 +340,6 @@ class Running:
         return PlannerEnd.UNABLE if code == UNABLE else PlannerEnd.CRASHED
 
     def _last_line(self) -> str:
-        """Return the last line that it has printed."""
         log = (self.folder / "log").read_text(encoding="utf-8", errors="replace").strip()
         return log.splitlines()[-1].strip() if log else ""
 

@@ -60,10 +60,6 @@ def retimed(validator: Validator, steps: Sequence[Step]) -> tuple[Step, ...] | N
     """Return the steps of a timed plan as early as possible; None if that cannot be worked out.
 
     The result may be invalid where the plan is wrong in more than its times.
-
-    Args:
-        validator: The validator of the problem.
-        steps: The plan.
     """
     plan = [step for step in steps if isinstance(step, TimedAction)]
     if len(plan) != len(steps) or 2 * len(plan) > _MOST_EVENTS:

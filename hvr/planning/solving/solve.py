@@ -189,9 +189,6 @@ def _outcome(
 
     What makes all of them fail, as deep nesting does others' translators, need not be too much
     for hvr's own search.
-
-    Returns:
-        The outcome, and how planners ended that found no valid plan.
     """
     judged = task.problem, Validator(task)
 
@@ -267,7 +264,6 @@ def _rejection(candidate: FoundPlan) -> str:
 
 
 def _for_domain(folder: Path, file: Path, problem: Problem, domain: Domain) -> Path:
-    """Return the file of a problem, or a copy that names the domain, as other planners insist."""
     if problem.domain_name == domain.name:
         return file
     copy = folder / "problem.pddl"
@@ -284,7 +280,6 @@ def _blocks(task: Task, steps: Sequence[Step]) -> tuple[AABlock, ...]:
 
 
 def _proves(program: Program, features: frozenset[Feature], optimal: bool) -> bool:
-    """Say whether a planner that has searched to the end has proven its plan to be best."""
     if program is GROUNDED:  # it counts steps
         return not features & {Feature.COSTS, Feature.METRIC, Feature.PREFERENCES}
     # The last search of `lama` is no proof, and the forward search takes the first plan.

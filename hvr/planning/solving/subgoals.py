@@ -381,6 +381,5 @@ def _after(comparison: _Comparison, unit: _Supporter, values: Values) -> float |
 
 
 def _gain(comparison: _Comparison, unit: _Supporter, values: Values) -> float | None:
-    """Return the amount that a unit adds to an excess in a state, None if undefined."""
     before, after = comparison.excess(values), _after(comparison, unit, values)
     return None if before is None or after is None else after - before

@@ -343,13 +343,11 @@ class _Happenings:
         return _Instant(*after, state.now, state.agenda, (state.plan, step), state.count + 1)
 
     def _going_on(self, action: GroundAction, name: str = "") -> int:
-        """Return the bit that is set while an action goes on."""
         name = name or self.names.starts[action.name]
         return 1 << self.task.index_of(self.names.running[name], action.args)
 
     @staticmethod
     def _kept(bits: int, values: Values, agenda: list[_Going] | tuple[_Going, ...]) -> bool:
-        """Return whether what must hold while actions go on does."""
         return all(
             going.operator is None or holds(going.operator.invariant, bits, values)
             for going in agenda

@@ -202,7 +202,6 @@ def _forms(domain: Domain, problem: Problem) -> Iterator[_Form]:
 
 
 def _reason(result: Any) -> str:
-    """Return the status and the last line that the engine printed."""
     messages = [message.message for message in result.log_messages or ()]
     lines = "\n".join(messages).strip().splitlines()
     return f"{result.status.name}: {lines[-1].strip()}" if lines else result.status.name

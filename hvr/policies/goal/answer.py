@@ -221,13 +221,7 @@ class NameMeaning:
 
 
 class GoalVocabulary:
-    """What words of a goal mean in a scene.
-
-    Args:
-        taxonomy: the classes.
-        inventory: the objects of the scene.
-        domain: the predicates.
-    """
+    """What words of a goal mean in a scene."""
 
     def __init__(self, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> None:
         self.taxonomy = taxonomy
@@ -410,13 +404,7 @@ _MAKING = frozenset(("make", "serve"))
 
 
 def prompt_values(request: str, graph: KnowledgeGraph, known: GoalVocabulary) -> Mapping[str, str]:
-    """Return the values of the templates `goal` and `correct_goal`, but for the latter's own.
-
-    Args:
-        request: the request.
-        graph: the world.
-        known: the words of goals in it.
-    """
+    """Return the values of the templates `goal` and `correct_goal`, but for the latter's own."""
     ends = ", ".join(default_end_states(graph.ontology))
     return {
         "request": request,
@@ -496,7 +484,6 @@ def _makes(request: str, known: GoalVocabulary) -> bool:
 
 
 def _named(request: str, known: GoalVocabulary) -> tuple[str, ...]:
-    """Return the objects that a request names by number: `cabinet-3`, "cabinet 3"."""
     text = squeezed(request)
     named = (n for n in known.inventory.classes if squeezed(n) in text)
     return tuple(named)[:_MOST_OBJECTS]

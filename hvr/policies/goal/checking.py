@@ -357,13 +357,7 @@ class _Writer:
         parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]],
         known: Sequence[str] = (),
     ) -> list[str]:
-        """Return conditions on some things, the first of them outermost.
-
-        Args:
-            order: the things.
-            parts: what is to be said, with the objects that things stand for.
-            known: things that there is a variable for already.
-        """
+        """Return conditions on some things, the first of them outermost."""
         open_ = [n for n in order if not self._fixed(n) and n not in known]
         if not open_:
             return [self._text(literal, meant) for literal, meant in parts]
@@ -421,7 +415,6 @@ class _Writer:
         return groups
 
     def _differ(self, one: str, other: str) -> bool:
-        """Whether two things which may be of one kind have to be different ones."""
         first, second = self._things[one], self._things[other]
         shared = set(first.classes) & set(second.classes)
         return one != other and bool(shared) and first.apart and second.apart

@@ -198,7 +198,6 @@ class GoalWriting:
             answer = parse_goal_answer(data)
 
     def _final(self, draft: GoalDraft) -> bool:
-        """Whether there is nothing to correct: the model gives a reason why there is no goal."""
         return bool(draft.answer.cannot and not draft.answer.stages)
 
     def _refusal(self, draft: GoalDraft) -> str:

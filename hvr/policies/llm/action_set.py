@@ -37,11 +37,7 @@ _MOST_INSTANCES = 50_000
 
 
 class ActionSet:
-    """The valid actions of a task, enumerated on demand.
-
-    Args:
-        task: the task.
-    """
+    """The valid actions of a task, enumerated on demand."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -187,11 +183,7 @@ class ActionSet:
 
 
 def action_set(task: Task) -> ActionSet:
-    """Return the action set of a task; actions are enumerated on demand.
-
-    Args:
-        task: the task.
-    """
+    """Return the action set of a task; actions are enumerated on demand."""
     return ActionSet(task)
 
 

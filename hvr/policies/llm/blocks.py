@@ -229,7 +229,6 @@ class BlockWriter:
         return most if own is None else min(most, own)
 
     def _limit(self, work: Assignment) -> int:
-        """Return the most steps of a block, or of a whole plan."""
         return self.settings.block_limit if work.hierarchical else self.settings.plan_limit
 
     # Correcting -----------------------------------------------------------------------------
@@ -241,9 +240,6 @@ class BlockWriter:
 
         When they are spent, the best block that was written is kept, which need not be the last
         one. Of equally good blocks the latest wins: it was written knowing the most errors.
-
-        Returns:
-            the block, and the number of corrections that were asked for.
         """
         task, state, limit = foresight.task, foresight.state, self._limit(work)
         block, tries, at_end = written, 0, 0

@@ -157,7 +157,6 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
 
 
 def _contradiction(macro: MacroAction) -> str:
-    """Return the contradiction within a condition of a macro action, or an empty text."""
     for kind, texts in (("pre", macro.precondition), ("post", macro.postcondition)):
         both = next((t for t in texts if f"(not {t})" in texts), None)
         if both is not None:
@@ -194,7 +193,6 @@ def _id(number: int) -> str:
 
 
 def _anyway(number: int) -> str:
-    """Return the name of the twin that is applied where the macro action itself cannot follow."""
     return f"macro-{number}-anyway"
 
 

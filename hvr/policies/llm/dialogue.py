@@ -72,10 +72,6 @@ class Dialogue:
     def ask(self, prompt: str, **values: str) -> str:
         """Ask the model and return the text of its answer, as much of it as anybody reads.
 
-        Args:
-            prompt: name of the template.
-            values: values for the template.
-
         Raises:
             LLMError: there is no usable answer.
         """
@@ -85,11 +81,6 @@ class Dialogue:
 
     def ask_json(self, prompt: str, schema: Mapping[str, Any], **values: str) -> Any:
         """Ask the model for a JSON value and return it.
-
-        Args:
-            prompt: name of the template.
-            schema: JSON schema that the value satisfies.
-            values: values for the template.
 
         Raises:
             LLMError: there is no usable answer.
@@ -118,7 +109,6 @@ class Dialogue:
 
 
 def _clean(value: Any) -> Any:
-    """Return a JSON value with the texts in it made printable."""
     if isinstance(value, str):
         return _printable(value)
     if isinstance(value, list):
@@ -127,7 +117,6 @@ def _clean(value: Any) -> Any:
 
 
 def _printable(text: str) -> str:
-    """Replace characters that would command a terminal or fit no file by �."""
     return "".join(
         c if c in "\n\t\r" or unicodedata.category(c) not in {"Cc", "Cs"} else "\ufffd"
         for c in text
@@ -142,12 +131,7 @@ def _printable(text: str) -> str:
 
 @dataclass(frozen=True)
 class PromptWords:
-    """The words of prompts about one request.
-
-    Args:
-        settings: whether to tell.
-        request: the request.
-    """
+    """The words of prompts about one request."""
 
     settings: PolicySettings
     request: str
@@ -225,7 +209,6 @@ def _meant(macro: MacroAction, task: Task) -> tuple[str, ...]:
 
 
 def _named(kind: str, spoken: str) -> bool:
-    """Return whether a sentence without spaces names a kind: "tomato slice" is tomatosliced."""
     whole = load_wording().wholes.get(kind)
     if whole is not None and kind.startswith(whole):
         made = kind.removeprefix(whole).removesuffix("ed")

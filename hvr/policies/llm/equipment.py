@@ -90,7 +90,6 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
 
 
 def _begun_in(context: PolicyContext) -> Path | None:
-    """Return the folder of a run that an earlier try has begun; None for any other."""
     if context.folder is None or context.transcript is None or not has_header(context.transcript):
         return None
     return context.folder
@@ -119,7 +118,6 @@ def _header(
 
 
 def _planner(context: PolicyContext, recorded: RecordedRun | None) -> Planner:
-    """Return the planner; a run keeps its results, since under a time limit they may differ."""
     if context.folder is None:
         return context.planner
     earlier = recorded.folder / PLANNER if recorded else None

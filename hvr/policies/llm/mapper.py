@@ -35,13 +35,7 @@ class Similarity(Protocol):
 
 
 class KnownNames:
-    """Known names with the phrases that mean them.
-
-    Args:
-        embedder: compares texts that are spelt differently.
-        names: the names, the preferred ones first.
-        phrases: other phrases for each name.
-    """
+    """Known names with the phrases that mean them."""
 
     def __init__(
         self,
@@ -97,7 +91,6 @@ def split_instance(text: str) -> tuple[str, int | None]:
 
 
 def _spelling(one: str, other: str) -> float:
-    """Return the letter-by-letter similarity of two texts; 0 for more than a slip of the pen."""
     # In a short word one other letter makes another word; a long text is a sentence, not a name.
     if min(len(one), len(other)) < 4 or abs(len(one) - len(other)) > 2 or len(one) > 40:
         return 0.0
@@ -384,9 +377,6 @@ class Mapper:
 
         Its predicate takes as many arguments as were written, and its objects have the types
         of the parameters.
-
-        Args:
-            text: the literal as written.
 
         Raises:
             LLMError: the provider of the embeddings did not answer.

@@ -178,7 +178,6 @@ class LLMPolicy(Policy[str]):
         return self._write(request, graph, inventory, self._constraints(request, inventory))
 
     def _constraints(self, request: str, inventory: Inventory) -> tuple[str, ...]:
-        """Return what a plan for a request must keep on the way."""
         settings = self.equipment.settings
         if not (settings.constraints and settings.verification):
             return ()

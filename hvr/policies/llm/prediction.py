@@ -114,12 +114,7 @@ class PredictedWorld(ABC):
 
     @abstractmethod
     def objects(self, names: Iterable[str], *, contents: bool = False) -> str:
-        """Return one line for each of some objects.
-
-        Args:
-            names: the objects.
-            contents: tell also what is in places.
-        """
+        """Return one line for each of some objects."""
 
     def usual(self, request: str, names: Iterable[str]) -> tuple[str, ...]:
         """Return what is known of a request, and what is usual with some objects."""
@@ -166,14 +161,7 @@ class PredictedWorld(ABC):
     def named_in(
         self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """Return the objects of a macro action that names them itself; nothing for another one.
-
-        Args:
-            text: the macro action.
-            known: the objects of the task.
-            embedder: compares names.
-            expansion: add what they depend on.
-        """
+        """Return the objects of a macro action that names them itself; nothing for another one."""
         del text, known, embedder, expansion
         return ()
 
@@ -181,14 +169,7 @@ class PredictedWorld(ABC):
     def with_named(
         self, texts: Iterable[str], known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """Return objects, and those that some texts name besides.
-
-        Args:
-            texts: macro actions and their conditions.
-            known: the objects of the task.
-            embedder: compares names.
-            expansion: add what these depend on.
-        """
+        """Return objects, and those that some texts name besides."""
 
     # What a planner is given --------------------------------------------------------------
 
@@ -366,7 +347,6 @@ class PredictedFacts(PredictedWorld):
         return [f"Besides: {' '.join(facts)}"] if facts else []
 
     def _numbers(self, state: State) -> dict[FunctionTerm, Fraction]:
-        """Return the numbers in a state, but the cost."""
         given = {term: Fraction(value) for term, value in self.task.problem.numeric_init.items()}
         known = {**given, **state.numbers()}
         return {term: value for term, value in known.items() if term.function != "total-cost"}

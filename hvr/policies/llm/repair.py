@@ -140,7 +140,6 @@ def _arrival(
 
 
 def _literals(task: Task, state: State, fluents: int, fleeting: frozenset[str]) -> And:
-    """Return the values of some fluents in a state, given as bits, without the fleeting ones."""
     true = [a for a in task.atoms_in(fluents & state.bits) if a.predicate not in fleeting]
     false = [a for a in task.atoms_in(fluents & ~state.bits) if a.predicate not in fleeting]
     return And((*sorted(true, key=str), *(Not(a) for a in sorted(false, key=str))))
@@ -214,7 +213,6 @@ def _steps(blocks: Iterable[AABlock]) -> tuple[GroundAction, ...]:
 
 
 def _why(verdict: PlanVerdict) -> str:
-    """Return in words why a plan stays as it is."""
     reasons = [critique.reason for critique in verdict.critiques]
     return "; ".join([verdict.unknown or "no steps were found that mend the plan", *reasons])
 
@@ -344,11 +342,7 @@ def remaining_constraints(
 
 
 class PlannerRepair:
-    """Finds ways from a state to a condition.
-
-    Args:
-        planner: the classical planner.
-    """
+    """Finds ways from a state to a condition."""
 
     def __init__(self, planner: Planner) -> None:
         self._planner = planner
@@ -401,11 +395,6 @@ class PlannerRepair:
         """Return the actions, each preceded by what makes it applicable.
 
         An action that nothing makes applicable is left out: those behind it may still work.
-
-        Args:
-            state: where to begin.
-            actions: the block.
-            foresight: the world.
         """
         task = state.task
         done: list[GroundAction] = []

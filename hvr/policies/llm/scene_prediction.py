@@ -301,24 +301,20 @@ def _several(request: str, inventory: Inventory) -> list[str]:
 
 
 def _number(spoken: Sequence[str], first: str) -> int:
-    """Return the number that stands before a word, or how many a bare plural is taken for."""
     before = spoken[: spoken.index(first)][-_BEFORE:] if first in spoken else ()
     said = (NUMBERS.get(w) or (int(w) if w.isdecimal() else 0) for w in reversed(before))
     return min(next((n for n in said if n), _A_FEW), _MOST_PLACES)
 
 
 def _portable(inventory: Inventory, name: str) -> bool:
-    """Return whether a thing can be carried."""
     return any(inventory.true(p, name) for p in inventory.ontology.predicates("Pickupable"))
 
 
 def _object(phrase: str) -> str:
-    """Return a phrase as an object would be named: "mug 1" as `mug-1`."""
     return "-".join(phrase.rsplit(" ", 1))
 
 
 def _with_places(names: Iterable[str], inventory: Inventory) -> set[str]:
-    """Return some objects with their places and the places of these: a mug, its tray, the table."""
     objects = set(names)
     for _ in range(2):
         objects |= {inventory.parents[n] for n in objects if n in inventory.parents}

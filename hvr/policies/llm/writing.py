@@ -261,7 +261,6 @@ class Writing:
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        """The objects in prompts about the whole request; the model is asked for them once."""
         return self._retrieval.choose(self.request, self._foresight)
 
     @cached_property
@@ -279,11 +278,7 @@ class Writing:
     # Macro actions and their conditions -----------------------------------------------------
 
     def _macro_plan(self) -> Macros:
-        """Return the macro actions; if the model gives none, the request is the only one.
-
-        Raises:
-            ModelError: twice the model wrote more than a plan may have.
-        """
+        """Return the macro actions; if the model gives none, the request is the only one."""
         objects = self._foresight.classes(self._names)
         request, limit = self.request, self.settings.macro_limit
         for _ in range(2):
@@ -326,9 +321,6 @@ class Writing:
 
         When the tries are spent, they are returned as they are. The first `fixed` ones keep their
         conditions.
-
-        Returns:
-            the macro actions, and the checks before and after.
         """
         first = None
         for attempt in range(tries + 1):
@@ -363,7 +355,6 @@ class Writing:
     def _read_conditions(
         self, answer: str, titles: Sequence[str], earlier: Sequence[MacroAction] = ()
     ) -> tuple[Macros, tuple[str, ...]]:
-        """Return the macro actions with the conditions of an answer, and its unusable parts."""
         written = read_conditions(answer, len(titles))
         mapper = self._mapper_of(self._names)
         return with_conditions(titles, written, mapper, self._foresight.nearness, earlier)
@@ -441,7 +432,6 @@ class Writing:
         return writer.write(work, self._foresight, answer)
 
     def _names_of(self, macros: Sequence[MacroAction]) -> tuple[str, ...]:
-        """Return the objects of a prompt about several macro actions."""
         texts = [t for m in macros for t in (m.name, *m.precondition, *m.postcondition)]
         return self._retrieval.with_named(texts, self._foresight, self._names)
 

@@ -311,7 +311,6 @@ def _text(x: float, y: float, text: str, anchor: str) -> str:
 
 
 def _round_up(value: float) -> float:
-    """Return the next number that quarters well."""
     for scale in (4, 8, 12, 20, 40, 60, 80, 100):
         if value <= scale:
             return float(scale)

@@ -27,9 +27,6 @@ def draw_tool_graph(graph: NavigationGraph) -> str:
     removed. A link is the thicker the more often it was taken; one that no call has shown but whose
     tools can feed one another by their schemas is thin and grey. Titles hold all figures.
 
-    Args:
-        graph: the graph.
-
     Returns:
         A whole SVG document.
     """
@@ -117,7 +114,6 @@ class _Link:
 
 
 def _links(graph: NavigationGraph) -> Iterator[_Link]:
-    """Give what is drawn, what matters most last."""
     seen = {(source, target) for source, target, _ in graph.calls}
     for source, target in sorted(_feeding(graph) - seen):
         yield _Link(source, target)
@@ -217,7 +213,6 @@ def _arc(link: _Link, places: Mapping[str, tuple[int, int]]) -> str:
 
 
 def _colour(weight: float) -> str:
-    """Return light red for 0, yellow for a half, green for 1."""
     return _between(weight, ("#f6c1bd", "#f7ecb5", "#c4e8c5"))
 
 

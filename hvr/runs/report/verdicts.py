@@ -182,7 +182,6 @@ def _label(x: int, y: int, text: str, **attributes: str | float) -> str:
 
 
 def _shade(risk: float) -> str:
-    """Return white for no risk, light red for certain risk; black text is readable on all of it."""
     other = round(255 - 110 * max(0.0, min(1.0, risk)))
     return f"#ff{other:02x}{other:02x}"
 

@@ -75,11 +75,7 @@ class Plain:
 
 
 class Chatty(Plain):
-    """Answers with chat around them and in layouts that a tolerant reader has to undo.
-
-    Args:
-        rng: draws the layout.
-    """
+    """Answers with chat around them and in layouts that a tolerant reader has to undo."""
 
     def __init__(self, rng: Random) -> None:
         self._opening = rng.choice(_OPENINGS)
@@ -252,11 +248,7 @@ def _written(goal: Expression) -> _Json:
 
 
 def _throughout(constraints: tuple[str, ...]) -> _Json:
-    """Return trajectory constraints as the answer has them.
-
-    Raises:
-        ModelError: there is no form for one of them.
-    """
+    """Return trajectory constraints as the answer has them."""
     written: dict[str, list[Any]] = {}
     for text in constraints:
         plain = " ".join(text.split())

@@ -18,13 +18,7 @@ _SIDES = (0, 1)
 
 @dataclass(frozen=True)
 class Literal:
-    """A PDDL literal.
-
-    Args:
-        predicate: its name.
-        args: names of objects.
-        positive: whether it is not negated.
-    """
+    """A PDDL literal."""
 
     predicate: str
     args: tuple[str, ...]
@@ -80,12 +74,7 @@ def read_corrected_conditions(text: str, count: int) -> tuple[Sides, ...]:
 
 @dataclass(frozen=True)
 class ConditionErrors:
-    """Errors in conditions.
-
-    Args:
-        model: the error rates.
-        objects: of the prompt.
-    """
+    """Errors in conditions."""
 
     model: ErrorModel
     objects: PromptObjects
@@ -147,11 +136,6 @@ def undo_conditions(
     That is the first difference of the macro action that the problem names, or of one before it,
     about an atom that the problem names; else the first difference up to there, else the first
     of all. All differences are undone when the problem names no macro action.
-
-    Args:
-        written: the conditions as they are.
-        true: the conditions as they should be.
-        problem: the validator's message.
     """
     named = re.search(r"macro action (\d+)", problem, re.IGNORECASE)
     if named is None:
@@ -166,7 +150,6 @@ def undo_conditions(
 
 
 def _differences(written: Sequence[Sides], true: Sequence[Sides]) -> Iterable[tuple[int, int, str]]:
-    """Yield number of the macro action, side and atom for each atom whose signs differ."""
     for number, (mine, yours) in enumerate(zip(written, true, strict=True)):
         for side in _SIDES:
             for atom in dict.fromkeys(x.atom for x in (*mine[side], *yours[side])):

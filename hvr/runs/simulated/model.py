@@ -50,13 +50,7 @@ _REPEATS = 0.5
 
 
 class Scripted:
-    """A simulated planner; `hvr.runs.simulated` says what it assumes.
-
-    Args:
-        script: the ground truth.
-        errors: how it errs.
-        seed: of its errors.
-    """
+    """A simulated planner; `hvr.runs.simulated` says what it assumes."""
 
     simulated = True
 
@@ -144,7 +138,6 @@ class Scripted:
     # Atomic actions -----------------------------------------------------------------------
 
     def _planned(self, objects: PromptObjects, streams: Streams) -> Steps:
-        """Return the intended whole plan; with a forgotten macro action go its steps."""
         blocks = [self.script.find(name) for name in self._macros(streams)]
         return _named([a for block in blocks if block for a in block.actions], objects)
 
@@ -328,12 +321,10 @@ def open_scripted(parameters: str, options: ModelOptions) -> Scripted:
 
 
 def _named(steps: Iterable[GroundAction], objects: PromptObjects) -> Steps:
-    """Return steps with the names that the prompt gives."""
     return tuple(GroundAction(a.name, objects.names_of(a.args)) for a in steps)
 
 
 def _listed_class(name: str, listed: dict[str, str]) -> str | None:
-    """Return the listed class of an object, or of the whole that it is a piece of."""
     kind = class_of(name)
     whole = load_wording().wholes.get(kind, kind)
     return listed.get(kind) or listed.get(whole)

@@ -154,13 +154,7 @@ def _objects(steps: Iterable[GroundAction], inventory: Inventory) -> tuple[str, 
 
 
 def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]) -> str:
-    """Return `put mug-1 on plate-1` as `Put the mug on the plate`, unique in its wording.
-
-    Args:
-        text: with names of objects.
-        classes: the class of each object.
-        names: the texts that each sentence was made from before; this one is added.
-    """
+    """Return `put mug-1 on plate-1` as `Put the mug on the plate`, unique in its wording."""
 
     def noun_phrase(match: re.Match[str], article: str = "the") -> str:
         return f"{article} {_noun(classes[match[0]])}"
@@ -214,9 +208,6 @@ _SECONDS = 30.0
 @lru_cache(maxsize=128)
 def script_of_problem(domain: str, problem: str) -> Script:
     """Return the script of a problem.
-
-    Args:
-        domain, problem: PDDL texts.
 
     Raises:
         PddlError: they cannot be read.

@@ -61,13 +61,7 @@ NO_SOURCE = Source(Provenance.UNKNOWN, "no one has said it")
 
 @dataclass(frozen=True)
 class Unsupported:
-    """A value of a call that may not be written.
-
-    Args:
-        place: Where it stands in the arguments.
-        value: The value.
-        source: Where it comes from.
-    """
+    """A value of a call that may not be written."""
 
     place: Place
     value: Json
@@ -165,12 +159,7 @@ class CallFailure(StrEnum):
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call of a tool.
-
-    Args:
-        tool: its name in the catalogue.
-        arguments: by parameter.
-    """
+    """A call of a tool."""
 
     tool: str
     arguments: Mapping[str, Json]
@@ -315,10 +304,6 @@ def check_result(tool: ToolSchema, outcome: CallOutcome) -> CallOutcome:
 
 
 def _result_fault(parameter: ToolParameter, result: Json) -> str:
-    """Return what is wrong with the part of a result that a parameter describes.
-
-    `result` is the whole of a result that is no object, or an object's key of this name.
-    """
     name = parameter.name
     if name.partition("[")[0] == "result" and not (isinstance(result, dict) and "result" in result):
         return _part_fault(parameter, result, name.removeprefix("result"))

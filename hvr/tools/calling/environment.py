@@ -157,12 +157,7 @@ def draw_faults(
 
 
 class FaultyTools:
-    """An environment of which some tools fail; a call that fails never reaches it.
-
-    Args:
-        inner: the environment.
-        faults: by name of the tool.
-    """
+    """An environment of which some tools fail; a call that fails never reaches it."""
 
     def __init__(self, inner: ToolEnvironment, faults: Mapping[str, ToolFault]) -> None:
         self._inner = inner

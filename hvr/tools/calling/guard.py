@@ -296,7 +296,6 @@ class GuardedTools:
         return outcome
 
     def _log(self, outcome: CallOutcome, time: datetime, request: Sequence[Json]) -> None:
-        """Write a call down, where a log is kept."""
         if self._policy.log is not None:
             origins = trace(outcome.call.arguments, self._outcomes, request)
             line = log_line(self._name, outcome, origins, time, secrets=self._policy.secrets)
@@ -448,14 +447,12 @@ class AgentGuard:
         self._tools.close()
 
     def _approve(self, proposed: ProposedCall) -> bool | None:
-        """Approve what the user has confirmed, or does not have to."""
         asked = self._confirmed
         if asked is not None and asked.call == proposed.call and asked.before == proposed.before:
             return True
         return True if proposed.before is None and proposed.effect in self._allowed else None
 
     def _unsaid(self, call: ToolCall, sources: Mapping[Place, Source]) -> tuple[Unsupported, ...]:
-        """Return the values that the user has to confirm, if the call can be made at all."""
         tool = find_tool(self._tools.catalogue, call.tool)
         if tool is None or tool.effect is Effect.READS or self._tools.refusal(call) is not None:
             return ()

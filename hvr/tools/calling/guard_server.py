@@ -186,7 +186,6 @@ def _input_schema(tool: ToolSchema) -> dict[str, Any]:
 
 
 def _declared(meta: Any) -> list[Json]:
-    """Return the texts and values that a client declares as said by the user."""
     value = meta.get(USER_STATEMENT_KEY) if isinstance(meta, Mapping) else None
     plain = excerpt(value, 100_000)
     return plain if isinstance(plain, list) else [] if plain is None else [plain]

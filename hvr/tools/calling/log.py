@@ -315,7 +315,6 @@ class SessionValues:
         return same_value(whole, one["default"])
 
     def _grounded(self, outcome: CallOutcome) -> bool:
-        """Say whether a call was made with what the user said, and nothing else."""
         kinds = {source.kind for source in outcome.sources.values()}
         said = kinds & {Provenance.SAID, Provenance.IDENTIFIED, Provenance.CONFIRMED}
         return bool(said) and all(kind.may_be_written for kind in kinds)
@@ -335,7 +334,6 @@ def _says(said: Json, value: Json) -> bool:
 
 
 def _takes_id(call: ToolCall, place: Place, names: frozenset[str]) -> bool:
-    """Say whether a place takes the id of a thing that has one of these names."""
     keys = [step for step in place if isinstance(step, str)]
     if not keys or not set(_words(keys[-1])[-1:]) & _IDS:
         return False
@@ -348,7 +346,6 @@ def _nouns(*names: str) -> list[str]:
 
 
 def _words(name: str) -> list[str]:
-    """Return the words of a name, each in the singular as far as its ending tells."""
     return list(_singular(name))
 
 

@@ -306,11 +306,6 @@ class McpTools:
         self._end()
 
     def _reopen(self) -> None:
-        """Connect anew: a server that broke down may be back; one that was started here, start.
-
-        Raises:
-            SimulatorError: it cannot be reached, or the environment was closed.
-        """
         self._end()
         if self._closed:
             raise SimulatorError("the server has ended", exit_code=2)
@@ -359,7 +354,6 @@ class McpTools:
             raise self._unreachable(error) from None
 
     def _direct(self) -> Any:
-        """Return an HTTP client that goes past the proxies of the environment."""
         http = load("mcp.client.streamable_http", "mcp", "mcp").httpx2
         timeout = http.Timeout(self._server.seconds)
         return self._enter(http.AsyncClient(timeout=timeout, mounts=dict.fromkeys(DIRECT)))
@@ -482,11 +476,7 @@ def _innermost(error: BaseException) -> BaseException:
 
 @asynccontextmanager
 async def _connected(client: Any, seconds: float) -> AsyncIterator[Any]:
-    """Connect within a time; the client itself waits that long for each of several attempts.
-
-    Raises:
-        TimeoutError: The time is up.
-    """
+    """Connect within a time; the client itself waits that long for each of several attempts."""
     import anyio
 
     with anyio.CancelScope(deadline=anyio.current_time() + seconds) as scope:

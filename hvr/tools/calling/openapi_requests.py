@@ -149,7 +149,6 @@ def _connection(
 
 
 def _login(variable: str) -> dict[str, str]:
-    """Return the header with user and password that the address of a proxy has."""
     address = getproxies().get(variable.removesuffix("_PROXY").lower(), "")
     login = urlsplit(address if "://" in address else f"http://{address}").netloc.rpartition("@")[0]
     code = b64encode(unquote(login).encode()).decode()

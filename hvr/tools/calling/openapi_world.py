@@ -187,11 +187,7 @@ class OpenApiTools:
         """Do nothing: no connection is kept."""
 
     def _followed(self, request: HttpRequest, end: float) -> HttpAnswer:
-        """Send a request and follow its redirects.
-
-        Raises:
-            _RefusedError: A redirect is not followed, since that could write twice, or elsewhere.
-        """
+        """Send a request and follow its redirects."""
         for _ in range(MAX_REDIRECTS + 1):
             left = end - time.monotonic()
             if left <= 0:
@@ -296,11 +292,7 @@ def _address(server: OpenApiServer, named: tuple[str, ...]) -> str:
 
 
 def _redirected(request: HttpRequest, status: int, place: str) -> HttpRequest:
-    """Return the request that follows a redirect.
-
-    Raises:
-        _RefusedError: It could write twice, or elsewhere, or leave encryption.
-    """
+    """Return the request that follows a redirect."""
     same = _origin(place) == _origin(request.url)
     if urlsplit(place).scheme not in ("http", "https") or (
         urlsplit(request.url).scheme == "https" and urlsplit(place).scheme != "https"
@@ -327,7 +319,6 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 
 def _shown(url: str) -> str:
-    """Return an address without user, password and query, which may hold secrets."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 

@@ -169,7 +169,6 @@ _ABSENT = object()
 
 
 def _places(state: Json) -> dict[_Place, Json]:
-    """Return the values of a state that are neither lists nor objects, by their place."""
     return dict(_leaves(state, ()))
 
 

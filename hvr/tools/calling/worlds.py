@@ -417,7 +417,6 @@ def _with_entry(lines: Sequence[str], key: str, names: Sequence[str]) -> list[st
 
 
 def _says(text: str, wanted: Any) -> bool:
-    """Say whether a text is TOML with this content; any content will do where that is None."""
     try:
         found = tomllib.loads(text)
     except ValueError:

@@ -38,10 +38,6 @@ def parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
     """Return the properties of an object's schema: what a call takes.
 
     What is `readOnly` is not sent. What has to be sent and may be null needs no value.
-
-    Args:
-        schema: of the object.
-        root: the document, for references.
     """
     flat = _resolved(schema, root)
     found = []
@@ -134,7 +130,6 @@ class _Place(NamedTuple):
 
 
 def _parts(flat: _Flat, root: Any) -> tuple[_Flat, str]:
-    """Return what is in a list, and a mark `[]` for each list around it."""
     marks = ""
     while flat["items"] is not None and len(marks) < 2 * MAX_OBJECT_DEPTH:
         flat, marks = _resolved(flat["items"], root), marks + "[]"

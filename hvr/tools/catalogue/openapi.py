@@ -69,7 +69,6 @@ class PathResources:
 
 
 def _template(path: str) -> str:
-    """Return a path without the names of its parameters, a final slash and a file's ending."""
     return re.sub(r"\.(json|xml)$", "", _SLOT.sub("{}", path).rstrip("/"))
 
 
@@ -158,10 +157,6 @@ def read_openapi(document: Mapping[str, Any], place: str) -> ApiDescription:
 
     A tool takes the parameters of path, query, headers and cookies and the properties of the body,
     and gives what the first successful answer has.
-
-    Args:
-        document: the document.
-        place: where it is, for messages.
 
     Raises:
         DataFileError: it is of another version, or has no operation.
@@ -395,7 +390,6 @@ def read_security(value: Any) -> tuple[tuple[str, ...], ...] | None:
 
 
 def _schema_of(value: Mapping[str, Any]) -> tuple[Any, bool]:
-    """Return the schema of a parameter, and whether it is described as a JSON document."""
     content = value.get("content")
     if "schema" not in value and isinstance(content, dict) and content:
         media = next(iter(content.values()))
@@ -424,7 +418,6 @@ def _content(holder: Any) -> tuple[str, Any]:
 
 
 def _followed(value: Any, root: Any) -> Any:
-    """Return what a value refers to, through at most a few references."""
     for _ in range(8):
         if not isinstance(value, dict) or not isinstance(value.get("$ref"), str):
             break

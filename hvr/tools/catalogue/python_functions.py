@@ -68,10 +68,6 @@ def read_functions(source: str, place: str) -> tuple[ToolSchema, ...]:
     with typed fields (dataclass, `TypedDict`, pydantic's model) of the same module gives these. A
     hint that the module does not explain allows everything.
 
-    Args:
-        source: of the module.
-        place: where it is, for messages.
-
     Raises:
         DataFileError: it is no Python, or has no such function.
     """
@@ -293,7 +289,6 @@ def _members(node: ast.ClassDef) -> list[Any]:
 
 
 def _following(last: Any, name: str, bases: set[str]) -> Any:
-    """Return what `auto()` is after another value of an enum; None if the source does not say."""
     if "StrEnum" in bases:
         return name.lower()
     if not isinstance(last, int):

@@ -278,7 +278,6 @@ def _words(text: str) -> list[str]:
 
 
 def _base(text: str) -> Iterator[str]:
-    """Give the words of a name or text, without the ending of the third person."""
     for word in map(str.lower, _WORD.findall(text)):
         known = _DESTROYING | _WRITING
         forms = (word, word.removesuffix("s"), word.removesuffix("es"))

@@ -315,7 +315,6 @@ def _said(
 
 
 def _text(tool: ToolSchema, parameter: ToolParameter) -> str:
-    """Return what is said of a parameter; of a bare name also what it is of."""
     leaf = _words(parameter.leaf)
     if not set(leaf.split()) - BARE_NAMES:
         above = parameter.name.rpartition(".")[0].rpartition(".")[2]
@@ -328,7 +327,6 @@ def _words(name: str) -> str:
 
 
 def _family(kind: str) -> str:
-    """Return what kinds of values can be the same: an integer is a number."""
     return "number" if kind == "integer" else kind
 
 
@@ -354,7 +352,6 @@ def _said_of(subject: ParameterSubject) -> str:
 
 
 def _sides(slots: Iterable[Slot]) -> frozenset[tuple[str, str]]:
-    """Return the objects that the slots are properties of: a tool's arguments, or a result."""
     return frozenset((s.tool, s.name.rpartition(".")[0] if s.gives else "<-") for s in slots)
 
 
@@ -399,7 +396,6 @@ _ANY, _NEVER = 0.001, 2.0
 
 
 def _codes(values: Iterable[str]) -> NDArray[np.int64]:
-    """Return a number for each value, the same for equal ones."""
     known: dict[str, int] = {}
     return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)
 

@@ -196,7 +196,6 @@ class _Things:
         return ParameterSubject("", " ".join(leaf))
 
     def _describes(self, leaf: Words, thing: Words) -> bool:
-        """Return whether an argument is a property of the thing that its tool is about."""
         return leaf in self._properties.get(thing, ()) or (
             len(leaf) == 1 and leaf[0] in IDENTIFIERS | _LABELS
         )
@@ -219,7 +218,6 @@ class _Things:
         return None
 
     def _named(self, resource: str) -> Words:
-        """Return the kind of thing that a schema's names stand for; empty if they disagree."""
         kinds = {self._cached[name] for name in resource.split("|") if name}
         return next(iter(kinds)) if len(kinds) == 1 else ()
 
@@ -228,7 +226,6 @@ class _Things:
         return tuple(word for word in words if _singular((word,))[0] in self._nouns) or words
 
     def _resolved(self, name: Words) -> Words:
-        """Return the shortest known kind whose name ends so; the name itself if there are two."""
         if name in self._kinds:
             return name
         ending = sorted(self._ending.get(name, {name}), key=len)
@@ -246,14 +243,12 @@ class _Things:
 
 
 def _phrase(name: str) -> Words:
-    """Return the words of a tool's name up to the first that joins something else to them."""
     words = name_words(_separated(name)[-1])
     cut = next((n for n, word in enumerate(words) if word in _JOINTS), len(words))
     return tuple(word for word in words[:cut] if not word.isdigit())
 
 
 def _noun(name: str) -> Words:
-    """Return the words after a tool's verb, or the name of its group: "issue" of `issues/list`."""
     return _singular(_phrase(name)[1:]) or thing_of(_separated(name)[-2])
 
 
@@ -271,7 +266,6 @@ def _leaf(one: ToolParameter) -> Words:
 
 
 def _after_joint(words: Words) -> Words:
-    """Return the words after the last that only joins them: "account" of "from account"."""
     return words[max((n + 1 for n, word in enumerate(words[:-1]) if word in _JOINTS), default=0) :]
 
 

@@ -140,7 +140,6 @@ _ERROR_KEYS = 2
 
 
 def _answered(event: ResultEvent, calls: list[LoggedCall], keys: list[str]) -> int | None:
-    """Return the call that a result belongs to: by identifier, else by tool, else by order."""
     waiting = [at for at, call in enumerate(calls) if not call.returned]
     same_key = [at for at in waiting if event.key and keys[at] == event.key]
     same_tool = [at for at in waiting if not event.tool or event.tool == calls[at].tool]
@@ -200,7 +199,6 @@ def calls_in_code(code: str) -> tuple[CallEvent, ...] | None:
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.Call]:
-    """Yield calls as they are made: the arguments of a call before the call."""
     for child in ast.iter_child_nodes(node):
         yield from _in_order(child)
     if isinstance(node, ast.Call):
@@ -459,7 +457,6 @@ def _calls_in_prose(text: str) -> list[Event]:
 
 
 def _hermes(text: str) -> Iterator[str]:
-    """Yield the texts in the tags of Hermes models, in time linear in the text."""
     start, end = _HERMES
     begin = text.find(start)
     while begin >= 0 and (stop := text.find(end, begin)) >= 0:

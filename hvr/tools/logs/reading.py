@@ -43,7 +43,6 @@ _KINDS = ("task", "tool")
 
 
 def _fields(record: Record) -> Record:
-    """Return the object that has the fields: the record, or the prediction in it."""
     inner = decoded(record.get("result"))
     if isinstance(inner, dict) and any(f"{k}_nodes" in inner for k in _KINDS):
         return {**record, **inner}
@@ -125,7 +124,6 @@ def _links(listed: list[Any], nodes: tuple[str, ...]) -> Iterator[Link]:
 
 
 def _number(end: Any) -> int:
-    """Return the number of a step, such as 2, "2" or "Step 2"; 0 if it is none."""
     match = re.fullmatch(r"\s*(?:step)?\s*(\d+)\s*", str(end), re.IGNORECASE)
     return int(match[1]) if match else 0
 
@@ -294,7 +292,6 @@ def _collected(value: dict[str, Any]) -> Iterator[Any]:
 
 
 def _are_answers(values: list[Any]) -> bool:
-    """Return whether values are whole answers of a model, each to a request of its own."""
     return len(values) > 1 and all(
         isinstance(v, dict) and role_of(v) == "assistant" and "stop_reason" in v for v in values
     )

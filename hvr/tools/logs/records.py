@@ -392,14 +392,12 @@ def _bfcl(values: list[Any]) -> list[CallEvent] | None:
 
 
 def _first_choices(arguments: Record) -> Record:
-    """Return the first of the accepted values of each argument, where these are listed."""
     if arguments and all(isinstance(v, list) and v for v in arguments.values()):
         return {name: values[0] for name, values in arguments.items() if values[0] != ""}
     return arguments
 
 
 def _is_update(value: Record) -> bool:
-    """Return whether a value is what a node of a LangGraph sent to the stream."""
     return len(value) == 1 and all(
         isinstance(v, dict) and isinstance(v.get("messages"), list) for v in value.values()
     )

@@ -183,10 +183,6 @@ class Binder:
         """Return what is known of the values of a goal call.
 
         What comes first in a call names the entity of what follows, so nothing is bound before it.
-
-        Args:
-            number: Of the goal call.
-            final: Whether no look-up can tell more.
         """
         goal = self.request.goals[number]
         known: dict[Place, Json] = {p: v for p, _, v in given_leaves(goal.arguments)}
@@ -249,7 +245,6 @@ class Binder:
         return self._names_entity(goal, place)
 
     def _names_entity(self, goal: GoalCall, place: Place) -> bool:
-        """Say whether what a call takes at a place names an entity."""
         keys = [step for step in place if isinstance(step, str)]
         takes = self.schemas[goal.tool].takes if goal.tool and len(keys) == 1 else ()
         parameter = next((p for p in takes if p.name == place[0]), None)
@@ -311,7 +306,6 @@ class Binder:
         return self._doubts([one.entity], sorted(one.broken, key=str), sorted(one.untold, key=str))
 
     def _near(self, entities: Iterable[int]) -> tuple[Json, ...]:
-        """Return the ids of entities and of what they belong to, those of the entities first."""
         entities = list(entities)
         wider = [n for entity in entities for n in sorted(self.graph.above(entity))]
         ids = (self.graph[n].id for n in (*entities, *wider))
@@ -443,8 +437,6 @@ class Binder:
         return some or chosen
 
     def _taken(self, number: int, place: Place, before: Mapping[Place, Json]) -> tuple[Json, ...]:
-        """Return what is not meant at a place: what goals in the same words have taken there, what
-        stands before it in the same call, and entities of which a condition does not hold."""
         goals = self.request.goals
         same = [n for n in self.made if goals[n] == goals[number]]
         taken = [at(self.made[n].arguments, place) for n in same]
@@ -458,7 +450,6 @@ def readers_of(tools: Iterable[ToolSchema]) -> tuple[ToolSchema, ...]:
 
 
 def _wholly_said(goal: GoalCall) -> list[Place]:
-    """Return the arguments in which nothing is asked for, empty lists and objects among them."""
     asked = {place[0] for place, _, v in leaves(goal.arguments) if isinstance(v, EntityQuery)}
     return [(name,) for name in goal.arguments if name not in asked]
 

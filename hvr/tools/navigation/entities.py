@@ -230,13 +230,7 @@ class EntityGraph:
         }
 
     def _described(self, number: int, words: Words, *, like: bool = False) -> Iterator[list[Json]]:
-        """Give the values that an entity has under a name, level by level, where it has any.
-
-        Args:
-            number: The number of the entity.
-            words: The words of the name; any name if there are none.
-            like: Whether names with more or fewer of these words also count.
-        """
+        """Give the values that an entity has under a name, level by level, where it has any."""
         upward, downward = self.levels(number), self.levels(number, up=False)
         for up, down in zip(upward, downward, strict=True):
             found = [
@@ -252,13 +246,7 @@ class EntityGraph:
                 yield found
 
     def _read(self, result: Json, tool: str, own: tuple[str, Json] | None) -> list[int]:
-        """Read a result; return the entities that are in no other.
-
-        Args:
-            result: The result of a call.
-            tool: The tool that returned it. Its name says what kind of thing that is.
-            own: The call's only argument if it is an id. A result without an id has this one.
-        """
+        """Read a result; return the entities that are in no other."""
         roots: list[int] = []
         left = MAX_ENTITY_VALUES
         todo: _Todo = deque([(result, subject_of(tool), None, None, (tool,))])
@@ -392,15 +380,12 @@ def _has_parts(value: Json) -> bool:
 
 
 def _kind(name: str, kind: Words) -> Words:
-    """Return the kind of thing that a property identifies; a plain `id` identifies its object."""
     return (singular_words(name) - KEY_WORDS) or (kind - KEY_WORDS)
 
 
 def _one_name(words: Words, name: Words, kind: Words) -> bool:
-    """Say whether two names mean one property of a kind: `title` and `book_title` of a book."""
     return (words ^ name) <= kind | ID_WORDS
 
 
 def _same(value: Json) -> object:
-    """Return a value as a key: numbers by their size, texts without case, `true` not as 1."""
     return (isinstance(value, bool), str(plain(value)))

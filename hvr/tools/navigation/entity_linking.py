@@ -187,7 +187,6 @@ class EntityLinker:
         return list(unseen.values())
 
     def _owners(self, some: Sequence[EntityCandidate], bound: Iterable[Json]) -> frozenset[int]:
-        """Return the entities that other values of the call name and to which all belong."""
         if not some:
             return frozenset()
         named = {n for value in bound for n in self.graph.holders(value)}

@@ -168,13 +168,7 @@ def direct_chain(
 
 
 class ToolFacts:
-    """An errand as an environment of facts (`hvr.worlds.facts.environment.FactEnvironment`).
-
-    Args:
-        steps: the errand.
-        chain: what stands for what.
-        domain: of its steps.
-    """
+    """An errand as an environment of facts (`hvr.worlds.facts.environment.FactEnvironment`)."""
 
     def __init__(self, steps: TaskSteps, chain: TaskChain, domain: ToolDomain) -> None:
         self.steps, self.chain, self.domain = steps, chain, domain
@@ -298,11 +292,7 @@ class _ChainPlanner:
         self._chains: dict[Hashable, ToolChain | None] = {}
 
     def plan(self, task: Task) -> Planned:
-        """See `hvr.execution.facts.planning.FactPlanner`.
-
-        Raises:
-            ImpossibleGoalError: no call leads on.
-        """
+        """See `hvr.execution.facts.planning.FactPlanner`."""
         env, chain = self.env, self.env.chain
         found = env.steps.next()
         if found is None:
@@ -362,7 +352,6 @@ def _ended(chain: TaskChain, steps: TaskSteps, questions: Sequence[UserQuestion]
 
 
 def _asking(chain: TaskChain, questions: Sequence[UserQuestion]) -> Decision:
-    """Return the decision to ask the user."""
     names = [chain.meaning_of(one.goal, one.name) for one in questions]
     why = "; ".join(f"{quoted(n)}: {q.why}" for n, q in zip(names, questions, strict=True))
     return Decision(NextMove.ASK, f"{why}.", ask=tuple(dict.fromkeys(names)))

@@ -190,10 +190,6 @@ def learnt_tools(graph: NavigationGraph, least: int = MIN_PASSES) -> Iterator[Na
     """Give the tools that may be called, with what calls have shown that they give.
 
     What a tool gives is known under every meaning to which its value was passed on successfully.
-
-    Args:
-        graph: of the tools.
-        least: how often, at least.
     """
     for tool in graph.usable_tools():
         yield NavigationTool(tool.name, tool.needs, tool.gives | passed_on(graph, tool, least))
@@ -437,11 +433,9 @@ def _passed(flow: ValueFlow) -> tuple[str, str]:
 
 @lru_cache(maxsize=100_000)
 def _place(tool: str, path: tuple[str, ...]) -> str:
-    """Return the name of a path in a tool's results."""
     return json.dumps([tool, *path])
 
 
 @lru_cache(maxsize=20_000)
 def _shape(places: frozenset[str]) -> Shape:
-    """Return the paths that names (`_place`) are of."""
     return frozenset(tuple(json.loads(place)[1:]) for place in places)

@@ -362,7 +362,6 @@ def _places(shape: Any, at: str = "") -> Iterator[str]:
 
 
 def _place(path: Sequence[str | int]) -> str:
-    """Return a path of a result as schemas name it."""
     text = ""
     for part in path:
         text += "[]" if isinstance(part, int) else f".{part}" if text else str(part)
@@ -381,13 +380,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True)
 class OpenedGraph:
-    """A graph with what it was made of.
-
-    Args:
-        graph: after all events.
-        names: of the slots of the catalogue.
-        events: in order.
-    """
+    """A graph with what it was made of."""
 
     graph: NavigationGraph
     names: MeaningNames

@@ -343,7 +343,6 @@ def key(value: Json) -> str:
 
 
 def _with_floats(value: Json) -> Json:
-    """Return a value with all its numbers as floats, also inside lists and objects."""
     if isinstance(value, list):
         return [_with_floats(inner) for inner in value]
     if isinstance(value, dict):

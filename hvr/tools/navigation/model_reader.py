@@ -176,13 +176,7 @@ _ORDERS = re.compile(
 
 @dataclass(frozen=True)
 class ModelRequestReader:
-    """Reads requests by a language model.
-
-    Args:
-        model: The model.
-        catalogue: The tools.
-        meanings: The meanings of their parameters.
-    """
+    """Reads requests by a language model."""
 
     model: Meter
     catalogue: Catalogue
@@ -492,7 +486,6 @@ def _paraphrase(goal: GoalCall) -> str:
 
 
 def _once(goals: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return goals without equal ones: a call that is named twice is made once."""
     kept: list[Mapping[str, Any]] = []
     for goal in goals:
         if goal not in kept:

@@ -240,12 +240,7 @@ class LearntConditions:
     enabling: LearntEnablers = field(default_factory=LearntEnablers)
 
     def observe(self, outcome: CallOutcome, known: KnownEntities) -> None:
-        """Take in a call that went well or was refused; other failures say nothing of the state.
-
-        Args:
-            outcome: of it.
-            known: of what it names, before it.
-        """
+        """Take in a call that went well or was refused; other failures say nothing of the state."""
         tool = outcome.call.tool
         if not outcome.ok and outcome.failure is not CallFailure.REFUSED:
             return
@@ -304,7 +299,6 @@ class LearntConditions:
         self.seen |= set(things.values())
 
     def _propose(self, tool: str) -> None:
-        """Make candidates of what tells calls that went well from those that were refused."""
         for place, states in self.states.items():
             if place[0] == tool and place not in self.candidates and (values := states.candidate()):
                 self.candidates[place] = StateCondition(*place, values)
@@ -315,7 +309,6 @@ def _order(one: StateCondition) -> tuple[bool, str, list[str]]:
 
 
 def _state(known: KnownEntities, parameter: str, name: frozenset[str]) -> Json:
-    """Return what an entity has under a name; None if nothing, or several things: its parts'."""
     mine = [trait for trait in known.get(parameter, ()) if trait[0] == name]
     return next((value for _, value in _single(mine)), None)
 
@@ -333,7 +326,6 @@ def _single(traits: Iterable[EntityProperty]) -> Iterator[tuple[frozenset[str], 
 
 
 def _things(call: ToolCall, what: str) -> dict[str, str]:
-    """Return a digest of what each parameter of a call names, and of what came of it."""
     named: dict[str, list[str]] = {}
     for _, name, value in given_leaves(call.arguments):
         named.setdefault(name, []).append(key(value))

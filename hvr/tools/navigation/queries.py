@@ -71,12 +71,7 @@ class QueryTarget:
 
 @dataclass(frozen=True)
 class QueryCall:
-    """A reading call that may be made.
-
-    Args:
-        call: The call.
-        rank: The lower, the better.
-    """
+    """A reading call that may be made."""
 
     call: ToolCall
     rank: tuple[float, ...]
@@ -201,7 +196,6 @@ def shape_of(tool: ToolSchema, experience: Experience) -> Shape | None:
 
 
 def _unshown(features: Sequence[str], tool: ToolSchema, shape: Shape) -> int:
-    """Return how many features a tool's results cannot show."""
     shown = {singular_words(step) for path in shape for step in path[-1:]}
     shown |= {singular_words(parameter.name) for parameter in tool.takes}
     return sum(singular_words(leaf_of(feature)) not in shown for feature in features)
@@ -219,13 +213,7 @@ class _Values:
     def calls(
         self, tool: ToolSchema, cost: int, fixed: Mapping[str, Json] | None = None
     ) -> Iterator[QueryCall]:
-        """Return the calls of a tool for which all values are at hand.
-
-        Args:
-            tool: The tool.
-            cost: The cost of the chain that begins with it.
-            fixed: Values of results that are chosen already, by parameter.
-        """
+        """Return the calls of a tool for which all values are at hand."""
         fixed = fixed or {}
         said: dict[str, list[Json]] = {}
         found: dict[str, list[tuple[float, Json]]] = {
@@ -257,11 +245,7 @@ class _Values:
     def _of_one_entity(
         self, found: Mapping[str, Sequence[tuple[float, Json]]]
     ) -> Iterator[tuple[int | None, Mapping[str, Sequence[Json]]]]:
-        """Give the values that one entity, or what it belongs to, has for each parameter.
-
-        Args:
-            found: Values of results by parameter, each with how well it suits.
-        """
+        """Give the values that one entity, or what it belongs to, has for each parameter."""
         if not found:
             yield None, {}
             return
@@ -329,12 +313,6 @@ def confirming_query(
 ) -> CallOutcome | None:
     """Return the last look-up before a writing call whose result would change if it has written.
 
-    Args:
-        call: the writing call that failed.
-        outcomes: of all calls so far.
-        schemas: of the tools, by name.
-        experience: what results of tools have held.
-
     Returns:
         The look-up; None if none is known to show what the call writes.
     """
@@ -356,7 +334,6 @@ def confirming_query(
 
 
 def _place(call: ToolCall, outcomes: Sequence[CallOutcome]) -> int:
-    """Return the number of the last time that a call was made."""
     return max(number for number, outcome in enumerate(outcomes) if outcome.call == call)
 
 

@@ -42,10 +42,6 @@ class TaskChain:
     schema or by calls before; nothing is known of some tools, and everything is hoped of them. A
     want is a step from the values that are searched for it. `(known m)` of what look-ups take is
     so where any value at hand suits it, of what a want takes where the one is found.
-
-    Args:
-        steps: the errand on its way.
-        tools: of its world.
     """
 
     def __init__(self, steps: TaskSteps, tools: Iterable[ToolSchema]) -> None:
@@ -242,11 +238,6 @@ def tool_domain(tools: Collection[NavigationTool], facts: CallFacts, goal: CallF
 
     Names from elsewhere become PDDL names of letters, digits and `_`, each its own: none can
     become part of the problem.
-
-    Args:
-        tools: those that there are.
-        facts: what is so now.
-        goal: what is to be so.
     """
     every = set(facts.known | goal.known).union(*(t.needs | t.gives for t in tools))
     meanings = pddl_names(sorted(every))

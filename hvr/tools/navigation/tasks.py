@@ -251,7 +251,6 @@ class TaskSteps:
         return outcome
 
     def _vain(self, call: ToolCall) -> bool:
-        """Say whether a call that failed is not made again: too many were, and nothing changed."""
         return self._attempts.vain(call, len(self.done))
 
     def _bring(self, step: NextCall) -> None:
@@ -336,12 +335,10 @@ class TaskSteps:
         return NextCall(call, number, "all that it needs is known", sources=bound.sources)
 
     def _answer(self, number: int, values: Mapping[Place, Json]) -> None:
-        """Take note that what is to be known is known."""
         self.answers |= {str(place[0]): value for place, value in values.items()}
         self.done.append(number)
 
     def _waits_for(self, number: int, patience: RetryLevel) -> bool:
-        """Say whether a wanted call is to wait for one before it."""
         if not self.errand.ordered or patience is RetryLevel.END:
             return False
         return any(n not in self.done and n not in self.left for n in range(number))
@@ -417,14 +414,12 @@ class TaskSteps:
             self._skipped.pop(again, None)
 
     def _leave(self, number: int, call: ToolCall, why: str) -> None:
-        """Give a want up, or only one of the entities that it means, if others are left."""
         self._binder.pass_over(number, call)
         self._skipped.setdefault(number, []).append(why)
         if not self._binder.pending(number) or self._spent:
             self._give_up(number)
 
     def _give_up(self, number: int) -> None:
-        """Give a want up, and say for how many of its entities the call was made."""
         missed, every = self._skipped[number], self._binder.count(number)
         done = f" (made for {every - len(missed)} of {every})" if every > 1 else ""
         self.left[number] = f"{'; '.join(dict.fromkeys(missed))}{done}"
@@ -483,7 +478,6 @@ class TaskSteps:
 
 
 def _plain(arguments: Mapping[str, Argument]) -> dict[str, Json]:
-    """Return arguments in which nothing is sought any more."""
     plain: dict[str, Any] = dict(arguments)
     return plain
 
@@ -549,13 +543,7 @@ def goal_call(tool: ToolSchema, values: Mapping[str, Json], suits: ParameterMatc
 def with_answers(
     request: ToolRequest, values: Mapping[str, Json], suits: ParameterMatcher
 ) -> ToolRequest:
-    """Return a request with the user's answers to its open questions.
-
-    Args:
-        request: The request.
-        values: The answers, by meaning.
-        suits: Knows the meanings of parameters.
-    """
+    """Return a request with the user's answers to its open questions."""
     goals = []
     for goal in request.goals:
         given = {

@@ -240,7 +240,6 @@ class ToolWorld:
         return RunEvents(carry)
 
     def _read(self, goals: tuple[str, ...]) -> ReadRequest | None:
-        """Return the reading of a request in words; None if the goals are named."""
         if len(goals) != 1 or " " not in goals[0].strip() or goals[0] in self._world.tool_tasks:
             return None
         reader = RequestReader(self.catalogue, self._meanings, TextVectors("lexical-hash").encode)
@@ -355,5 +354,4 @@ def open_world(world: str | Path, *, ledger: Path | None = None, trust: bool = F
 
 
 def _no_one(proposed: ProposedCall) -> None:
-    """Answer for a user who cannot be asked."""
     del proposed

@@ -225,7 +225,6 @@ def _models(seed: int) -> list[Any]:
 
 
 def _top(chances: Vectors) -> list[float]:
-    """Return the three largest chances as logits, and how many tools are needed in all."""
     ranked = [*sorted(chances, reverse=True), 0.0, 0.0, 0.0]
     return [*map(_logit, ranked[:3]), float(np.sum(chances))]
 
@@ -313,7 +312,6 @@ def with_dialogue_opinion(
 
 
 def _meant(opinion: TurnDecision) -> str:
-    """Return the tool that is needed; an empty text if none is, or several may be."""
     if not opinion.needed:
         return ""
     (first, chance), *others = opinion.needed
@@ -336,14 +334,7 @@ MAX_P_VALUE = 0.05
 
 @dataclass(frozen=True)
 class LearntMoves:
-    """Judged dialogues, and how well the next move is told of those that were held out.
-
-    Args:
-        dialogues: they.
-        encoder: name of the encoder of texts.
-        seed: of what is drawn.
-        figures: measured by cross-validation over dialogues.
-    """
+    """Judged dialogues, and how well the next move is told of those that were held out."""
 
     dialogues: tuple[Dialogue, ...]
     encoder: str
@@ -520,6 +511,5 @@ def _enough(turns: Sequence[JudgedTurn]) -> None:
 
 
 def _sign_test(gained: int, lost: int) -> float:
-    """Return the chance of as many gains or more, if gains and losses were equally likely."""
     both = gained + lost
     return sum(math.comb(both, n) for n in range(gained, both + 1)) / 2**both if both else 1.0

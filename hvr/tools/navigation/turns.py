@@ -152,11 +152,6 @@ def judged_turns(
 ) -> list[JudgedTurn]:
     """Return the turns of a dialogue with what was right in them.
 
-    Args:
-        record: the dialogue.
-        tools: of the catalogue, by name.
-        place: where it is, for messages.
-
     Raises:
         DataFileError: it is none, or names a tool that is not there.
     """
@@ -294,13 +289,7 @@ class ToolNeeds:
         }
 
     def features(self, turn: Turn, tools: Sequence[OfferedTool], dialogue: str = "") -> Vectors:
-        """Return (tools, 12): alikeness to texts and to requests served, votes, common words.
-
-        Args:
-            turn: what is asked for.
-            tools: to compare with.
-            dialogue: whose turns are left out.
-        """
+        """Return (tools, 12): alikeness to texts and to requests served, votes, common words."""
         if not tools:
             return np.zeros((0, FEATURES))
         parts = self._encode([turn.request, *sentences(turn.request)])
@@ -367,11 +356,6 @@ class _Served:
         The likest request served and the mean of the three likest, by whole requests and by
         sentences; how many were served; the share of the nearest requests, and for the best
         sentence of the nearest sentences, that the tool served.
-
-        Args:
-            parts: vectors of a request and of its sentences.
-            names: of the tools.
-            dialogue: whose requests are left out.
         """
         allowed = self._dialogues != dialogue
         whole = np.where(allowed, self._whole @ parts[0], -np.inf)
@@ -396,7 +380,6 @@ class _Served:
 
 
 def _likest(alike: Vectors, served: Vectors) -> tuple[Vectors, Vectors]:
-    """Return for each tool the likest of what it served, and the mean of the likest; 0 if none."""
     ranked = -np.sort(-np.where(served, alike[:, None], -np.inf), axis=0)[:NEAREST]
     there = np.arange(len(ranked))[:, None] < served.sum(axis=0)
     first = np.where(there[0], ranked[0], 0.0)
@@ -572,10 +555,6 @@ def nouns(tool: ToolSchema) -> frozenset[str]:
 def left_open(text: str, known: Collection[str]) -> list[int]:
     """Return how many nouns stand without a value near them.
 
-    Args:
-        text: a request.
-        known: nouns that may stand for parameters.
-
     Returns:
         Five counts: nouns after each kind of determiner (left open, new, somebody's, known
         already), and people without a name.
@@ -606,7 +585,6 @@ def _noun_after(tokens: list[str], place: int, known: Collection[str]) -> int:
 
 
 def _told(tokens: list[str], place: int, noun: int) -> bool:
-    """Whether a value stands shortly before a determiner, or after its noun in the sentence."""
     after = tokens[noun + 1 : noun + 1 + AHEAD]
     end = next((n for n, token in enumerate(after) if token in _ENDING), len(after))
     return bool(_TELLS & set(after[:end] + tokens[max(0, place - BEHIND) : place]))

@@ -165,11 +165,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Encodable:
-    """Texts of tools and steps with common numbers.
-
-    Args:
-        graph: the tools.
-    """
+    """Texts of tools and steps with common numbers."""
 
     graph: ToolGraph
     list: TextList = field(default_factory=TextList)
@@ -297,12 +293,7 @@ class ScoreSource(Protocol):
 
 @dataclass(frozen=True)
 class TextScores:
-    """Cosines of the texts of steps and tools.
-
-    Args:
-        graph: the tools.
-        encoder: of texts.
-    """
+    """Cosines of the texts of steps and tools."""
 
     graph: ToolGraph
     encoder: TextVectors
@@ -325,12 +316,7 @@ class TextScores:
 
 @dataclass(frozen=True)
 class Retriever:
-    """Retrieval of the tools of plans whose steps are given.
-
-    Args:
-        source: of scores.
-        decoder: over the same tools.
-    """
+    """Retrieval of the tools of plans whose steps are given."""
 
     source: ScoreSource
     decoder: Decoder

@@ -32,10 +32,6 @@ class ToolEncoder(nn.Module):
     - `none`:  H = X
     - `sage`:  H = (X + SAGE(X)) / 2  (GNN4Plan, section 4.3), one GraphSAGE convolution over the
       incoming links: messages pass from a tool to its successors.
-
-    Args:
-        layer: which of these.
-        width: d, of the texts' vectors.
     """
 
     def __init__(self, layer: Layer, width: int) -> None:
@@ -64,11 +60,6 @@ class Scorer(nn.Module):
 
     x_i (d,) is the vector of step i, r (d,) of the request, h_t (d,) of tool t: the output of
     `ToolEncoder`, plus a learnt vector of its own with `config.free`.
-
-    Args:
-        config: which of these, widths, dropout.
-        width: d, of the texts' vectors.
-        tools: number of tools.
     """
 
     def __init__(self, config: RetrieverConfig, width: int, tools: int) -> None:
@@ -298,11 +289,7 @@ class _Trainer:
         early_stopping: bool,
         progress: ProgressCallback | None,
     ) -> tuple[tuple[ScorerEpoch, ...], int]:
-        """Train, and restore the best epoch; the last one without early stopping.
-
-        Returns:
-            The figures of all epochs, and the number of the one kept.
-        """
+        """Train, and restore the best epoch; the last one without early stopping."""
         history: list[ScorerEpoch] = []
         best = _Snapshot(-1.0, 0, {})
         for number in range(1, self.config.epochs + 1):
@@ -381,7 +368,6 @@ class _Trainer:
 
 
 def _nearest(texts: Tensor, tools: Tensor, count: int) -> Tensor:
-    """Return the tools with the most similar texts (tools, count), on the CPU."""
     vectors = nn.functional.normalize(looked_up(texts, tools), dim=-1)
     cosine = vectors @ vectors.T
     cosine.fill_diagonal_(-2)

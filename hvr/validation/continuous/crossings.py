@@ -210,7 +210,6 @@ def _changes(term: Term) -> bool:
 
 
 def _between(low: Rational, high: Rational, bits: int) -> Fraction:
-    """Return a number with few digits near the middle of an interval."""
     middle = Fraction(low + high) / 2
     short = Fraction(round(middle * (1 << bits)), 1 << bits)
     return short if low < short < high else middle
@@ -350,10 +349,6 @@ class _Search:
         """Yield the zeros in an interval, then the time reached and the sign there.
 
         A zero at a rational time ends the search: no sign follows it.
-
-        Args:
-            low, high: The ends of the interval.
-            before: The sign at `low`.
         """
         waiting: list[tuple[Rational, int]] = [(high, 0)]
         while waiting:
@@ -387,7 +382,6 @@ class _Search:
         yield low, before
 
     def _places(self, depth: int) -> int:
-        """Return the binary places to use for an interval after so many halvings."""
         return self._bits + -(-depth // 32) * 32
 
     def _sign(self, time: Rational) -> int | None:

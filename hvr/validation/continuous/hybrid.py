@@ -158,7 +158,6 @@ class HybridRun(TemporalRun):
             self._begin(time)
 
     def _begin(self, time: Fraction) -> None:
-        """Move the origin to the time of a happening."""
         if compare(self._moment, exact(time - self._origin)) < 0:
             self.values = self._motion.at(exact(time - self._origin))
         self._origin, self._moment = time, 0
@@ -207,13 +206,7 @@ class HybridRun(TemporalRun):
     def _settle(
         self, numbers: list[Quantity | None], moment: Moment, *, onward: bool = True
     ) -> None:
-        """Apply events until none is due, then start the processes.
-
-        Args:
-            numbers: The numbers, to be evaluated at the moment.
-            moment: The time since the origin.
-            onward: Whether time passes before the next happening.
-        """
+        """Apply events until none is due, then start the processes."""
         while not self._stopped:
             state = self._reading(numbers)
             events = self._dynamics.events
@@ -266,7 +259,6 @@ class HybridRun(TemporalRun):
         return motion
 
     def _fail_change(self, active: list[GroundProcess], moment: Moment, why: str) -> None:
-        """Report that a rate is undefined."""
         names = " and ".join(dict.fromkeys(str(process.action) for process in active))
         time = self._time(moment)
         message = f"{names} cannot go on at {decimal_text(time)}: {why}."
@@ -366,7 +358,6 @@ class HybridRun(TemporalRun):
         del self._changes[known:]
 
     def _observed(self, since: Quantity, values: Values) -> Violation | None:
-        """Pass the state since a time to the trajectory constraints."""
         return self._constraints.observe(cast("Fraction", since), self.bits, values)
 
     def _possible(self, event: TimedEvent) -> bool:
@@ -430,7 +421,6 @@ class HybridRun(TemporalRun):
         return self._recorded
 
     def _credit(self, after: Values, time: Fraction) -> None:
-        """Record which processes and actions changed the numbers up to a time."""
         for process in self._active:
             touched = {rate.index for rate in process.rates}
             ref = StepRef(self._step_of(process), process.action, time)
@@ -438,7 +428,6 @@ class HybridRun(TemporalRun):
             self._changed(ref, 0, self.values, told, gradual=True)
 
     def _step_of(self, process: GroundProcess) -> int | None:
-        """Return the step number of the durative action that owns a process."""
         return next((n for n, own in self._effects.items() if process in own), None)
 
 

@@ -252,7 +252,6 @@ class _Run:
             )
 
     def _is_sharp(self) -> bool:
-        """Return whether the enclosures are so narrow that more binary places would not help."""
         return all(high - low <= max(abs(low), abs(high)) >> 20 for low, high in self._state)
 
     def _propose(self, rows: list[list[Interval]]) -> int:

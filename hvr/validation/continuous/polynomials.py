@@ -422,7 +422,6 @@ def sign_at(polynomial: Polynomial, time: Rational | Root) -> int:
 
 
 def _shared(polynomial: Polynomial, root: Root) -> bool:
-    """Return whether another polynomial has the same irrational root."""
     shared = common_divisor(root.polynomial, polynomial)
     return shared.degree > 0 and _sign(shared(root.low)) != _sign(shared(root.high))
 

@@ -156,11 +156,7 @@ def plans_in(
 
 
 def last_of(plans: Sequence[Candidate]) -> Candidate:
-    """Return the last plan in an answer; a single step of a plan before it only explains that.
-
-    Args:
-        plans: The plans, at least one.
-    """
+    """Return the last plan in an answer; a single step of a plan before it only explains that."""
     longer = {step for plan in plans if len(plan.steps) > 1 for _, step in plan.steps}
     told = [p for p in plans if len(p.steps) != 1 or p.steps[0][1] not in longer]
     return told[-1] if told else plans[-1]
@@ -182,7 +178,6 @@ def _wanted(
 
 
 def _refuse(plan: Candidate, file: str) -> NoReturn:
-    """Refuse a text with a line that may be a step."""
     line = short(plan.doubt)
     message = f"this line may be a step and cannot be read: {line}"
     expected = "steps such as (action object …), each in a line of its own"
@@ -208,7 +203,6 @@ _PARTS = re.compile(r"(?:([0-9./]+): )?\(([^()]*)\)(?: \[([0-9.]+)\])?")
 
 
 def _normal(steps: str) -> Iterator[object]:
-    """Yield the steps of a line without regard to case, space and the form of numbers."""
     for match in _PARTS.finditer(steps):
         stamp, inside, cost = match.groups()
         yield _number(stamp), tuple(inside.lower().split()), _number(cost)

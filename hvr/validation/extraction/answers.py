@@ -73,11 +73,7 @@ _JSON_MOST = 200
 
 
 class NumberedLines:
-    """The lines of a text, of which some say something.
-
-    Args:
-        lines: The lines.
-    """
+    """The lines of a text, of which some say something."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
@@ -197,10 +193,6 @@ def _read(lines: Sequence[str], known: KnownSymbols, *, asked: bool) -> list[Can
 def _told(
     mentions: Sequence[tuple[int, _Kinded]],
 ) -> tuple[list[list[_Numbered]], list[tuple[int, _Kinded]]]:
-    """Return the plan that sentences tell, and the other sentences that mention steps.
-
-    Where a line tells several steps, a line with one of them is about the plan, not a part of it.
-    """
     most = max((len(line.steps) for _, line in mentions), default=0)
     plan = [(n, "  ".join(x.steps)) for n, x in mentions if len(x.steps) > 1 or most == 1]
     return [plan] if plan else [], [item for item in mentions if len(item[1].steps) == 1 < most]
@@ -210,7 +202,6 @@ def _told(
 
 
 def _fences(marks: Sequence[int]) -> Iterator[range]:
-    """Yield the numbers of the lines inside each code fence."""
     for opened, closed in zip(marks[::2], marks[1::2], strict=False):
         yield range(opened + 1, closed)
 
@@ -552,7 +543,6 @@ def _in_parentheses(code: str, known: KnownSymbols) -> str:
 
 
 def _without_label(text: str, known: KnownSymbols) -> str | None:
-    """Return the step of a line such as "Action: move a b", of an action and objects only."""
     words = text.rpartition(":")[2].strip().rstrip(".,;").split()
     return f"({' '.join(words)})" if known.is_bare_step(words) else None
 
@@ -576,13 +566,11 @@ def step_of_mention(match: re.Match[str]) -> str:
 
 
 def _outside(text: str, found: Sequence[re.Match[str]]) -> list[str]:
-    """Return the parts of a text before, between and after matches."""
     borders = [0, *(end for match in found for end in match.span()), len(text)]
     return [text[borders[i] : borders[i + 1]] for i in range(0, len(borders), 2)]
 
 
 def _has_surplus(outside: Sequence[str]) -> bool:
-    """Return whether a step has a parenthesis too many, or a bracket that is no remark."""
     borders = [(part.rstrip()[-1:], part) for part in outside[:-1]]
     borders += [(part.lstrip()[:1], part) for part in outside[1:]]
     if any(sign in ("(", ")") and part.count("(") != part.count(")") for sign, part in borders):

@@ -214,7 +214,6 @@ def _after(begin: re.Pattern[str], name: str) -> Callable[[Sequence[str]], _Foun
 
 
 def _ends(line: str, *, begun: bool) -> bool:
-    """Say whether a line that is no step ends a plan."""
     if WAITING.fullmatch(line):
         return False
     return begun if not line.strip() else has_content(line)

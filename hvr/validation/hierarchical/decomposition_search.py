@@ -528,7 +528,6 @@ class Progression:
         return HierarchicalPlan(actions, root, tuple(lines))
 
     def _final(self, binding: dict[str, str], term: str) -> str:
-        """Return the value of a term; any of its type where nothing has fixed it."""
         value = _value(binding, term)
         if value[0] != "?":
             return value

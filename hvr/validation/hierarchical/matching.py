@@ -141,7 +141,6 @@ class SubtaskMatcher:
         return types
 
     def _in_sequence(self, children: Sequence[int]) -> bool:
-        """Say whether the actions of the tasks say in which order they come."""
         first, last = self._tree.first, self._tree.last
         ordered = sorted(children, key=first.__getitem__)
         if any(last[child] < 0 for child in children):
@@ -235,7 +234,6 @@ class FoundMatches:
 
 
 def _one_of(children: tuple[int, ...], listed: Sequence[int]) -> tuple[int, ...]:
-    """Return children as the tuple that there is already, if they are in that order."""
     return listed if isinstance(listed, tuple) and listed == children else children
 
 
@@ -366,11 +364,7 @@ _Case = tuple[dict[str, str], Conjunction]
 
 
 class Preconditions:
-    """Compiles preconditions of methods, with what a match leaves open.
-
-    Args:
-        task: the domain with the problem.
-    """
+    """Compiles preconditions of methods, with what a match leaves open."""
 
     def __init__(self, task: Task) -> None:
         self._few: dict[tuple[str, tuple[str | None, ...]], tuple[_Case, ...] | None] = {}
@@ -475,7 +469,6 @@ def open_formula(method: Method, match: SubtaskMatch) -> Formula:
 
 
 def _equal(part: Expression, binding: Mapping[str, str]) -> bool:
-    """Say whether the constraints of a method are met."""
     return run_trampoline(_met(part, binding))
 
 

@@ -311,13 +311,7 @@ def latest(
 
 
 class Certificate(Sequence[Decomposed]):
-    """How each task was decomposed, the initial network first; each is made when it is asked for.
-
-    Args:
-        tree: the tree of the plan.
-        method_of: the method of each decomposed node.
-        placement: how each was decomposed.
-    """
+    """How each task was decomposed, the initial network first; each is made when it is asked for."""
 
     def __init__(
         self, tree: DecompositionTree, method_of: Mapping[int, Method], placement: Placement

@@ -165,7 +165,6 @@ class _Check:
         return ValidationReport(Outcome.VALID, count, count, cost=cost, certificate=certificate)
 
     def _at_the_end(self, failure: Failure) -> bool:
-        """Return whether a failure is in the last line, which may be cut off."""
         last = self.plan.tasks[-1].number if self.plan.tasks else self.plan.root_line
         return failure.location is not None and failure.location.line == last
 

@@ -373,7 +373,6 @@ def _case(result: Judged, domain: str, options: ReportOptions, sources: SourceLi
 
 
 def _blocked(result: Judged) -> bool:
-    """Whether a plan was not judged because of its domain or problem."""
     return bool(result.plan and result.rule == NOT_VALIDATED_ID and result.result.domain)
 
 
@@ -503,7 +502,6 @@ def _row(result: Judged, options: ReportOptions) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a text that means nothing in Markdown and HTML: a plan may hold any text."""
     line = one_line(" ".join(text.split()))
     shown = line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
     return _SPECIAL.sub(r"\\\1", shown)

@@ -239,7 +239,6 @@ def _failure(failure: Failure, limit: int | None) -> list[str]:
 
 
 def _causes(literal: UnmetLiteral, indent: int) -> list[str]:
-    """Show why a derived atom has its value, as deep as the report goes."""
     lines: list[str] = []
     for cause in literal.because:
         lines.append(short_names(f"{' ' * indent}{cause!s}  {_provenance(cause)}"))

@@ -367,7 +367,6 @@ def _defines_domain(file: str) -> bool:
 
 
 def _only(pattern: str, values: dict[str, str]) -> str:
-    """Return the file that a pattern stands for; a name without one is reported as missing."""
     filled = _filled(pattern, values)
     matches = [file for file, _ in _matches(filled)]
     if len(matches) > 1:

@@ -538,7 +538,6 @@ def _best(places: Sequence[_Place], merit: Callable[[_Place], int]) -> list[_Pla
 
 
 def _mentions(text: str, stem: str) -> bool:
-    """Say whether a text has a name in it, as a word or words of its own."""
     return re.search(rf"(?<![a-z0-9]){re.escape(stem)}(?![a-z0-9])", text) is not None
 
 
@@ -564,7 +563,6 @@ def _same_number(one: _Place, problem: _Place) -> bool:
 
 
 def _contradicts(plan: _Place, problem: _Place) -> bool:
-    """Say whether a plan is called like another problem: `p02.plan` is none for `p01.pddl`."""
     its = dict(_numbers(problem))
     return any(word in its and its[word] != number for word, number in _numbers(plan))
 

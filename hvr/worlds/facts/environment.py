@@ -213,11 +213,7 @@ def read_observation(
 
 
 def _names(fact: object) -> tuple[str, ...]:
-    """Return the names of a fact.
-
-    Raises:
-        SimulatorError: it is no tuple of texts.
-    """
+    """Return the names of a fact."""
     if isinstance(fact, tuple) and fact and all(isinstance(name, str) for name in fact):
         return fact
     raise SimulatorError(

@@ -119,11 +119,6 @@ def _rule(text: str) -> FaultRule:
 class FaultyWorld:
     """A PDDL environment in which faults happen.
 
-    Args:
-        env: what runs the domain.
-        rules: when which fault happens.
-        seed: of what is drawn.
-
     Attributes:
         log: the faults that have happened.
     """
@@ -194,7 +189,6 @@ class FaultyWorld:
                         self._note(kind, action, _texts(changed, undone=False))
 
     def _facts(self) -> list[Atom]:
-        """Return the base facts that hold, or that did in the beginning."""
         task = self.env.task
         return sorted({*_base(self.env.state), *_base(task.initial)}, key=str)
 

@@ -38,14 +38,7 @@ from hvr.worlds.facts.timed_environment import domain_environment
 
 @dataclass(frozen=True)
 class WorldSetup:
-    """What an environment is opened with.
-
-    Args:
-        domain: the actions.
-        problem: the objects and how it begins.
-        folder: of the world.
-        seed: of what is drawn by chance.
-    """
+    """What an environment is opened with."""
 
     domain: Domain
     problem: Problem
@@ -341,7 +334,6 @@ def _statements(domain: Domain) -> Iterator[str]:
 
 
 def _local(name: str) -> str:
-    """Return a name that Turtle allows, different for different names."""
     plain = name.replace("_", "__").replace("-", "_")
     return re.sub(r"[^a-z0-9_]", lambda match: f"_{ord(match.group()):x}_", plain)
 

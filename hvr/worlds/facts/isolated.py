@@ -153,11 +153,7 @@ class IsolatedEnvironment:
     # the process
 
     def _call(self, what: str, call: str, *, longer: float = 0.0, **about: Any) -> Any:
-        """Return the answer to a request.
-
-        Raises:
-            SimulatorError: The environment fails, ends, or does not answer in time.
-        """
+        """Return the answer to a request."""
         if self._process.poll() is not None:
             raise self._ended(what)
         assert self._process.stdin is not None
@@ -205,14 +201,12 @@ class IsolatedEnvironment:
             self._process.stdin.close()
 
     def _hear(self, stream: IO[bytes]) -> None:
-        """Pass on each answer; a last one without an end says that there are no more."""
         while (line := stream.readline(_MOST_REPLY)).endswith(b"\n"):
             self._replies.put(line)
         self._replies.put(b"")
         stream.close()
 
     def _drop(self, stream: IO[bytes]) -> None:
-        """Keep only the end of what the environment prints: it may print without end."""
         while block := stream.read1(_LAST_OUTPUT):  # type: ignore[attr-defined]
             self._printed.append(block)
         stream.close()
@@ -366,7 +360,6 @@ _CALLS: dict[str, Callable[[FactEnvironment, dict[str, Any]], Any]] = {
 
 
 def _limited(items: Any) -> Iterator[Any]:
-    """Yield items, and refuse too many: an endless iterator would fill the memory."""
     yield from islice(it := iter(items), MAX_FACTS)
     for _ in it:
         raise SimulatorError(
@@ -375,7 +368,6 @@ def _limited(items: Any) -> Iterator[Any]:
 
 
 def _names_hosting(fact: object) -> list[str] | str:
-    """Return the names of a fact; for anything else the text that messages show."""
     if isinstance(fact, tuple) and all(isinstance(name, str) for name in fact):
         return list(fact)
     return repr(fact)[:MAX_CHARACTERS]

@@ -79,11 +79,7 @@ def lexicon_for(domain: Domain, ontology: Ontology | None = None) -> WorldLexico
 
 
 def _add_given(clauses: Clauses, name: str, said: tuple[str, str]) -> None:
-    """Take the words of an ontology.
-
-    Raises:
-        DataFileError: another predicate has the same words.
-    """
+    """Take the words of an ontology."""
     clash = clauses.clash(name, said)
     if clash is not None:
         raise DataFileError(
@@ -172,11 +168,7 @@ def infinitive(verb: str) -> str:
 
 
 class Clauses:
-    """The clauses of a domain's predicates, no sentence for two of them.
-
-    Args:
-        domain: The domain.
-    """
+    """The clauses of a domain's predicates, no sentence for two of them."""
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
@@ -209,7 +201,6 @@ class Clauses:
         self.add(name, clauses)
 
     def _overlap(self, name: str, place: int, other: str, other_place: int) -> bool:
-        """Return whether an object may stand in places of two predicates, by its type."""
         domain = self._domain
         one = domain.predicates[name].parameters[place].types
         two = domain.predicates[other].parameters[other_place].types

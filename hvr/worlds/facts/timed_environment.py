@@ -70,9 +70,6 @@ METHODS = ("start", "end", "wait", "stop")
 class Timing:
     """A domain with durative actions as one in which their starts and ends are actions.
 
-    Args:
-        domain, problem: With durative actions.
-
     Attributes:
         domain: The domain without time.
         schemas: Durative actions by the names of their starts and ends.

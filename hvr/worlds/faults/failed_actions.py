@@ -23,12 +23,7 @@ DIVERTING_KINDS = frozenset({FaultKind.WRONG_OBJECT, FaultKind.SWAPPED})
 
 
 class Diversions:
-    """Remembers which object is taken for which.
-
-    Args:
-        env: where.
-        names: the names of its scene.
-    """
+    """Remembers which object is taken for which."""
 
     def __init__(self, env: Environment, names: Names) -> None:
         self._env = env
@@ -130,11 +125,7 @@ class Refusal:
 
 
 class Obstacles:
-    """Obstacles, each until it is taken away.
-
-    Args:
-        env: where.
-    """
+    """Obstacles, each until it is taken away."""
 
     def __init__(self, env: Environment) -> None:
         self._env = env

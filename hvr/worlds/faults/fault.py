@@ -143,13 +143,7 @@ class FaultEffect:
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that goes wrong.
-
-    Args:
-        kind: its kind.
-        when: on which actions.
-        what: what happens.
-    """
+    """One thing that goes wrong."""
 
     kind: FaultKind
     when: FaultTiming = FaultTiming()

@@ -51,10 +51,6 @@ class FaultyEnvironment:
     a fault fires is first done without it, so that the log has exactly what the fault
     changed; in others the log has every difference to the state before the action.
 
-    Args:
-        env: the environment, reset to its scene.
-        schedule: what goes wrong, and when.
-
     Raises:
         UnknownObjectError: a fault names an object that the scene has not.
     """

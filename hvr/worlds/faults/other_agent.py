@@ -326,7 +326,6 @@ def _value(value: str | bool | None) -> str | bool:
 
 
 def _try(env: Environment, deed: Callable[..., bool], *args: Any) -> bool:
-    """Do something; if it fails, restore the environment where it can be restored."""
     before = env.snapshot() if isinstance(env, Restorable) else None
     done = deed(env, *args)
     if not done and isinstance(env, Restorable):

@@ -212,7 +212,6 @@ def _set_openness(world: KitchenState, context: Context, args: Args, openness: f
 
 
 def _drawer_shift(thing: KitchenObject, openness: float) -> tuple[float, float]:
-    """Return how far a drawer moves along its own forward direction, metres."""
     yaw = math.radians(thing.rotation[1])
     ahead = (round(math.sin(yaw)), round(math.cos(yaw)))
     w, _, d = thing.spec.box.size

@@ -109,11 +109,7 @@ class ActionReply(Value):
 
 
 class MetadataBuilder:
-    """Makes metadata; keeps the dict of each object and uses it again while it is true.
-
-    Args:
-        room: the unchanging part of the scene.
-    """
+    """Makes metadata; keeps the dict of each object and uses it again while it is true."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -172,13 +168,7 @@ class MetadataBuilder:
             self._objects = self._entries(world, last if same_view else None)
 
     def _entries(self, world: KitchenState, last: KitchenState | None) -> list[dict[str, Any]]:
-        """Return entries of all objects.
-
-        Args:
-            world: the present state.
-            last: the state reported before, if it was seen from the same place; what did not
-                change since keeps its entry, unless a door moved that it may be behind.
-        """
+        """Return entries of all objects."""
         things, cache = world.things, self._cache
         if last is None:
             return [self._object(world, thing) for thing in things.values()]
@@ -205,7 +195,6 @@ class MetadataBuilder:
 
     @staticmethod
     def _contents(world: KitchenState, thing: Thing_world) -> tuple[str, ...] | None:
-        """Return what it reports to hold; None when it is no receptacle."""
         if not thing.can("receptacle"):
             return None
         if thing.inert or thing.object_id == world.held:

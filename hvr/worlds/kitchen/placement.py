@@ -84,10 +84,6 @@ def holder_of(body: Body, holders: Iterable[Holder]) -> str | None:
     surface up to 0.5 m below; a surface at its height up to 0.5 m beside it (furniture
     that is larger in another version of the scene); the floor however far below. Among several
     of a kind the one with the smallest footprint wins, so that the innermost is chosen.
-
-    Args:
-        body: the object; it never holds itself.
-        holders: all receptacles of the scene.
     """
     best: tuple[int, float, str] | None = None
     for holder in holders:
@@ -303,7 +299,6 @@ def fallen(thing: KitchenObject, onto: KitchenObject, x: float, z: float) -> Kit
 
 
 def _bare_floor(room: Room) -> KitchenObject:
-    """Return a floor for a scene that lists none."""
     spec = replace(room.scene.objects[0], object_id="", object_type="Floor")
     low = room.bounds.y0
     flat = Box(room.bounds.x0, low, room.bounds.z0, room.bounds.x1, low, room.bounds.z1)
@@ -311,7 +306,6 @@ def _bare_floor(room: Room) -> KitchenObject:
 
 
 def _standing(thing: KitchenObject, x: float, z: float, height: float) -> KitchenObject:
-    """Return the thing with the middle of its box over (x, z) and its bottom at `height`."""
     tall = thing.box.y1 - thing.box.y0
     return thing.moved_to((round(x, 4), round(height + tall / 2, 4), round(z, 4)))
 
@@ -332,7 +326,6 @@ def _turned(thing: KitchenObject, degrees: float) -> KitchenObject:
 def _lattice(
     box: Box, agent: Vec, chance: random.Random | None = None
 ) -> Sequence[tuple[float, float]]:
-    """Return spots over the box, nearest to the agent first, or in random order."""
     spots = _sorted_lattice(box, (agent[0], agent[2]))
     return spots if chance is None else chance.sample(spots, len(spots))
 

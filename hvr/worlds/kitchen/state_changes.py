@@ -112,11 +112,7 @@ def break_object(world: KitchenState, context: Context, args: Args) -> Result:
 def _let_go(
     world: KitchenState, context: Context, held: KitchenObject
 ) -> tuple[KitchenState, KitchenObject]:
-    """Put the held object on the surface below the hand, or on the nearest one in front.
-
-    Returns:
-        the new state and the object at rest.
-    """
+    """Put the held object on the surface below the hand, or on the nearest one in front."""
     x, y, z = world.agent.hand
     onto = landing(world, context.room, x, z, y, held.object_id)
     if onto.object_type == "Floor":

@@ -31,11 +31,7 @@ Point = tuple[float, float]
 
 
 class Room:
-    """The unchanging part of a scene.
-
-    Args:
-        scene: the scene.
-    """
+    """The unchanging part of a scene."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
@@ -53,11 +49,6 @@ class Room:
         self.reach = lru_cache(maxsize=16384)(self._reach)
 
     def _reach(self, box: Box) -> float:
-        """Return how near the agent must be to reach this box, metres, horizontally.
-
-        AI2-THOR's 1.5 m. What no grid point is that near to is reached from the nearest
-        ones instead: the true grid of AI2-THOR 5 is not known and is larger than ours.
-        """
         if any(box.distance(x, z) <= VISIBILITY_DISTANCE - 0.05 for x, z in self.grid):
             return VISIBILITY_DISTANCE
         nearest = min(box.distance(x, z) for x, z in self.grid)

@@ -212,7 +212,6 @@ class Client(_Controller):  # type: ignore[misc]
 
 
 def _clock(timeout: float | None) -> Callable[[], bool]:
-    """Return a function that says whether the timeout, counted from now, is over."""
     if timeout is None:
         return lambda: False
     end = time.monotonic() + timeout

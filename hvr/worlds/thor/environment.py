@@ -117,7 +117,6 @@ class RetryingEnvironment:
         return event
 
     def _after_rest(self, request: dict[str, Any], sent: list[Step]) -> Event:
-        """Try once more when things have come to rest."""
         for _ in range(_REST):
             if self._send({"action": "Pass"}, sent).metadata.get("isSceneAtRest", True):
                 break
@@ -435,12 +434,7 @@ class Thor:
         self._pictures = ThorRecording(self._folder, first, self.top_view() if wanted else None)
 
     def _begun(self, what: str, scene: object, call: Callable[[], Any]) -> Any:
-        """Return the client's answer to a request that begins a scene, as `_asked` does.
-
-        Raises:
-            SceneError: the simulator has no such scene.
-            SimulatorError: anything else that the client raises.
-        """
+        """Return the client's answer to a request that begins a scene, as `_asked` does."""
         try:
             return self._asked(what, call)
         except (ValueError, TypeError) as error:
@@ -452,13 +446,7 @@ class Thor:
         return self._asked(str(request.get("action")), lambda: self._client.step(request))
 
     def _asked(self, what: str, call: Callable[[], Any]) -> Any:
-        """Return the client's answer.
-
-        Raises:
-            ValueError: the simulator does not know such a request.
-            TypeError: an argument cannot be sent.
-            SimulatorError: anything else that the client raises: it is lost then.
-        """
+        """Return the client's answer."""
         if self._trouble:
             raise SimulatorError(self._trouble)
         try:

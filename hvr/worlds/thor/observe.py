@@ -56,10 +56,6 @@ def scene_graph(metadata: Mapping[str, Any], names: Names) -> SceneGraph:
     * `controls` has (knob, burner) from `controlledObjects` and (faucet, basin) for the
       nearest SinkBasin.
 
-    Args:
-        metadata: metadata of one event.
-        names: the names of its scene.
-
     Raises:
         UnknownObjectError: an object appears that the names do not know.
     """
@@ -139,7 +135,6 @@ def _ancestors(object_id: str, entries: Mapping[str, Mapping[str, Any]]) -> set[
 
 
 def _tightness(entry: Mapping[str, Any], parent: Mapping[str, Any]) -> tuple[float, float]:
-    """Return a key that sorts small receptacles first, equal ones by distance of the middles."""
     box, around = entry["axisAlignedBoundingBox"], parent["axisAlignedBoundingBox"]
     size, a, b = around["size"], box["center"], around["center"]
     return round(size["x"] * size["z"], 3), math.hypot(a["x"] - b["x"], a["z"] - b["z"])

@@ -141,10 +141,6 @@ def is_house(content: object) -> bool:
 def scene_from_house(house: Mapping[str, Any], path: Path) -> Scene:
     """Return the scene of a house.
 
-    Args:
-        house: The content of the file.
-        path: The file, which names the scene.
-
     Raises:
         SceneError: The schema is another one, or the file is not a house.
     """
@@ -353,14 +349,12 @@ _UPRIGHT = MappingProxyType({"x": 0.0, "y": 0.0, "z": 0.0})
 
 
 def _foot(polygon: Sequence[Mapping[str, Any]]) -> _Segment:
-    """Return the lower edge of a wall, in the direction in which openings are measured."""
     lowest = min(float(point["y"]) for point in polygon)
     points = [_flat(point) for point in polygon if float(point["y"]) <= lowest + _THIN]
     return points[0], points[-1]
 
 
 def _at(segment: _Segment, distance: float) -> _Point:
-    """Return the point of a segment at a distance from its start."""
     (ax, az), (bx, bz) = segment
     length = math.dist(*segment)
     share = min(max(distance / length, 0.0), 1.0) if length else 0.0
@@ -411,8 +405,6 @@ def _distance(point: _Point, segment: _Segment) -> float:
 
 
 def _cross(a: _Point, b: _Point, c: _Point, d: _Point) -> bool:
-    """Return whether two segments cross each other."""
-
     def side(p: _Point, q: _Point, r: _Point) -> float:
         return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
 

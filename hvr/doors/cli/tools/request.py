@@ -322,14 +322,7 @@ def read_request_in_words(
 def report_without_calls(
     args: argparse.Namespace, asked: OpenedRequest, read: ReadRequest, more: Mapping[str, Any]
 ) -> int:
-    """Say why nothing is called, and return the exit code.
-
-    Args:
-        args: The options.
-        asked: The world and the request.
-        read: The reading, which has no request.
-        more: Further entries of the command's document.
-    """
+    """Say why nothing is called, and return the exit code."""
     from hvr.tools.navigation.chains import NextMove
 
     assert read.move is not None

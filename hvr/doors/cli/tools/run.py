@@ -63,12 +63,7 @@ _TRACE = "trace.jsonl"
 
 @dataclass(frozen=True)
 class ToolRunFolder:
-    """A folder in which a run is written down while it goes on.
-
-    Args:
-        folder: of the run.
-        about: what is asked, and where.
-    """
+    """A folder in which a run is written down while it goes on."""
 
     folder: Path
     about: Mapping[str, Any]
@@ -303,9 +298,6 @@ def _confirmed(args: argparse.Namespace, found: WeighedRequest) -> None:
     """Have the user confirm a reading that is doubted.
 
     What it writes is confirmed call by call.
-
-    Raises:
-        UsageError: the user does not, or cannot be asked.
     """
     if not args.json and not args.quiet:
         print(one_line(found.read.why))
@@ -377,7 +369,6 @@ def _carried(args: argparse.Namespace, asked: OpenedRequest, wanted: ToolRequest
 
 
 def _about(done: ToolRun, name: str) -> list[UserQuestion]:
-    """Return the questions about a value, by the name by which the user is asked."""
     return [q for q, n in zip(done.questions, done.decision.ask, strict=False) if n == name]
 
 
@@ -467,7 +458,6 @@ def _told(
 
 
 def _results(asked: OpenedRequest, wanted: ToolRequest, done: ToolRun) -> dict[str, Any]:
-    """Return what the look-ups that were wanted gave last, its beginning, without keys."""
     from hvr.tools.calling.log import excerpt, redacted
 
     names = [goal.tool for goal in wanted.goals if goal.tool and not _writes(asked, goal.tool)]

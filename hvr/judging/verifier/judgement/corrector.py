@@ -38,10 +38,6 @@ def correct(judge: Judge, plans: Iterable[ToolPlan]) -> list[Correction]:
     plans that the judge had not seen (`ChangeRule`); a plan whose steps are no chain stays a graph.
     A plan without a verdict keeps its steps. An empty plan becomes the plan of the nearest request,
     unless the request is unlike all of them.
-
-    Args:
-        judge: of the tools.
-        plans: the drafts, consumed one by one.
     """
     reader = DraftReader(judge.embeddings)
     return [_correct(judge, reader, plan) for plan in plans]
@@ -69,7 +65,6 @@ def _correct(judge: Judge, reader: DraftReader, plan: ToolPlan) -> Correction:
 
 
 def _read(reader: DraftReader, plan: ToolPlan) -> ReadDraft:
-    """Return a draft; links that go round in a circle make a chain."""
     try:
         return reader.read(plan)
     except UsageError:
@@ -91,13 +86,7 @@ def _from_nothing(judge: Judge, plan: ToolPlan) -> Correction:
 
 
 def rewritten(judge: Judge, read: ReadDraft, tools: Tools) -> ToolPlan:
-    """Return a plan in full; steps that are kept keep their text, and their links in a graph.
-
-    Args:
-        judge: knows the tools.
-        read: the draft.
-        tools: numbers of the plan's tools.
-    """
+    """Return a plan in full; steps that are kept keep their text, and their links in a graph."""
     known = judge.embeddings.tools.tools
     plan = read.plan
     if not read.is_chain:

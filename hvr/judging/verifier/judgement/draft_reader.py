@@ -69,11 +69,7 @@ class ReadDraft:
 
 
 class DraftReader:
-    """Recognises the tools of drafts.
-
-    Args:
-        embeddings: of the tools.
-    """
+    """Recognises the tools of drafts."""
 
     def __init__(self, embeddings: ToolEmbeddings) -> None:
         self._embeddings = embeddings
@@ -187,7 +183,6 @@ def _joined(words: Sequence[str], own: Sequence[set[str]]) -> bool:
 
 
 def _squeezed(name: str) -> str:
-    """Return a name as it is compared: lower case, letters and digits only."""
     return "".join(c for c in name.lower() if c.isalnum())
 
 
@@ -341,11 +336,6 @@ def fit_counts(past: PastPlans, plans: Sequence[ToolPlan], seed: int) -> tuple[f
 
     Each request is taken with the steps of its own plan, of that of a similar request whose tools
     are others, and of that of any request.
-
-    Args:
-        past: the plans.
-        plans: the same, with their steps.
-        seed: of all that is drawn.
     """
     usable = [i for i, p in enumerate(plans) if len(p.steps) == len(p.tools)]
     rng = Random(f"texts {seed}")

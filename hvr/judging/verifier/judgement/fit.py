@@ -125,7 +125,6 @@ def with_errors(rng: Random, expected: Expectation, tools: Tools, errors: Planne
 
 
 def _plan_of_another(rng: Random, expected: Expectation, tools: Tools) -> Tools | None:
-    """Return the plan of a similar request that is nearly the true one, if there is any."""
     near = np.argsort(-expected.likeness, kind="stable")[:30].tolist()
     plans = [expected.past.plans[i] for i in near if expected.likeness[i] > 0]
     close = [p for p in plans if p != tools and difference(tools, p).cost <= MAX_EDIT_DISTANCE]
@@ -148,7 +147,6 @@ def _superfluous(
 
 
 def _draw(rng: Random, values: Floats, inverse_temperature: float, excluded: Tools) -> int:
-    """Draw a tool from softmax(β values), without the tools of the plan."""
     weights = np.exp(inverse_temperature * (values - values.max()))
     weights[list(excluded)] = 0.0
     if not weights.any():
@@ -308,12 +306,7 @@ def cross_fitted(trials: Sequence[Trial], used: np.ndarray) -> list[Trial]:
 
 
 def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[PosteriorCalibration, float]:
-    """Return the calibration and the weight of the order of steps that predict right drafts best.
-
-    Args:
-        trials: of the drafts.
-        back: how far the steps of each go back in the request.
-    """
+    """Return the calibration and the weight of the order of steps that predict right drafts best."""
     share = np.clip([float(t.opinion.shares[0]) for t in trials], 1e-6, 1 - 1e-6)
     spread = float(back.std()) + 1e-6
     less = (back.mean() - back) / spread
@@ -394,10 +387,6 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
     count as one), the block itself is a gain on average, and the requests for which no past plan is
     right lose no more than the credit, within `TOLERANCE` standard errors. Up to the last block
     there must be changes of `MIN_CHANGED_PLANS` plans.
-
-    Args:
-        changed: trials of one kind of change.
-        credit: what such requests have gained by changes of other kinds.
     """
     order = sorted(changed, key=lambda t: -t.opinion.gain)
     gains = np.array([_gain(t) for t in order])
@@ -421,6 +410,5 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
 
 
 def _gain(trial: Trial) -> float:
-    """Return what the best plan gains over the draft in agreement with the true one."""
     o = trial.opinion
     return agreement(o.plans[o.best], trial.true) - agreement(o.draft, trial.true)

@@ -138,12 +138,7 @@ class Judge:
         return form_opinion(self.past.expect(read.plan.request), read.tools, self.weights)
 
     def calibrated(self, opinion: PlanOpinion, more: float = 0.0) -> float:
-        """Return the probability that a draft is right.
-
-        Args:
-            opinion: of the draft.
-            more: what is added to the log-odds.
-        """
+        """Return the probability that a draft is right."""
         logit = self.calibration.logit(opinion) + more
         return 1 / (1 + math.exp(-min(max(logit, -_SURE), _SURE)))
 

@@ -122,9 +122,6 @@ class BagOfWords:
     """Binary TF-IDF vectors of texts, of length 1.
 
     x_w = idf(w) [w in text] / norm,   idf(w) = log(texts / texts with w) + 1
-
-    Args:
-        idf: of the words of the vocabulary.
     """
 
     def __init__(self, idf: Mapping[str, float]) -> None:

@@ -134,13 +134,7 @@ repeated         calls of a tool that was called before
 
 
 def plan_features(expected: Expectation, draft: Tools, plans: Sequence[Tools]) -> Floats:
-    """Return the features of candidate plans (plans, len(FEATURES)).
-
-    Args:
-        expected: for the request.
-        draft: the planner's.
-        plans: the candidates.
-    """
+    """Return the features of candidate plans (plans, len(FEATURES))."""
     rows = [_features(expected, draft, plan) for plan in plans]
     return np.array(rows, dtype=np.float32).reshape(-1, len(FEATURES))
 
@@ -186,11 +180,6 @@ def fit_weights(cases: Sequence[Case], decay: float = 3e-3, steps: int = 40) -> 
         L(w) = mean over cases of -log softmax_π(w · f(π))[true] + decay |w * s|²
 
     with s the standard deviations of the features. It is convex; found by Newton's method.
-
-    Args:
-        cases: at least one.
-        decay: of the weights.
-        steps: at most.
     """
     values = np.concatenate([c.features for c in cases]).astype(np.float64)
     scale = values.std(0) + 1e-6
@@ -299,10 +288,6 @@ def candidates(expected: Expectation, draft: Tools) -> list[Tools]:
 
     A beam search over single edits (a step less, a step moved, another tool, a step more), ranked
     by the log-odds of their moves - `EDIT_PENALTY` * edits, and the plans of similar requests.
-
-    Args:
-        expected: for the request.
-        draft: the draft, which may be empty.
     """
     ranking = {draft: _rank(expected, draft, draft)}
     beam = [draft]
@@ -481,13 +466,7 @@ def _follows(plan: Tools, before: int | None, after: int) -> bool:
 
 
 def form_opinion(expected: Expectation, draft: Tools, weights: Floats) -> PlanOpinion:
-    """Return the posterior of the plans that may be meant by a draft.
-
-    Args:
-        expected: for the request.
-        draft: numbers of its tools.
-        weights: of the features.
-    """
+    """Return the posterior of the plans that may be meant by a draft."""
     plans = candidates(expected, draft)
     features = plan_features(expected, draft, plans)
     return PlanOpinion(expected, plans, features, probabilities(features @ weights))

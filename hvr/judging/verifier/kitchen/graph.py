@@ -79,7 +79,6 @@ def reading_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGra
 
 
 def _read(object_class: str, asked: Mentions) -> str:
-    """Return what a thing is called in a reading."""
     ontology = load_ontology()
     if not (ontology.has_class(object_class) and ontology.is_a(object_class, "Pickupable")):
         return object_class

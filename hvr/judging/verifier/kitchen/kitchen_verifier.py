@@ -154,13 +154,11 @@ class _Goal:
 
 
 def _start(plan: LinkedPlan) -> dict[Atom, bool]:
-    """Return what is known of the start: what is told of it, and what steps need of it."""
     needs = (n.fact for s in plan.steps for n in s.needs if n.producer == INITIAL_STATE)
     return {_atom(f): f.positive for f in (*needs, *plan.start)}
 
 
 def _end(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> _State | None:
-    """Return the state after some steps of a plan; None if a step cannot be executed."""
     states = _states(plan, steps)
     return states[-1] if states is not None else None
 
@@ -417,5 +415,4 @@ def _because(missing: Sequence[str]) -> str:
 
 
 def _names(classes: frozenset[str]) -> str:
-    """Return what people call one of some classes."""
     return " or ".join(sorted(class_label(c) for c in classes))

@@ -34,13 +34,7 @@ _WORD = re.compile(r"[^\s()]+")
 
 @dataclass(frozen=True, order=True)
 class Fact:
-    """A ground literal.
-
-    Args:
-        predicate: its name.
-        args: names of objects.
-        positive: False for a negated atom.
-    """
+    """A ground literal."""
 
     predicate: str
     args: tuple[str, ...]
@@ -248,11 +242,7 @@ def start_of(problem: Problem) -> dict[str, list[Fact]]:
 
 
 def _applied(validator: Validator, action: GroundAction, number: int) -> StepReport:
-    """Apply a step of a plan, which has to be applicable.
-
-    Raises:
-        UsageError: it is not.
-    """
+    """Apply a step of a plan, which has to be applicable."""
     misfit = validator.task.misfit(action)
     report = None if misfit is not None else validator.apply(action)
     if report is not None and report.ok:
@@ -269,7 +259,6 @@ _PLACED = frozenset({"on", "in"})
 
 
 def _tells(atom: Atom, before: bool, now: bool) -> bool:
-    """Say whether an atom tells something of the end of a plan."""
     if atom.predicate in {"near", "hand_empty", "present"}:
         return False
     return now or (before and atom.predicate in NEGATIVE_STATES)

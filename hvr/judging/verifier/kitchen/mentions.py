@@ -368,7 +368,6 @@ class _Reader:
         )
 
     def _loose(self, tokens: tuple[str, ...], place: int) -> int:
-        """Return the number of words of a loose name at a position, 0 if there is none."""
         lengths = range(self._longest, 0, -1)
         return next(
             (n for n in lengths if " ".join(tokens[place : place + n]) in self._loose_nouns), 0
@@ -386,7 +385,6 @@ class _Reader:
         return None
 
     def _asked_for(self, condition: str | None) -> set[State]:
-        """Take in what a condition says of a thing; return its states."""
         asked = condition or ""
         return self._noted(states_of(asked), may_last(asked))
 
@@ -427,7 +425,6 @@ class _Reader:
         clause.subject = clause.named
 
     def _is_home(self, tokens: tuple[str, ...], place: int) -> bool:
-        """Say whether a word such as `place` is no verb: after an article, or "X is"."""
         return bool(
             tokens[place] == "where" or self._clause.subject or self._follows_article(tokens, place)
         )
@@ -444,7 +441,6 @@ class _Reader:
         clause.subject, self._role = None, ""
 
     def _again(self) -> None:
-        """Apply the verb to the last thing, which is spoken of again."""
         things = [t for t in self._things if t.named.role in _SPOKEN_OF]
         if things:
             things[-1].states |= self._verb
@@ -466,7 +462,6 @@ class _Reader:
         )
 
     def _follows_article(self, tokens: tuple[str, ...], place: int) -> bool:
-        """Say whether an article, a number or an adjective stands before a word."""
         before = self._lexicon.lookup(tokens[place - 1]) if place else ()
         return any(
             isinstance(e, Adjective) or (isinstance(e, FunctionWord) and e.role in _ARTICLES)
@@ -526,23 +521,17 @@ class _Reader:
         self._clause = _Clause()
 
     def _close(self) -> None:
-        """End a phrase: adjectives that no name has followed belong to the last thing.
-
-        What says where something is, goes or comes from is not meant: "at the tap, and hold it".
-        """
         if self._adjectives and self._things:
             things = [t for t in self._things if t.named.role in _SPOKEN_OF] or self._things
             things[-1].states |= self._adjectives
         self._adjectives = set()
 
     def _go_usual(self) -> None:
-        """Add the place where the verb has things go, if none was named."""
         if self._usual:
             self._things.append(_Thing(NamedThing(self._usual, optional=True, role=IN)))
         self._usual = frozenset()
 
     def _holds(self, noun: NamedThing) -> bool:
-        """Say whether things can lie on or in something that is named."""
         known = [c for c in noun.classes if self._ontology.has_class(c)]
         return not known or any(self._ontology.is_a(c, "Receptacle") for c in known)
 

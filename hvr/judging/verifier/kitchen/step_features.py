@@ -132,7 +132,6 @@ class PlanOutcome:
 
 
 def _left_alone(plan: LinkedPlan) -> Iterator[Fact]:
-    """Yield where things lie that steps had to do with and that none carried away."""
     gone = {f for s in plan.steps for f in s.makes if not f.positive}
     for fact in (n.fact for s in plan.steps for n in s.needs):
         stays = Fact(fact.predicate, fact.args, False) not in gone
@@ -194,10 +193,6 @@ def covers(wanted: str, other: str) -> bool:
     """Say whether a thing of one class may be meant by the name of another.
 
     A slice of tomato is meant by "tomato" too, and "slice of tomato" asks for the tomato.
-
-    Args:
-        wanted: class of the words.
-        other: class of a thing.
     """
     ontology = load_ontology()
     if wanted == other or (ontology.has_class(other) and ontology.is_a(other, wanted)):
@@ -209,12 +204,7 @@ def covers(wanted: str, other: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def name_match(wanted: str, other: str) -> NameMatch:
-    """Return how well the name of a class fits a thing of another.
-
-    Args:
-        wanted: class of the words.
-        other: class of a thing.
-    """
+    """Return how well the name of a class fits a thing of another."""
     if covers(wanted, other):
         return NameMatch.EXACT
     pair = frozenset((whole(wanted), whole(other)))

@@ -112,9 +112,6 @@ def read_actions(text: str) -> Actions:
     `(a, b)`, `a(b)`, `(a b)`, `a b`, orders in English, tables and JSON are understood, with any
     numbering, with or without code fences, comments and chat. Text under `Description:` is left
     out, and of a plan and its corrected version the last counts.
-
-    Args:
-        text: the answer.
     """
     text = _YAML.sub(r"- \1(\2)", clean(text))
     orders = from_json(text)
@@ -187,7 +184,6 @@ def _announces(line: Line, section: re.Match[str]) -> bool:
 
 
 def _is_action(line: Line) -> bool:
-    """Return whether a line begins with an action."""
     if line.text.count("|") >= 2:
         return bool(in_line(line.text))
     return at_start(line.text) is not None and (line.listed or is_whole(line.text))
@@ -197,12 +193,7 @@ def _is_action(line: Line) -> bool:
 
 
 def _read(block: _Block, alone: bool) -> Actions:
-    """Read a block.
-
-    Args:
-        block: the block.
-        alone: count orders in English outside of lists, too.
-    """
+    """Read a block."""
     actions: list[ActionText] = []
     unread: list[str] = []
     ended = False
@@ -241,7 +232,6 @@ def _orders(line: Line, following: Line | None, goes_on: bool, alone: bool) -> l
 
 
 def _heads(line: Line, following: Line | None) -> bool:
-    """Return whether an item in English only introduces the actions that follow it."""
     if following is None or not _is_action(following):
         return False
     restarts = following.number == 1 and line.number is not None

@@ -344,7 +344,6 @@ def _begins(line: Line, head: str, side: str, labelled: bool) -> bool:
 
 
 def _is_list(text: str) -> bool:
-    """Return whether a line continues a list of literals, rather than being a title or chat."""
     return bool(re.search(r"[()]", text)) or _is_bare_literal(text.split(",")[0])
 
 

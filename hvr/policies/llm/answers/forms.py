@@ -152,7 +152,6 @@ def _first(body: str) -> str:
 
 
 def _is_name(name: str, strict: bool) -> bool:
-    """Return whether a text may name an action; strictly, its first word has to be a verb."""
     words = split_name(name)
     if not words:
         return False
@@ -202,7 +201,6 @@ def _argument(text: str) -> str:
 
 
 def _virtual(text: str) -> Order | None:
-    """Read an action as VirtualHome writes it: `[Walk] <kitchen_counter> (1)`."""
     match = _VIRTUAL.match(text.strip())
     if match is None:
         return None

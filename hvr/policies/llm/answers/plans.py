@@ -52,9 +52,6 @@ def read_macro_plan(text: str) -> tuple[str, ...]:
     explain the step above them and are left out, as is chat around the list. When a later plan is
     headed as corrected or final, the last one counts. An answer in one paragraph ("First, …,
     then …") is split.
-
-    Args:
-        text: the answer.
     """
     text = _IN_ONE_LINE.sub(lambda line: _NUMBER.sub("\n", line[0]), clean(text))
     for value in reversed(json_values(text)):
@@ -118,7 +115,6 @@ def _from_list(answer_lines: Sequence[Line]) -> list[str]:
 
 
 def _from_plain_lines(answer_lines: Sequence[Line]) -> list[str]:
-    """Return the lines that are orders, without any list markers."""
     texts = [line.text for line in answer_lines]
     if len(texts) == 1 and len(_SENTENCE.findall(texts[0])) > 1:
         return []
@@ -167,10 +163,6 @@ def read_blocks(text: str, count: int) -> tuple[str | None, ...]:
 
     A heading is `Macro action 2: …`, or, where there is none, a numbered sentence. Where a number
     occurs twice, the later one counts, since corrections come last.
-
-    Args:
-        text: the answer.
-        count: how many macro actions there are.
     """
     text = clean(text)
     headings = list(_HEADING.finditer(text)) or list(_PLAIN.finditer(text))
@@ -218,9 +210,6 @@ def read_objects(text: str) -> tuple[str, ...]:
 
     Commas, bullets, numbers, JSON, code fences and headings are understood. Explanations behind a
     dash or a colon or in parentheses are left out, and so is chat around the list.
-
-    Args:
-        text: the answer.
     """
     text = clean(text)
     for value in json_values(text):
@@ -267,13 +256,11 @@ def _from_lines(answer_lines: list[Line]) -> Iterator[str]:
 
 
 def _group(text: str) -> bool:
-    """Return whether a list item is a heading with its own list, such as `Tools: Knife, Pan`."""
     _, colon, rest = text.partition(":")
     return bool(colon) and (not rest.strip() or "," in rest)
 
 
 def _is_list(text: str, names: list[str]) -> bool:
-    """Return whether a line without a marker is a list of names rather than a sentence."""
     parts = [p for p in re.split(r",|\s+and\s+", re.sub(r"\([^()]*\)", "", text)) if p.strip()]
     return bool(names) and len(names) >= len(parts)
 
@@ -294,7 +281,6 @@ def _unique(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _bare_objects(piece: str) -> str:
-    """Return a name without quotes, articles, explanations and counts such as `2` or `1x`."""
     name = _EXPLAINED.sub("", piece.strip().strip("\"'[]{}<>*").strip())
     name = _OPENING.sub("", _OPENING.sub("", name)).strip(" .!\"'[]{}<>*:")
     return re.sub(r"^\d+\s?x?\s+", "", name)

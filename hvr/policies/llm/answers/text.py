@@ -231,7 +231,6 @@ def json_values(text: str) -> list[Any]:
 
 
 def _numbers_only(value: Any) -> bool:
-    """Return whether a value is a footnote such as [1]."""
     return isinstance(value, list) and all(isinstance(v, int | float) for v in value)
 
 
@@ -378,7 +377,6 @@ def _clause(text: str, antecedent: tuple[str, ...]) -> Order | None:
 
 
 def _poured(words: list[str]) -> list[str]:
-    """Drop the liquid: `the water from pot-1 into cup-1` is about the pot and the cup."""
     lower = [w.lower() for w in words]
     return words[lower.index("from") + 1 :] if "from" in lower else words
 

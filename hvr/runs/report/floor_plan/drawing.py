@@ -254,7 +254,6 @@ def _named(shape: Shape, wanted: str | Collection[str]) -> bool:
 
 
 def _foot(sheet: Drawing) -> Iterator[Mark]:
-    """Yield a scale of one metre."""
     y = sheet.height - 14
     ends = ((12.0, y), (12.0 + sheet.scale, y))
     yield Mark("line", "scale", ((12.0, y - 4), *ends, (12.0 + sheet.scale, y - 4)))

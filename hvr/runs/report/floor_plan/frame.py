@@ -165,7 +165,6 @@ def _background(fixed: tuple[_Thing, ...], scene: str, width: int, height: int) 
 def _paint_loose(
     image: Image, view: _View, loose: list[tuple[_Thing, Mapping[str, Any]]], closed: set[str]
 ) -> None:
-    """Paint what can move, the low first; what is in something closed cannot be seen."""
     for thing, entry in sorted(loose, key=_by_height):
         if not entry.get("isSliced") and closed.isdisjoint(entry.get("parentReceptacles") or ()):
             _paint(image, view, thing)

@@ -58,7 +58,6 @@ def _scenes(*markup: str) -> str:
 
 
 def _named(story: Story) -> Collection[str]:
-    """Return what is written on the pictures: what the steps are about."""
     return {name for step in story.steps for name in step.objects} or "main"
 
 
@@ -82,7 +81,6 @@ def _figure(name: str, caption: str, drawing: Drawing, plan: FloorPlan, below: s
 
 
 def _words(story: Story) -> str:
-    """Return the way for those who do not see the picture."""
     if story.route is None or not story.steps:
         return ""
     return details("The way in words", bullets(map(_stop, stops(story.route))))
@@ -154,7 +152,6 @@ def _step(step: StoryStep) -> str:
 
 
 def _pose(pose: Pose | None) -> dict[str, str]:
-    """Return the figures that the scrubber needs to put the robot on the picture."""
     if pose is None:
         return {}
     return {"data_x": f"{pose.x:.4f}", "data_z": f"{pose.z:.4f}", "data_yaw": f"{pose.yaw:.1f}"}
@@ -382,7 +379,6 @@ def _denied(text: str) -> bool:
 
 
 def _about(text: str) -> str:
-    """Return the fact or number that a literal is about: `(= (fuel t1) 3)` is about `(fuel t1)`."""
     if _denied(text):
         return text[len("(not ") : -1]
     return text[len("(= ") : text.rindex(" ")] if text.startswith("(= ") else text
@@ -441,7 +437,6 @@ def _facts(story: Story) -> str:
 
 
 def _dialogue(story: Story) -> str:
-    """Return the section with the dialogue of model, validator and planner, if there was one."""
     spoken = dialogue(story.turns, story.asked)
     if not spoken:
         return ""

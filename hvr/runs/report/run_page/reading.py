@@ -52,9 +52,6 @@ _DAMAGED = (KeyError, TypeError, ValueError, AttributeError)
 def read_story(folder: Path) -> Story:
     """Read a run folder, also of a run that broke off.
 
-    Args:
-        folder: the run folder.
-
     Raises:
         DataFileError: It is not a run folder, a file in it is damaged, or the trace of a finished
             run is missing or ends too early.
@@ -109,11 +106,6 @@ def read_trace(folder: Path, about: Mapping[str, Any], state: RunState) -> list[
 
     A last line that was cut off, as by a crash, is passed over.
 
-    Args:
-        folder: The run folder.
-        about: The account of the run.
-        state: How far the run has come.
-
     Raises:
         DataFileError: A line is damaged; or the run is finished, and the trace is missing or has
             no end although the account claims success.
@@ -135,7 +127,6 @@ def read_trace(folder: Path, about: Mapping[str, Any], state: RunState) -> list[
 
 
 def _untold(folder: Path, about: Mapping[str, Any], fault: str) -> DataFileError:
-    """Return the error of a run whose account nothing backs."""
     message = f"{folder}: {_TRACE} {fault}, so the steps of the run are unknown"
     if (reached := about.get("reached")) is not None:
         claim = "was reached" if reached else "was not reached"
@@ -315,7 +306,6 @@ def _unfinished(
 
 
 def _simulated(folder: Path, about: Mapping[str, Any]) -> bool:
-    """Return whether the model is a simulation: by the account, or else by the transcript."""
     if "simulated" in about:
         return bool(about["simulated"])
     path = folder / NAME

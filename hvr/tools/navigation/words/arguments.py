@@ -118,15 +118,7 @@ def read_call(
     verb: str,
     beside: RequestContext,
 ) -> ReadCall:
-    """Return a call of a tool with the arguments that a clause says.
-
-    Args:
-        tool: The tool.
-        words: Its words.
-        clause: The clause.
-        verb: The stem of the clause's verb.
-        beside: The rest of the request.
-    """
+    """Return a call of a tool with the arguments that a clause says."""
     call = ReadCall(tool)
     _choices(call, clause, verb)
     _flags(call, clause)
@@ -189,7 +181,6 @@ _FOLDER = frozenset(map(stem, ("directory", "folder", "repo", "root", "workspace
 
 
 def _fits_subject(path: str, tool: ToolSchema, parameter: ToolParameter) -> bool:
-    """Return whether a path is what its parameter is about: a file has an ending, a folder none."""
     is_file = bool(re.search(r"\w\.[A-Za-z]\w{0,4}$", path))
     names, about = stems_of(parameter.name), stems_of(tool.name)
     if bool(names & _FILE) != bool(names & _FOLDER):
@@ -211,7 +202,6 @@ def _before(tokens: Sequence[Token], index: int) -> list[Token]:
 
 
 def _phrase_of(before: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token]]:
-    """Return the words before a value that belong to it, and those before its preposition."""
     at = next((i for i, token in enumerate(before) if token.lower in PREPOSITIONS), len(before))
     return before[:at], before[at + 1 :]
 
@@ -264,7 +254,6 @@ _SAYING = frozenset(["with", "saying", "says", "say", "content", "message", "tex
 
 
 def _prefix(text: str, name: str) -> bool:
-    """Return whether an id begins like the name of what it names: P-1001 of a parcel."""
     letters = re.match(r"#?([A-Za-z]{1,4})-?\d", text)
     first = words_in(name)[:1]
     return bool(
@@ -273,13 +262,11 @@ def _prefix(text: str, name: str) -> bool:
 
 
 def _of_other(text: str, name: str, things: Collection[str]) -> bool:
-    """Return whether an id begins like the name of another thing: P-1001 is no customer."""
     own = any(_prefix(text, f"{word}_id") for word in words_in(name))
     return not own and any(_prefix(text, f"{thing}_id") for thing in things)
 
 
 def _naming_words(tokens: Sequence[Token], index: int, parameter: ToolParameter) -> Iterator[int]:
-    """Give the places of the words beside a value that only say what it is."""
     names = stems_of(parameter.name) | stems_of(parameter.description)
     for token in (*_before(tokens, index), *_after(tokens, index)):
         if stem(token.lower) in names or token.lower in NAMING | _SAYING:
@@ -414,7 +401,6 @@ def _take(call: ReadCall, parameter: ToolParameter, run: Sequence[Token], text: 
 
 
 def _after_colon(call: ReadCall, clause: RequestClause) -> list[list[Token]]:
-    """Return the words after the last colon of a clause, as one run."""
     at = next((i for i, t in enumerate(clause.tokens) if t.span is None and t.text == ":"), None)
     run = [] if at is None else list(clause.tokens[at + 1 :])
     return [run] if run and all(t.start not in call.used for t in run) else []
@@ -431,7 +417,6 @@ def _remainder(clause: RequestClause, parameter: ToolParameter, verb: str) -> li
 
 
 def _plain(run: Sequence[Token]) -> bool:
-    """Return whether words are no clause of their own, or one that describes something."""
     return not any(token.lower in _NOT_IN_PHRASES | RESTRICTIONS for token in run)
 
 
@@ -440,7 +425,6 @@ _NOT_IN_PHRASES = frozenset("do does did have has had can could will would shall
 
 
 def _named_by(clause: RequestClause, run: Sequence[Token], parameter: ToolParameter) -> bool:
-    """Return whether the name of a parameter introduces words: "branch dev"."""
     index = clause.tokens.index(run[0])
     names = stems_of(parameter.name)
     return any(stem(token.lower) in names for token in _before(clause.tokens, index)[:2])

@@ -256,7 +256,6 @@ def _mood(
 
 
 def _finite(tokens: Sequence[Token]) -> bool:
-    """Return whether a finite verb follows the subject of a clause."""
     return any(
         token.lower in AUXILIARIES or token.lower.endswith("n't") for token in tokens[1:]
     ) or any(token.lower in _WISHES for token in tokens[1:4])
@@ -384,10 +383,6 @@ def _held(clause: RequestClause) -> RequestClause:
 
 
 def _goes_on(before: RequestClause, opener: str, body: Sequence[Token]) -> bool:
-    """Return whether a verb is forbidden, or stated, together with the one before.
-
-    A comma ends that, as in "it is late, cancel it", unless a list of wishes goes on.
-    """
     if before.mood not in (Mood.FORBIDDEN, Mood.STATEMENT) or before.opener or is_open_order(body):
         return False
     listed = before.mood is Mood.STATEMENT and opener == "," and is_wish(before.tokens)
@@ -508,13 +503,7 @@ class Reference:
 def reference_of(
     clause: RequestClause, parameter: ToolParameter, catalogue: Catalogue
 ) -> Reference:
-    """Return how a clause refers to the entity that a parameter names.
-
-    Args:
-        clause: The clause.
-        parameter: The parameter.
-        catalogue: The tools, whose results name properties.
-    """
+    """Return how a clause refers to the entity that a parameter names."""
     nouns = stems_of(parameter.name) - _BARE
     tokens = clause.tokens
     heads = [i for i, token in enumerate(tokens) if token.is_word and stem(token.lower) in nouns]

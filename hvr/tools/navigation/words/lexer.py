@@ -326,13 +326,11 @@ def _names(text: str, free: list[bool]) -> Iterator[ValueSpan]:
 
 
 def _first(text: str, start: int) -> bool:
-    """Say whether a sentence begins at a place, so that a capital there says nothing."""
     before = text[:start].rstrip(" \t\"'“‘(*-")
     return not before or before[-1] in ".!?:;\n"
 
 
 def _surely_name(text: str, words: list[tuple[int, int]]) -> bool:
-    """Say whether the first word of a sentence is part of a name even so."""
     said = text[words[0][0] : words[0][1]]
     if text.startswith("'s ", words[0][1]) and said.lower() not in _CONTRACTED:
         return True
@@ -524,10 +522,6 @@ def is_verb(tokens: Sequence[Token], verbs: Collection[str]) -> bool:
 
     A word before a determiner is a verb whatever it is; a known verb is one before anything that
     may be its object.
-
-    Args:
-        tokens: The beginning of a clause.
-        verbs: The stems of known verbs.
     """
     first = tokens[0]
     following = tokens[1].lower if len(tokens) > 1 else ""

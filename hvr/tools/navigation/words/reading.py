@@ -134,7 +134,6 @@ def mood_of(tool: ToolSchema, clauses: Sequence[RequestClause]) -> Mood:
 
 
 def _about(tool: ToolSchema, clause: RequestClause) -> float:
-    """Return how much a clause is about a tool: its verb first, then its other words."""
     words = [stem(token.lower) for token in clause.tokens if token.is_word]
     names = stems_of(f"{tool.name} {tool.description}")
     shared = len(names & set(words)) / (len(set(words)) or 1)
@@ -182,12 +181,7 @@ def is_stated(value: Json, text: str, given: Collection[Json] = ()) -> bool:
 
 
 def allowed_text(text: str, clauses: Sequence[RequestClause]) -> str:
-    """Return a request without the clauses that say what is not to be done.
-
-    Args:
-        text: The request.
-        clauses: Its clauses.
-    """
+    """Return a request without the clauses that say what is not to be done."""
     kept = text
     for clause in clauses:
         if clause.mood is Mood.FORBIDDEN:
@@ -198,7 +192,6 @@ def allowed_text(text: str, clauses: Sequence[RequestClause]) -> str:
 
 
 def _stands_in(plain: str, text: str, spans: Sequence[ValueSpan]) -> bool:
-    """Return whether a text stands in another as a whole, and not as a part of a value."""
     for match in re.finditer(rf"(?<!\w){re.escape(plain)}(?!\w)", text, re.IGNORECASE):
         around = [span for span in spans if span.start <= match.start() and match.end() <= span.end]
         if not any(one.form in _WHOLE and one.text.lstrip("#@") != match[0] for one in around):

@@ -71,12 +71,7 @@ _LOOSE = frozenset([ValueKind.TEXT, ValueKind.ANY, ValueKind.PATH])
 
 
 class ValueNames:
-    """Names values by the parameters that would take them.
-
-    Args:
-        catalogue: The tools.
-        meanings: The meanings of their parameters.
-    """
+    """Names values by the parameters that would take them."""
 
     def __init__(self, catalogue: Catalogue, meanings: Sequence[ParameterMeaning]) -> None:
         self._slots = slots = {(slot.tool, slot.name): m.name for m in meanings for slot in m.slots}
@@ -153,13 +148,7 @@ class _ClauseGoal:
 
 
 class RequestReader:
-    """Reads requests to the tools of a catalogue.
-
-    Args:
-        catalogue: The tools.
-        meanings: The meanings of their parameters.
-        encode: Texts to vectors.
-    """
+    """Reads requests to the tools of a catalogue."""
 
     def __init__(
         self, catalogue: Catalogue, meanings: Sequence[ParameterMeaning], encode: Encoder
@@ -263,7 +252,6 @@ class RequestReader:
         return goal
 
     def _lost(self, goal: _ClauseGoal) -> tuple[str, ...]:
-        """Return the words and values that a call passes over and that constrain no entity."""
         return (*goal.unread, *(() if goal.queries else (span.text for span in goal.spans)))
 
     def _complete(
@@ -491,7 +479,6 @@ def _score(one: ToolEvidence, clause: RequestClause) -> float:
 
 
 def _completed(call: ReadCall, clause: RequestClause) -> float:
-    """Return the share of what a call needs that other clauses say, half if none is referred to."""
     needed = [p for p in call.tool.takes if p.required]
     later = sum(value.form in ("said before", "said beside", "reason") for value in call.values)
     weight = 1.0 if any(token.lower in PRONOUNS for token in clause.tokens) else 0.5
@@ -499,7 +486,6 @@ def _completed(call: ReadCall, clause: RequestClause) -> float:
 
 
 def _from_calls(parameter: ToolParameter, before: Sequence[_ClauseGoal]) -> tuple[Json, str]:
-    """Return the value that the last call before takes under the name of a parameter."""
     for goal in reversed(before):
         if goal.call is not None and parameter.name in goal.call.arguments:
             value = goal.call.arguments[parameter.name]
@@ -555,7 +541,6 @@ def _object_pronoun(clause: RequestClause) -> bool:
 
 
 def _alone(tokens: Sequence[Token], index: int) -> bool:
-    """Return whether a pronoun is an object: nothing that it could determine or do follows."""
     following = tokens[index + 1] if index + 1 < len(tokens) else None
     return index > 0 and (
         following is None or not following.is_word or following.lower in PREPOSITIONS | ADVERBS
@@ -563,7 +548,6 @@ def _alone(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _joins_noun(after: Sequence[Token]) -> bool:
-    """Return whether words join another object that is named by a noun alone: "and the folder"."""
     named = len(after) > 1 and after[0].lower in DETERMINERS and is_content(after[1])
     return named and not any(token.span is not None for token in after[1:4])
 
@@ -620,7 +604,6 @@ def _merged(goals: Sequence[_ClauseGoal]) -> list[_ClauseGoal]:
 
 
 def _agree(one: ReadCall, other: ReadCall) -> bool:
-    """Return whether two calls of a tool that only reads may be one: no values contradict."""
     if one.tool.effect is not Effect.READS:
         return False
     shared = one.arguments.keys() & other.arguments.keys()

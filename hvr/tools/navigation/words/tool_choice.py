@@ -109,12 +109,7 @@ def verb_of(clause: RequestClause) -> ClauseVerb:
 
 
 class ToolChooser:
-    """Ranks the tools of a catalogue for clauses.
-
-    Args:
-        catalogue: The tools.
-        encode: Texts to vectors.
-    """
+    """Ranks the tools of a catalogue for clauses."""
 
     def __init__(self, catalogue: Catalogue, encode: Encoder) -> None:
         # What all descriptions begin with says nothing of a tool.
@@ -129,13 +124,7 @@ class ToolChooser:
     def rank(
         self, clause: RequestClause, verb: ClauseVerb, beside: RequestContext
     ) -> list[ToolEvidence]:
-        """Return the tools that a clause may ask for, the likeliest first.
-
-        Args:
-            clause: The clause.
-            verb: Its verb.
-            beside: The rest of the request.
-        """
+        """Return the tools that a clause may ask for, the likeliest first."""
         if self._vectors is None:
             return []
         asks = clause.mood is Mood.QUESTION
@@ -204,7 +193,6 @@ _INSIDE = re.compile(r"what(?:'s| is| are|'re) (?:in|inside|written in) \N{WHITE
 
 
 def _asked_for(clause: RequestClause) -> frozenset[str]:
-    """Return the stems of nouns that a question means and does not say."""
     return frozenset([stem("content")]) if _INSIDE.match(written(clause.tokens)) else frozenset()
 
 
@@ -242,7 +230,6 @@ _STAND_INS = {
 
 
 def _shown(tokens: Iterable[Token]) -> str:
-    """Return tokens with a stand-in for each value whose letters say nothing."""
     return " ".join(
         _STAND_INS.get(token.span.form, token.text) if token.span is not None else token.text
         for token in tokens

@@ -100,11 +100,7 @@ class ToolVocabulary:
 
 
 class CatalogueVocabulary:
-    """The words of a catalogue.
-
-    Args:
-        catalogue: The tools.
-    """
+    """The words of a catalogue."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         own = {tool.name: _words(tool) for tool in catalogue.tools}
@@ -175,7 +171,6 @@ SIMILAR_VERB = 0.7
 
 
 def _verb(words: list[str]) -> str:
-    """Return the stem of the verb with which words begin, which may be one of two words."""
     return stem(PHRASAL.get(" ".join(words), words[0]))
 
 
@@ -203,12 +198,7 @@ def verbs_of_tools(catalogue: Catalogue) -> frozenset[str]:
 
 
 def action_match(tool: ToolSchema, verb: str) -> float:
-    """Return how well a verb asks for what a tool does: SAME, ALIKE, or 0.
-
-    Args:
-        tool: The tool.
-        verb: The stem of the verb.
-    """
+    """Return how well a verb asks for what a tool does: SAME, ALIKE, or 0."""
     own = verbs_of(tool)
     if verb in own[:1]:
         return SAME_VERB
