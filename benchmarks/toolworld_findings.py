@@ -37,8 +37,8 @@ class FoundValue:
     Args:
         value: it.
         path: where it stands in the result, as a pattern; of the request its name.
-        tool: whose result it is; `REQUEST_SOURCE` if the request says it, `GOAL_CALL_SOURCE` if it says it of a
-            call that it wants.
+        tool: whose result it is; `REQUEST_SOURCE` if the request says it, `GOAL_CALL_SOURCE` if it
+            says it of a call that it wants.
         traits: of the entity to which it belongs, as far as this result says.
         call: the number of the result; -1 for the request.
     """

@@ -49,18 +49,18 @@ HvrError                             2  root: catch this to catch everything bel
 
 Signals are plain exceptions that are caught in the room that raises them:
 
-ActionFailedError     [hvr.worlds.kitchen.action_context]        becomes an event without success
-BadRequestError       [hvr.worlds.kitchen.actions]         becomes an event with an error code
-_RefusedError         [hvr.worlds.thor.skills]                   becomes the outcome of a skill
-ProcessEndedError     [hvr.worlds.thor.client]                   becomes a SimulatorError
-RefusedError          [hvr.doors.stand_in.conversation]                 becomes a reply to the client
-_TakenError           [hvr.runs.folder]                          becomes a DataFileError
-Terminated            [hvr.doors.cli.process]                    becomes exit code 143
-NotSentError          [hvr.tools.calling.openapi_requests]          becomes a call not made
-_RefusedError         [hvr.tools.calling.openapi_world]          becomes a failed call
-_OutOfTimeError       [hvr.validation.rewards]           becomes a reward of 0
-_CoupledError         [hvr.validation.continuous.motion]         becomes an integration
-LostCellError         [hvr.base.engines.registry]                becomes a cell without a value
+ActionFailedError     [hvr.worlds.kitchen.action_context]          becomes an event without success
+BadRequestError       [hvr.worlds.kitchen.actions]                 becomes an event with an error code
+_RefusedError         [hvr.worlds.thor.skills]                     becomes the outcome of a skill
+ProcessEndedError     [hvr.worlds.thor.client]                     becomes a SimulatorError
+RefusedError          [hvr.doors.stand_in.conversation]            becomes a reply to the client
+_TakenError           [hvr.runs.folder]                            becomes a DataFileError
+Terminated            [hvr.doors.cli.process]                      becomes exit code 143
+NotSentError          [hvr.tools.calling.openapi_requests]         becomes a call not made
+_RefusedError         [hvr.tools.calling.openapi_world]            becomes a failed call
+_OutOfTimeError       [hvr.validation.rewards]                     becomes a reward of 0
+_CoupledError         [hvr.validation.continuous.motion]           becomes an integration
+LostCellError         [hvr.base.engines.registry]                  becomes a cell without a value
 
 A message says what is wrong, where, and what to do next.
 """

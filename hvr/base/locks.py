@@ -19,8 +19,8 @@ from hvr.errors import DataFileError
 # Locks --------------------------------------------------------------------------------------------
 # Locks on files, which end with their process, however it ends.
 #
-# Threads are kept apart like processes. Where a file system has no locks, whoever makes the file has
-# the lock, and a process that is killed leaves it locked.
+# Threads are kept apart like processes. Where a file system has no locks, whoever makes the file
+# has the lock, and a process that is killed leaves it locked.
 
 _GLANCES = 10
 _GLANCE_SECONDS = 0.02

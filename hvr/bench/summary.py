@@ -16,8 +16,9 @@ from hvr.bench.scores import COLUMNS, HIGH, MODERATE
 # Intervals ----------------------------------------------------------------------------------------
 # Bootstrap confidence intervals of means over tasks and seeds.
 #
-# Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13: percentile intervals. Tasks
-# are drawn with replacement, then the seeds of each task: both would be others in another bench.
+# Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13: percentile intervals.
+# Tasks are drawn with replacement, then the seeds of each task: both would be others in another
+# bench.
 
 LEVEL = 0.95
 RESAMPLES = 1000

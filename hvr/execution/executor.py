@@ -95,7 +95,8 @@ class Executor(Generic[Goal]):
         ]
         if unknown:
             raise UsageError(
-                f"unknown rung {unknown[0]!r} (rungs that keep the plan: {', '.join(PLAN_REPAIRS)}; "
+                f"unknown rung {unknown[0]!r} (rungs that keep the plan: "
+                f"{', '.join(PLAN_REPAIRS)}; "
                 f"that make a new one: {', '.join(REPLANNING_STRATEGIES)})"
             )
         mends = tuple((name, PLAN_REPAIRS[name]) for name in rungs.mend)

@@ -145,7 +145,8 @@ PLAN_REPAIRS: Mapping[str, Strategy] = {
     "re-navigate": renavigate,
     "satisfy": satisfy,
 }
-"""The rungs that keep the plan, by the names that policies use in `hvr.planning.plans.RecoveryStrategies`."""
+"""The rungs that keep the plan, by the names that policies use in
+`hvr.planning.plans.RecoveryStrategies`."""
 
 REPLANNING_STRATEGIES = ("satisfy", "replace", "ask")
 """The rungs that make a new plan, which the executor climbs."""
@@ -294,8 +295,8 @@ class RecoveryProgress:
 # Acting -------------------------------------------------------------------------------------------
 # What the loop of `hvr.execution.executor` needs of a world: plans, a watch, and ways out.
 #
-# The kitchen's world (`hvr.execution.world`) keeps a knowledge graph and looks at a scene; a world of
-# facts (`hvr.execution.facts.acting`) compares sets of facts. The loop is the same.
+# The kitchen's world (`hvr.execution.world`) keeps a knowledge graph and looks at a scene; a world
+# of facts (`hvr.execution.facts.acting`) compares sets of facts. The loop is the same.
 
 Goal = TypeVar("Goal")
 

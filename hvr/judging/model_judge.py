@@ -153,9 +153,9 @@ def _wish(text: str, count: int) -> MissingSteps | None:
 # A model's opinion of a plan, of which only that is accepted which can be proven.
 #
 # A step that the model would remove goes only if the plan without it reaches the same goal and the
-# same end state, but for the objects of the steps that go. What it misses is put in only if it can be
-# executed there, nothing takes it back without having needed it, and the plan comes nearer to its
-# goal.
+# same end state, but for the objects of the steps that go. What it misses is put in only if it can
+# be executed there, nothing takes it back without having needed it, and the plan comes nearer to
+# its goal.
 
 _MOST_TRIALS = 400
 
@@ -333,8 +333,8 @@ def _can_go(
 #
 # Every round makes the measure of the plan less (`hvr.judging.model_judge.measure`): it has fewer
 # failing steps and unmet parts of the goal, or as many and is shorter. A round that does not is not
-# taken. There is no endless descent in pairs of whole numbers, so the loop ends, with or without the
-# most rounds.
+# taken. There is no endless descent in pairs of whole numbers, so the loop ends, with or without
+# the most rounds.
 
 MAX_ROUNDS = 5
 """As in the paper."""

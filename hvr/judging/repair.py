@@ -339,8 +339,8 @@ def _read_by(test: NumericTest) -> set[int] | None:
 # A node is a state before a step of the plan. From it the step is kept or left out, or another
 # action is inserted before it. A repair costs the number of its insertions first and its length
 # second. Deletions are free; a move and a replacement are a deletion and an insertion each.
-# Restarting weighted A* finds repairs. The bound of `hvr.judging.repair` is admissible, and the last
-# round, with weight 1, proves what it finds. A repair without a proof is improved: some of its
+# Restarting weighted A* finds repairs. The bound of `hvr.judging.repair` is admissible, and the
+# last round, with weight 1, proves what it finds. A repair without a proof is improved: some of its
 # insertions are taken out, and the rest is repaired with fewer.
 
 MAX_CONDITION_TESTS = 40_000_000

@@ -502,8 +502,9 @@ def _recovered(log: CallLog, at: int) -> bool:
 # The judge of plans over tools: what the calls did, held against each other and the request.
 #
 # A log with arguments is judged by the values that flow between its calls (`call_findings`). A plan
-# without arguments is judged by its links: a call that a link reads from has to come first, and links
-# that the tools do not have point at a missing, superfluous or misplaced call (`link_findings`).
+# without arguments is judged by its links: a call that a link reads from has to come first, and
+# links that the tools do not have point at a missing, superfluous or misplaced call
+# (`link_findings`).
 
 
 def judge_tool_plan(plan: ToolPlan, known: KnownTools | None = None) -> PlanVerdict:

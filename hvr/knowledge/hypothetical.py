@@ -20,7 +20,8 @@ _DEFAULT = DefaultGraph()
 
 
 def hypothetical_copy(graph: KnowledgeGraph) -> KnowledgeGraph:
-    """Return a copy of a graph in memory, for asking questions of states that `assume_atoms` writes.
+    """Return a copy of a graph in memory, for asking questions of states that `assume_atoms`
+    writes.
 
     It has the objects, the state and the events, but not the graphs of what each event
     changed. It is no place for observations: `KnowledgeGraph.update` belongs to the original.

@@ -23,12 +23,15 @@ from hvr.knowledge.query import QueryResult, refuse_service, solve
 # Queries in a process of their own, which can be ended.
 #
 # Oxigraph answers a query without looking up: not for Ctrl-C, and not for a time that is over. A
-# query that is nested deeply enough overflows the stack of its process. So a query that a person or a
-# program has written is answered by another process (`hvr.knowledge.query_process`), which has little
-# time, little memory and no way to open a connection or a file.
+# query that is nested deeply enough overflows the stack of its process. So a query that a person or
+# a program has written is answered by another process (`hvr.knowledge.query_process`), which has
+# little time, little memory and no way to open a connection or a file.
 
 _LONGEST_S = 1_000_000
-_ANSWER = "import sys; sys.path[:] = {path!r}; from hvr.knowledge.query_process import answer_query; answer_query()"
+_ANSWER = (
+    "import sys; sys.path[:] = {path!r}; "
+    "from hvr.knowledge.query_process import answer_query; answer_query()"
+)
 _TIME_OVER = "the query was not answered within {seconds:g} s"
 
 
@@ -161,8 +164,8 @@ def _ended_by(code: int, name: str) -> bool:
 # Answering ----------------------------------------------------------------------------------------
 # The process that answers one query for `hvr.knowledge.query_process`, and ends.
 #
-# It reads a line of JSON and N-Quads from standard input, and writes the rows of the answer as lines
-# of JSON, then a line about the whole.
+# It reads a line of JSON and N-Quads from standard input, and writes the rows of the answer as
+# lines of JSON, then a line about the whole.
 
 _FILES = 3
 """Standard input, output and error: what the process has open it keeps, and gets no more."""

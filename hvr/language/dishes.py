@@ -179,7 +179,8 @@ class Making:
         )
 
     def _want_idle(self, number: int, *, handed: bool) -> None:
-        """Ask for a wanted thing of which nothing else is said: held, switched on, or just there."""
+        """Ask for a wanted thing of which nothing else is said: held, switched on, or just
+        there."""
         entity, draft = self.draft.entities[number], self.draft
         related = draft.placed(number) or draft.holds_something(number) or entity.liquid
         held = handed and draft.plays(number, PORTABLE)

@@ -508,8 +508,8 @@ class MeaningDraft:
 # Adapting -----------------------------------------------------------------------------------------
 # What a whole request shows of its parts, once all clauses are read.
 #
-# A thing that is put somewhere and cut is there in pieces; the pan in which an egg is fried before it
-# goes on a plate is only used; what potatoes are boiled in holds hot water.
+# A thing that is put somewhere and cut is there in pieces; the pan in which an egg is fried before
+# it goes on a plate is only used; what potatoes are boiled in holds hot water.
 
 
 def adapt(draft: MeaningDraft) -> None:

@@ -1,4 +1,5 @@
-"""Negation: exceptions ('all but one') and prohibitions ('without the microwave'), from words to PDDL."""
+"""Negation: exceptions ('all but one') and prohibitions ('without the microwave'), from words to
+PDDL."""
 
 from __future__ import annotations
 

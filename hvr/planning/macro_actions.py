@@ -166,8 +166,8 @@ def _used(tool: str, gained: Sequence[Atom], uses: Sequence[BlockTitle]) -> str:
 # Macro actions of any plan: it is cut where something that has to come is reached for good.
 #
 # A fact is a landmark of a plan if the plan's own actions, even without their deletes, cannot reach
-# the goal without it (Hoffmann, Porteous and Sebastia, 2004, on the plan's actions alone, which makes
-# it quick for any problem). A block ends with the step after which a landmark stays.
+# the goal without it (Hoffmann, Porteous and Sebastia, 2004, on the plan's actions alone, which
+# makes it quick for any problem). A block ends with the step after which a landmark stays.
 
 _NAMED = 3
 """A block is named by so many facts at most."""

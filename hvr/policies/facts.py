@@ -46,7 +46,8 @@ from hvr.worlds.facts.lexicon import WorldLexicon
 # Goal writing -------------------------------------------------------------------------------------
 # Goals of a world of facts that a language model writes from a request: LLM+P (Liu et al. 2023).
 #
-# The model says what shall be true, as PDDL; a planner finds the plan and hvr's validator proves it.
+# The model says what shall be true, as PDDL; a planner finds the plan and hvr's validator proves
+# it.
 
 GOAL_PROMPTS = DEFAULT_PROMPTS / "facts"
 """The templates for goals in PDDL, which suit any world of facts."""
@@ -96,7 +97,8 @@ class GoalWriter:
             if not problem:
                 return goal
         raise ModelError(
-            f"{self.dialogue.model.name}: the goal cannot be used after {MAX_GOAL_ATTEMPTS} tries: {problem}",
+            f"{self.dialogue.model.name}: the goal cannot be used after {MAX_GOAL_ATTEMPTS} "
+            f"tries: {problem}",
             kind="garbled",
         )
 

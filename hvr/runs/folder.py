@@ -24,8 +24,8 @@ from hvr.worlds.naming import Names
 # State --------------------------------------------------------------------------------------------
 # How far a run has come, as its folder tells: from its first moment, and after whatever ended it.
 #
-# `task.json` says that the run has begun, that it is finished, or why it broke off. While a run goes
-# on it holds a lock; a run that has neither lock nor end was killed.
+# `task.json` says that the run has begun, that it is finished, or why it broke off. While a run
+# goes on it holds a lock; a run that has neither lock nor end was killed.
 
 STATUS_FILE = "task.json"
 LOCK_FILE = "run.lock"
@@ -108,8 +108,8 @@ def _read(path: Path) -> Mapping[str, Any]:
 # run.lock        while the run goes on: a lock that ends with its process
 #
 # A run that broke off can be gone on with. It is then done again from the beginning in the same
-# folder, and gets the answers that are in `llm.jsonl` without asking. What was paid for and what the
-# run began with stays in its place; the rest is moved aside, so that two tries never mix:
+# folder, and gets the answers that are in `llm.jsonl` without asking. What was paid for and what
+# the run began with stays in its place; the rest is moved aside, so that two tries never mix:
 #
 # llm-aside.jsonl what was paid for and is no part of the run, such as the error that ended a try
 # broken-1/       what the first try left, but for its graph, which is removed; and so on

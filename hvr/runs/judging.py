@@ -49,8 +49,8 @@ from hvr.validation.sequences import action_of
 #
 # A goal with several stages is judged as one: the actions remember which of its stages have been
 # reached, in their order, and all of them must have been. Where a sentence can mean several things,
-# the plan tells which: the likeliest reading for which it needs most of its steps, else the one that
-# there is least to say against it.
+# the plan tells which: the likeliest reading for which it needs most of its steps, else the one
+# that there is least to say against it.
 
 
 @dataclass(frozen=True)

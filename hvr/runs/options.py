@@ -32,8 +32,8 @@ class Options:
         execute: False to plan and validate only.
         save: the run folder; None makes one under ./runs.
         model: the language model, for policies that ask one.
-        env: the environment to execute in, one of `hvr.worlds.environment.ENVIRONMENTS`; None for the
-            usual one of the world.
+        env: the environment to execute in, one of `hvr.worlds.environment.ENVIRONMENTS`; None for
+            the usual one of the world.
         env_options: options of the environment, as texts `name=value`.
         sight: what the robot sees: `omniscient`, all of the metadata; `doors`, all but what is
             behind closed doors; or `visible`. None for `doors` with a task whose things have to be

@@ -19,9 +19,9 @@ from hvr.values import cached_property
 # Which values of a log's calls come from where: the user's messages, earlier results, nowhere.
 #
 # A text or a result explains a value if it has all the value's words and numbers. That is lenient:
-# names composed of known parts are known, such as `notes.txt` after "notes" and "txt", so an unknown
-# value is one that neither the user nor a tool has mentioned. Only identifiers count as evidence;
-# numbers may be computed, and sentences composed.
+# names composed of known parts are known, such as `notes.txt` after "notes" and "txt", so an
+# unknown value is one that neither the user nor a tool has mentioned. Only identifiers count as
+# evidence; numbers may be computed, and sentences composed.
 
 Leaf = tuple[str, str | int | float]
 """Name of a value and the value: the nearest key above it."""

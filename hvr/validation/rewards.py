@@ -415,8 +415,8 @@ def _alarm(seconds: float) -> Iterator[None]:
 # Trainers -----------------------------------------------------------------------------------------
 # The rewards in the forms that trainers call.
 #
-# TRL's GRPO trainer: https://huggingface.co/docs/trl/grpo_trainer, "Using a custom reward function".
-# The package verifiers: https://verifiers.readthedocs.io, "Rubrics".
+# TRL's GRPO trainer: https://huggingface.co/docs/trl/grpo_trainer, "Using a custom reward
+# function". The package verifiers: https://verifiers.readthedocs.io, "Rubrics".
 
 Completion = str | Sequence[Mapping[str, Any]]
 """What a model wrote: a text, or the messages of a conversation."""

@@ -254,10 +254,11 @@ def _texts(row: object, number: int) -> tuple[str, str, str]:
 # Answers to requests, one after the other, by a process that stays: models are read once.
 #
 # A request is an object with the texts `domain`, `problem` and `plan`. In place of a text, it may
-# name a file: `domain_file`, `problem_file`, `plan_file`. A text is never taken for a file name, so a
-# plan from elsewhere cannot open files. An `id` is returned with the answer. The answer is what
-# `hvr validate --json` says of one plan, or `error` where the request cannot be used. If a named file
-# does not parse, the answer gives the place and none of its words: it may be any file of the machine.
+# name a file: `domain_file`, `problem_file`, `plan_file`. A text is never taken for a file name, so
+# a plan from elsewhere cannot open files. An `id` is returned with the answer. The answer is what
+# `hvr validate --json` says of one plan, or `error` where the request cannot be used. If a named
+# file does not parse, the answer gives the place and none of its words: it may be any file of the
+# machine.
 
 _PARTS = ("domain", "problem", "plan")
 _FILE = "_file"

@@ -264,8 +264,8 @@ def _flatten(
 # Trajectory constraints, watched in the states that go by: predicted or observed.
 #
 # What is left of a constraint after some states is a constraint on the rest, the present state
-# included: "at some time" is done with once it was so, and "at most once" becomes "never" once it was
-# so and is no more. So new plans and recoveries are made and checked for what is left, and know
+# included: "at some time" is done with once it was so, and "at most once" becomes "never" once it
+# was so and is no more. So new plans and recoveries are made and checked for what is left, and know
 # nothing of what was before.
 
 

@@ -195,8 +195,8 @@ _FORMS = (
 # Spellings ----------------------------------------------------------------------------------------
 # Known keys in a text, however they are spelled.
 #
-# Whole or in part, in either case, percent-encoded, escaped as in JSON, Python or HTML, in base64 or
-# hexadecimal, broken over lines or literals.
+# Whole or in part, in either case, percent-encoded, escaped as in JSON, Python or HTML, in base64
+# or hexadecimal, broken over lines or literals.
 
 _JOINTS = " \t\n\r\f\v\"'`,+\u00a0\u00ad\u2028\u2029\u200b\u200c\u200d\u2060\ufeff"
 """What stands between the parts of a text that is broken over lines or literals."""

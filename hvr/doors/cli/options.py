@@ -69,7 +69,8 @@ def add_engine_options(
         metavar="NAME",
         help=(
             f"{when}where the work is done: here, processes, or ray (the extra ray) (default: "
-            "HVR_ENGINE, then name in [tool.hvr.engine] of pyproject.toml, then processes if --jobs is "
+            "HVR_ENGINE, then name in [tool.hvr.engine] of pyproject.toml, then processes if "
+            "--jobs is "
             "above 1)"
         ),
     )

@@ -92,7 +92,8 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         type=Path,
         help=(
-            "go on with a run that broke off, with its own request and options; limits, time-out and "
+            "go on with a run that broke off, with its own request and options; limits, time-out "
+            "and "
             "address may be others"
         ),
     )
@@ -167,8 +168,10 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--scene",
         help=(
-            "a scene, such as FloorPlan1 (`hvr scenes` lists them), or FILE.json with the metadata of "
-            "an AI2-THOR event or with a ProcTHOR house (default: the first of the world; of a task, "
+            "a scene, such as FloorPlan1 (`hvr scenes` lists them), or FILE.json with the "
+            "metadata of "
+            "an AI2-THOR event or with a ProcTHOR house (default: the first of the world; of a "
+            "task, "
             "its own)"
         ),
     )

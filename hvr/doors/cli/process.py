@@ -71,7 +71,8 @@ def signals_as_exceptions() -> Iterator[None]:
 
 
 def raise_later(signalled: type[BaseException]) -> None:
-    """Raise once more, soon, what a signal has raised where Python ignores it, as in destructors."""
+    """Raise once more, soon, what a signal has raised where Python ignores it, as in
+    destructors."""
     import threading
 
     number = signal.SIGTERM if issubclass(signalled, Terminated) else signal.SIGINT

@@ -238,7 +238,8 @@ def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
         "--problem",
         metavar="NAME",
         help=(
-            "which task or problem of the world (after --world its name alone does, too); not needed "
+            "which task or problem of the world (after --world its name alone does, too); not "
+            "needed "
             "where it has only one"
         ),
     )

@@ -206,7 +206,8 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=True,
         help=(
-            "show the numeric fluents over time; with FILE.svg draw those of the one plan, with its "
+            "show the numeric fluents over time; with FILE.svg draw those of the one plan, with "
+            "its "
             "processes"
         ),
     )
@@ -271,8 +272,10 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows",
         metavar="FILE",
         help=(
-            "judge each row of a file of JSON lines (- for standard input) or Parquet, with the texts "
-            "domain, problem and plan: a line of JSON each, in order; with --output-file it goes on "
+            "judge each row of a file of JSON lines (- for standard input) or Parquet, with the "
+            "texts "
+            "domain, problem and plan: a line of JSON each, in order; with --output-file it goes "
+            "on "
             "where it was killed"
         ),
     )

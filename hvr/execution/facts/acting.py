@@ -61,8 +61,9 @@ from hvr.worlds.facts.environment import (
 # What is believed of hidden facts, and how else it might be.
 #
 # A step that was done is believed to have had its hidden effects, or, where no effect that can be
-# seen came, to have had none. Each hidden fact remembers the last such step: if the belief in it has
-# to be given up, all that was believed with it is turned round, since it came or failed together.
+# seen came, to have had none. Each hidden fact remembers the last such step: if the belief in it
+# has to be given up, all that was believed with it is turned round, since it came or failed
+# together.
 
 
 class BeliefRevision:

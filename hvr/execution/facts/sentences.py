@@ -357,7 +357,8 @@ class _Reader:
     def _compared(self, function: str) -> str:
         parameters = self.domain.functions[function].parameters
         names = tuple(parameter.name.strip("?").upper() for parameter in parameters)
-        return f"{literal_clause(Comparison('>=', FunctionTerm(function, names), Number(Decimal(0))))[:-1]}N"
+        zero = Comparison(">=", FunctionTerm(function, names), Number(Decimal(0)))
+        return f"{literal_clause(zero)[:-1]}N"
 
     def _vocabulary(self) -> Mapping[str, None]:
         texts = [*self._things, "and"]
@@ -390,8 +391,8 @@ def _pattern(text: str) -> tuple[re.Pattern[str], tuple[int, ...]]:
 # Requests -----------------------------------------------------------------------------------------
 # Goals of a world of facts in sentences: simple clauses, or requests where its ontology has verbs.
 #
-# `hvr.execution.facts.sentences` reads what the wording of facts can say. An ontology that says more,
-# which things can be carried and what verbs bring about, switches on the grammar of requests
+# `hvr.execution.facts.sentences` reads what the wording of facts can say. An ontology that says
+# more, which things can be carried and what verbs bring about, switches on the grammar of requests
 # (`hvr.language`): "freeze two tubes and put them in the rack". docs/language.md says which
 # annotation switches on what.
 

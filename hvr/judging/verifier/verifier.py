@@ -20,8 +20,8 @@ from hvr.tools.tool_plans import ToolGraph, ToolPlan
 # Inference ----------------------------------------------------------------------------------------
 # Inference of the trained network, in numpy alone.
 #
-# `network.py` is the same network for training. A robot's plan is judged once, in less than a second:
-# importing PyTorch and PyG for it would take several times as long.
+# `network.py` is the same network for training. A robot's plan is judged once, in less than a
+# second: importing PyTorch and PyG for it would take several times as long.
 
 _CHUNK = 2048
 """Plans judged at once, a bound on memory."""

@@ -26,7 +26,8 @@ def dishes(request: str, ontology: Ontology) -> tuple[str, ...]:
 
 
 def ingredients(request: str, ontology: Ontology) -> tuple[str, ...]:
-    """Return the classes of which the dishes that a request names are made, and what they come in."""
+    """Return the classes of which the dishes that a request names are made, and what they come
+    in."""
     classes: list[str] = []
     for dish in _named(request, ontology):
         for part in ontology.annotation(dish, "part"):

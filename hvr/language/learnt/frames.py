@@ -103,7 +103,8 @@ def states_of(ontology: Ontology) -> frozenset[str]:
 # Limits -------------------------------------------------------------------------------------------
 # Words that no frame can say: where one stands, the learnt reader leaves a request alone.
 #
-# It would read the rest and do what was not asked: "slice half the bread", "if it is dirty, wash it".
+# It would read the rest and do what was not asked: "slice half the bread", "if it is dirty, wash
+# it".
 
 _BACK = re.compile(r" (?:back|return it|return them) (?=$|[.,;!?]|and |then |after |before )")
 """'Put it back', which says no place, but not 'put it back on the table'."""

@@ -5,8 +5,8 @@ parameters, what their verb means must not contradict its effects, and they must
 the binding of parameters to objects by a join over the current facts, and the validator,
 which runs the bound block from the present state in the domain of the agent that asks.
 
-The search is bounded (`MAX_ENTRIES` entries, `MAX_BINDINGS` bindings of each), since it runs at every
-macro action and a miss only costs a question to the model. It is deterministic.
+The search is bounded (`MAX_ENTRIES` entries, `MAX_BINDINGS` bindings of each), since it runs at
+every macro action and a miss only costs a question to the model. It is deterministic.
 """
 
 from __future__ import annotations

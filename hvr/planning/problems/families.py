@@ -305,8 +305,8 @@ def _other(rng: Random, values: Sequence[str], value: str) -> str:
 # Problems with time: fuses that are mended by the light of matches.
 #
 # Each mending lies within the light of one match, and mendings exclude each other. So a plan is an
-# assignment of fuses to matches in which the mendings of a match together are shorter than its light;
-# a shortest plan strikes as few matches as such an assignment needs.
+# assignment of fuses to matches in which the mendings of a match together are shorter than its
+# light; a shortest plan strikes as few matches as such an assignment needs.
 
 _GAP = 0.01
 """Time between two happenings, above the usual epsilon of 0.001."""

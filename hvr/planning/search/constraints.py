@@ -26,8 +26,8 @@ from hvr.values import Value
 # Trajectory constraints of PDDL 3, compiled into operators and a goal over states.
 #
 # Each constraint becomes at most one further fluent, which remembers what of the past matters, and
-# conditions on what an action leads to: the condition of the constraint, regressed through the action
-# (Bonassi, Gerevini, Percassi & Scala 2021, "On planning with qualitative state-trajectory
+# conditions on what an action leads to: the condition of the constraint, regressed through the
+# action (Bonassi, Gerevini, Percassi & Scala 2021, "On planning with qualitative state-trajectory
 # constraints in PDDL3 by compiling them away"). No action is added, so a plan is as long as before.
 #
 #     always φ              no action leads to a state without φ
@@ -37,8 +37,8 @@ from hvr.values import Value
 #     sometime-after φ ψ    φ waits for ψ: not so in the end
 #     at end φ              part of the goal
 #
-# A constraint that an action does not touch is kept by it if it was kept before, so only actions that
-# change something of φ or ψ get a condition. Preferences are not looked at.
+# A constraint that an action does not touch is kept by it if it was kept before, so only actions
+# that change something of φ or ψ get a condition. Preferences are not looked at.
 
 _OPERATORS = frozenset(
     {"always", "sometime", "at-most-once", "sometime-before", "sometime-after", "at end"}

@@ -5,8 +5,8 @@
 3. `hvr.planning.search.operators`: fluents that are never true together, and what follows;
 4. `hvr.planning.search.operators`: fewer states, with the same length of a shortest plan.
 
-`hvr.planning.search.fast_downward` writes the result as text for Fast Downward; `plan_actions` turns what the
-search found into actions of the task.
+`hvr.planning.search.fast_downward` writes the result as text for Fast Downward; `plan_actions`
+turns what the search found into actions of the task.
 """
 
 from __future__ import annotations

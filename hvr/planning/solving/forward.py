@@ -31,8 +31,9 @@ from hvr.validation.search import execute, read_functions
 # Best-first search that estimates a state when its turn comes, not when it is made.
 #
 # A step waits in two queues: among those that the estimate calls helpful, and among all, so that
-# nothing is left out for good. Progress gives the helpful ones an advantage (Richter & Westphal 2010,
-# "The LAMA planner"). Helpful steps that a relaxed plan repeats are also tried as often at once.
+# nothing is left out for good. Progress gives the helpful ones an advantage (Richter & Westphal
+# 2010, "The LAMA planner"). Helpful steps that a relaxed plan repeats are also tried as often at
+# once.
 
 _WEIGHT = 5
 _ADVANTAGE = 100

@@ -122,8 +122,9 @@ def _universal(condition: Expression) -> bool:
 # Programs -----------------------------------------------------------------------------------------
 # Planners as programs: each is given a domain, a problem and a folder, and writes plans there.
 #
-# Plans are files `plan.1`, `plan.2`, … in that folder, each better than the one before and ended by a
-# line `; cost …`. The exit codes are Fast Downward's. A program is ended when nobody waits for it.
+# Plans are files `plan.1`, `plan.2`, … in that folder, each better than the one before and ended by
+# a line `; cost …`. The exit codes are Fast Downward's. A program is ended when nobody waits for
+# it.
 
 NO_PLAN = frozenset({10, 11})
 """Exit codes of a program that has proven that there is no plan."""

@@ -164,8 +164,8 @@ def _number(number: NumericExpression, bound: NumericExpression) -> Steps[Numeri
 #
 # Decision epochs (Cushing, Kambhampati, Mausam & Weld 2007, "When is temporal planning really
 # temporal?"): at each time any action may start, or time goes on to the next end or timed literal.
-# Plans that need an action to start between two happenings are not found, so a search without a plan
-# proves nothing. Estimates take the starts and ends as instantaneous actions. A plan becomes
+# Plans that need an action to start between two happenings are not found, so a search without a
+# plan proves nothing. Estimates take the starts and ends as instantaneous actions. A plan becomes
 # as early as possible (`hvr.planning.solving.race`), and counts only if hvr's validator accepts
 # it.
 

@@ -36,9 +36,9 @@ from hvr.values import cached_property
 #      "stages": [[{"predicate": "contains", "args": ["m", "coffee"]},
 #                  {"predicate": "on", "args": ["m", "DiningTable"]}]]}
 #
-# What a literal is about is the name of a thing, of an object of the scene (`mug-2`), of a liquid, or
-# a kind, which then means one thing of this kind. The schema fixes the form alone: a wrong word is
-# better sent back with what is known than refused.
+# What a literal is about is the name of a thing, of an object of the scene (`mug-2`), of a liquid,
+# or a kind, which then means one thing of this kind. The schema fixes the form alone: a wrong word
+# is better sent back with what is known than refused.
 
 MAX_THINGS = 40
 MAX_STAGES = 12

@@ -22,8 +22,8 @@ from hvr.policies.goal.answer import (
 # Checking -----------------------------------------------------------------------------------------
 # Check a goal that a model wrote: its words, its types, and what can be true in the scene at all.
 #
-# What is wrong is said so that the model can mend it: each problem is a sentence of its own, with the
-# words that would do.
+# What is wrong is said so that the model can mend it: each problem is a sentence of its own, with
+# the words that would do.
 
 _MOST_NAMED = 8
 _PLACING = frozenset(("on", "in"))
@@ -280,9 +280,9 @@ def _listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
 # Make PDDL of a checked goal: each stage a condition, what shall always hold a constraint.
 #
 # Things become variables, in the order in which the answer names them: a place that is named before
-# "every mug" is one place for all of them, one that is named after it may be another for each. Where
-# there are several stages, what more than one of them speaks of is bound to an object: a variable
-# would mean another thing in each.
+# "every mug" is one place for all of them, one that is named after it may be another for each.
+# Where there are several stages, what more than one of them speaks of is bound to an object: a
+# variable would mean another thing in each.
 
 
 def stage_conditions(

@@ -442,8 +442,8 @@ def _arguments(block: Sequence[GroundAction]) -> set[str]:
 # Batches ------------------------------------------------------------------------------------------
 # Blocks of several macro actions from one prompt: a call for each would cost more than they need.
 #
-# Each block is then checked and corrected as if it had been asked for alone. What an answer lacks is
-# asked for alone.
+# Each block is then checked and corrected as if it had been asked for alone. What an answer lacks
+# is asked for alone.
 
 MAX_BATCH = 8
 """Most macro actions of a prompt: what they do to the world must still be followed."""

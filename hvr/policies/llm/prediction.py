@@ -44,8 +44,8 @@ PickedObjects = tuple[dict[str, str], tuple[str, ...]]
 class PredictedWorld(ABC):
     """The state after the steps planned so far, and all that a policy is told of the world in it.
 
-    `hvr.policies.llm.scene_prediction` tells of a scene with its graph, `hvr.policies.llm.prediction` of any PDDL
-    problem.
+    `hvr.policies.llm.scene_prediction` tells of a scene with its graph,
+    `hvr.policies.llm.prediction` of any PDDL problem.
 
     Args:
         task: the objects and how the world is now.

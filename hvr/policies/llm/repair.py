@@ -148,9 +148,9 @@ def _literals(task: Task, state: State, fluents: int, fleeting: frozenset[str]) 
 # Judged -------------------------------------------------------------------------------------------
 # The loop of judge and planner on a model's plan, before it is executed.
 #
-# No gold goal may be known here. What the model wants is taken to be what its steps would bring about
-# if each of them could be executed: the state that all it touches is in then, but for fleeting facts
-# and what a later step supposes to be undone.
+# No gold goal may be known here. What the model wants is taken to be what its steps would bring
+# about if each of them could be executed: the state that all it touches is in then, but for
+# fleeting facts and what a later step supposes to be undone.
 
 
 def repair_judged_blocks(

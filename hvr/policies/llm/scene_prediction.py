@@ -221,7 +221,8 @@ class PredictedScene(PredictedWorld):
         relevant: Formula,
         kept: tuple[Trajectory, ...],
     ) -> Task | None:
-        """See `PredictedWorld`: with the objects that the goal needs, and those named with their places.
+        """See `PredictedWorld`: with the objects that the goal needs, and those named with their
+        places.
 
         Raises:
             HvrError: what the goal needs is not there.
@@ -248,7 +249,8 @@ class PredictedScene(PredictedWorld):
         return Task(domain, problem.replace(constraints=And(kept)))
 
     def reduced(self, problem: Problem, actions: Iterable[GroundAction]) -> Problem:
-        """See `PredictedWorld`: with a hundred objects, missing steps would be looked for half a minute.
+        """See `PredictedWorld`: with a hundred objects, missing steps would be looked for half a
+        minute.
 
         Raises:
             HvrError: what the goal needs is not there.

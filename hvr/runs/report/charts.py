@@ -15,8 +15,8 @@ from string import Template
 # The kit for HTML and SVG: escaping, elements, tables, whole pages.
 #
 # Everything that comes from outside (requests, names, messages) passes through `escaped`, `element`
-# (attributes) or one of the functions here that say "text"; arguments called markup are taken as they
-# are.
+# (attributes) or one of the functions here that say "text"; arguments called markup are taken as
+# they are.
 
 SVG = "http://www.w3.org/2000/svg"
 

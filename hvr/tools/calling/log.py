@@ -192,7 +192,8 @@ def redacted(value: Json, depth: int = 0) -> Json:
 
 
 def excerpt(value: Json, characters: int, depth: int = 0) -> Json:
-    """Return the beginning of a value: of texts some characters, of lists and objects `MAX_SHAPE_KEYS` parts.
+    """Return the beginning of a value: of texts some characters, of lists and objects
+    `MAX_SHAPE_KEYS` parts.
 
     Args:
         value: of a result; nobody knows how large.
@@ -240,9 +241,9 @@ def _origin_log(origin: ValueOrigin) -> Json:
 # Session values -----------------------------------------------------------------------------------
 # Where the values of an agent's calls come from, as far as its session shows.
 #
-# Nothing is known of the request but what the client declares that the user said. So a value is said
-# if the client declares it, identified if it is the only id that a look-up with said values gave, a
-# default if the schema has it; anything else merely stands in a result, or is unknown.
+# Nothing is known of the request but what the client declares that the user said. So a value is
+# said if the client declares it, identified if it is the only id that a look-up with said values
+# gave, a default if the schema has it; anything else merely stands in a result, or is unknown.
 
 _IDS = frozenset({"id", "ids", "uuid", "guid", "identifier"})
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

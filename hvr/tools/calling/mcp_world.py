@@ -36,8 +36,8 @@ from hvr.tools.catalogue.schema import Catalogue, ToolSchema, quoted
 # Mcp tool list ------------------------------------------------------------------------------------
 # The tool lists of an MCP server, without the tools that the official client refuses.
 #
-# The client refuses a whole list because of one tool that does not follow the protocol. So such tools
-# are taken out of the server's answer before the client reads it.
+# The client refuses a whole list because of one tool that does not follow the protocol. So such
+# tools are taken out of the server's answer before the client reads it.
 
 _SHOWN = 200
 

@@ -22,7 +22,8 @@ from hvr.tools.catalogue.schema import (
 # The parameters that a JSON Schema describes: references followed, alternatives joined.
 #
 # Only what says what there is counts: `properties`, `required`, `type`, `enum`, `items`, `$ref`
-# within the document, and `allOf`, `anyOf`, `oneOf`. A schema that leads to itself is followed once.
+# within the document, and `allOf`, `anyOf`, `oneOf`. A schema that leads to itself is followed
+# once.
 
 Schema = Mapping[str, Any]
 

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 # Complete-linkage clustering ----------------------------------------------------------------------
 # Complete-linkage clustering of unit vectors, for thousands of rows.
 #
-# The nearest-neighbour chain merges the same clusters as always merging the most similar pair, where
-# no two pairs are equally similar to four decimals, in quadratic instead of cubic time. F. Murtagh,
-# "A Survey of Recent Advances in Hierarchical Clustering Algorithms", The Computer Journal 26(4),
-# 1983.
+# The nearest-neighbour chain merges the same clusters as always merging the most similar pair,
+# where no two pairs are equally similar to four decimals, in quadratic instead of cubic time. F.
+# Murtagh, "A Survey of Recent Advances in Hierarchical Clustering Algorithms", The Computer Journal
+# 26(4), 1983.
 
 Vectors = NDArray[np.float32]
 Similarities = NDArray[np.int16]
@@ -130,8 +130,8 @@ def _merge(similar: Similarities, kept: int, gone: int) -> None:
 # Meanings -----------------------------------------------------------------------------------------
 # Which parameters of a catalogue mean the same thing, and so feed one another.
 #
-# Parameters are told apart by type and by the likeness of what their schema says of them; a file can
-# overrule both ways. Every group can be looked at, with the likeness that made it.
+# Parameters are told apart by type and by the likeness of what their schema says of them; a file
+# can overrule both ways. Every group can be looked at, with the likeness that made it.
 
 MIN_DESCRIPTION_COSINE = 0.8
 """Cosine from which two descriptions mean one thing, where nothing else is asked for."""

@@ -71,8 +71,9 @@ def thing_of(name: str) -> tuple[str, ...]:
 # Subjects -----------------------------------------------------------------------------------------
 # Which property of which kind of thing a parameter holds: `issue_number` is an issue's number.
 #
-# The kinds come from schemas (`$ref`, classes, collections of paths, nesting), from names (`pet_id`,
-# `petId`), and where these are silent from the tool's own name (`id` of `get_order` is an order's).
+# The kinds come from schemas (`$ref`, classes, collections of paths, nesting), from names
+# (`pet_id`, `petId`), and where these are silent from the tool's own name (`id` of `get_order` is
+# an order's).
 
 IDENTIFIERS = frozenset(("id", "uuid", "guid", "sid", "number", "key", "code", "slug", "login"))
 """Names of properties that tell one thing from others of its kind."""

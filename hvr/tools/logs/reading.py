@@ -25,8 +25,8 @@ from hvr.tools.tool_plans import Link, LoggedCall, ToolPlan
 # task_nodes   {"task": id}, {"task": [ids]}, {"name": id}, or ids; `arguments` beside the id
 # task_links   {"source": id, "target": id}, or two numbers of steps, counted from 1
 #
-# TaskBench's own files call them tool_steps, tool_nodes and tool_links and may hold them as texts of
-# JSON; its predictions hold them in `result`.
+# TaskBench's own files call them tool_steps, tool_nodes and tool_links and may hold them as texts
+# of JSON; its predictions hold them in `result`.
 
 Record = Mapping[str, Any]
 

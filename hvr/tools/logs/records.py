@@ -198,9 +198,9 @@ def plain_result(value: Record) -> Iterator[Event]:
 # Records by shape ---------------------------------------------------------------------------------
 # The events in one record of a log, by the shapes of its JSON objects.
 #
-# Frameworks nest a few shapes in their own wrappers: messages with roles, items with types, contents
-# with parts, steps of an agent, plain calls. A shape is known by its keys, wherever it stands, so
-# responses, states, dumps and conversations of one framework need no reader each.
+# Frameworks nest a few shapes in their own wrappers: messages with roles, items with types,
+# contents with parts, steps of an agent, plain calls. A shape is known by its keys, wherever it
+# stands, so responses, states, dumps and conversations of one framework need no reader each.
 
 CALL_TEXT = "BFCL calls"
 

@@ -210,7 +210,8 @@ NO_LINKS = Links()
 # NaviAgent, section 3.2. Structural links are those of schemas: a parameter leads to the tools that
 # take it, a tool to the parameters that it gives. Behavioural links are those of calls: from a tool
 # to the one that was called next, from a parameter of a result to the one that its value was passed
-# to. Parameters are meanings: those of equal meaning are one node (`hvr/tools/catalogue/schema_matching.py`).
+# to. Parameters are meanings: those of equal meaning are one node
+# (`hvr/tools/catalogue/schema_matching.py`).
 #
 # The graph is a value. What happens makes a new one, which shares nearly everything with the old.
 
@@ -394,8 +395,8 @@ class NavigationGraph:
 # Evolution ----------------------------------------------------------------------------------------
 # How the graph changes with time: tools that fail are removed, some are tried again, weights age.
 #
-# NaviAgent, eq. 13 and 14 with appendix F.2. The threshold and the share that is tried again are the
-# paper's, the balance of eq. 13 is not in its text.
+# NaviAgent, eq. 13 and 14 with appendix F.2. The threshold and the share that is tried again are
+# the paper's, the balance of eq. 13 is not in its text.
 
 
 @dataclass(frozen=True)

@@ -147,9 +147,9 @@ class ParameterMatcher:
         Args:
             taker: the tool that takes it; empty if the value itself is wanted, by its meaning.
             parameter: of that tool, or the name of the meaning.
-            giver: the tool in whose result it stands; `REQUEST_SOURCE` or `GOAL_CALL_SOURCE` if it is said.
-            path: the pattern of its place (`hvr.tools.navigation.known_values.pattern`); its name if
-                said.
+            giver: the tool in whose result it stands; `REQUEST_SOURCE` or `GOAL_CALL_SOURCE` if it
+            is said. path: the pattern of its place (`hvr.tools.navigation.known_values.pattern`);
+                its name if said.
         """
         takes = self.meaning(taker, parameter)
         gives = (

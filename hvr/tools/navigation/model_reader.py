@@ -154,9 +154,9 @@ def _described(tool: ToolSchema) -> dict[str, Any]:
 # Model reading ------------------------------------------------------------------------------------
 # A request in words, read by a language model, and what is kept of its answer.
 #
-# The model decides between a call, a question, an answer and a search for tools. hvr keeps only what
-# the request supports: it leaves out and asks for a value that is not in the user's words, and drops
-# a call that may write unless a clause of the request orders it.
+# The model decides between a call, a question, an answer and a search for tools. hvr keeps only
+# what the request supports: it leaves out and asks for a value that is not in the user's words, and
+# drops a call that may write unless a clause of the request orders it.
 
 MAX_ANSWERS = 2
 """Answers that are asked for: the second one with the reason why the first cannot be used."""
@@ -223,7 +223,8 @@ class ModelRequestReader:
                 Message("user", f"This answer cannot be used. Correct it.\n{wrong}"),
             ]
         raise LLMError(
-            f"the model gave no usable answer in {MAX_ANSWERS} tries: {short('; '.join(faults), 400)}"
+            f"the model gave no usable answer in {MAX_ANSWERS} tries: "
+            f"{short('; '.join(faults), 400)}"
         )
 
 

@@ -130,12 +130,12 @@ def _shared(call: ToolCall, other: ToolCall) -> frozenset[tuple[str, str]]:
 # What is known of the entity that a parameter names is compared between calls that went well and
 # calls that were refused: where a name (`status`) had only a few values whenever a call went well,
 # and another value when it was refused, that it has one of these values may be the condition. What
-# is known of two parameters' entities is never mixed: a card has paid orders of every status. Nor is
-# what an entity has several of (the colours of what was ordered) a state of it.
+# is known of two parameters' entities is never mixed: a card has paid orders of every status. Nor
+# is what an entity has several of (the colours of what was ordered) a state of it.
 #
 # A candidate predicts: it is confirmed by later calls, of other things, that go well with such a
-# value and are refused with another, and trusted only then. A call that goes well with another value
-# refutes it.
+# value and are refused with another, and trusted only then. A call that goes well with another
+# value refutes it.
 
 MAX_STATE_VALUES = 3
 """Values with which calls go well, at most: what has more of them names things, not states."""
@@ -335,8 +335,9 @@ def _things(call: ToolCall, what: str) -> dict[str, str]:
 # Conditions file ----------------------------------------------------------------------------------
 # Learnt conditions as a file beside the log of the graph, for later runs.
 #
-# The file holds names of tools, parameters and properties, at most three values with which calls went
-# well and a few more of refused ones for each property, and numbers. Ids that calls took are digests.
+# The file holds names of tools, parameters and properties, at most three values with which calls
+# went well and a few more of refused ones for each property, and numbers. Ids that calls took are
+# digests.
 
 FORM = "hvr-conditions-1"
 """Name and version of the format."""

@@ -328,7 +328,8 @@ class TaskSteps:
         if self._refuses(number, call):
             if self._binder.count(number):
                 named = ", ".join(map(str, scalars_in(call.arguments)))
-                why = f"{quoted(want.tool)} for {short(named, MAX_ERROR_CHARACTERS)}: {self._why[number]}"
+                shown = short(named, MAX_ERROR_CHARACTERS)
+                why = f"{quoted(want.tool)} for {shown}: {self._why[number]}"
                 self._leave(number, call, why)
                 return None if number in self.left else self._step(number, patience, only)
             return self._step(number, patience, only) if number in self._binder.unfit else None
@@ -460,8 +461,8 @@ class TaskSteps:
 
     def _after_failure(self, number: int, tool: ToolSchema, outcome: CallOutcome) -> None:
         """Decide what becomes of a want whose call failed."""
-        said = f"{quoted(tool.name)} {outcome.failure}: {short(error_text(outcome), MAX_ERROR_CHARACTERS)}"
-        self._why[number] = said
+        error = short(error_text(outcome), MAX_ERROR_CHARACTERS)
+        self._why[number] = f"{quoted(tool.name)} {outcome.failure}: {error}"
         if (
             outcome.failure in UNCERTAIN_FAILURES
             and not tool.idempotent

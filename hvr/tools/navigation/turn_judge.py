@@ -262,7 +262,8 @@ def _why(move: NextMove, turn: Turn, needed: Sequence[tuple[str, float]]) -> str
 # Judged dialogues as an opinion on a request that was read in words without a model.
 #
 # Only the calls of a proven plan are made. The opinion can hold them back, say that no tool serves,
-# or pick the tool that is meant from those that came into question. It adds neither tools nor values.
+# or pick the tool that is meant from those that came into question. It adds neither tools nor
+# values.
 
 MIN_TOOL_PROBABILITY = 0.5
 """The least probability at which a tool counts as needed."""
@@ -322,8 +323,8 @@ def _meant(opinion: TurnDecision) -> str:
 # Learnt moves -------------------------------------------------------------------------------------
 # What judged dialogues teach of the next move, as a file: the dialogues, and how well they teach.
 #
-# The file holds the dialogues themselves, and what is learnt is learnt anew when it is read: nothing
-# of it is executed or unpacked.
+# The file holds the dialogues themselves, and what is learnt is learnt anew when it is read:
+# nothing of it is executed or unpacked.
 
 FORM = "hvr judged dialogues 1"
 MIN_DIALOGUES = 20
@@ -505,7 +506,8 @@ def _enough(turns: Sequence[JudgedTurn]) -> None:
         or len(calls) == len(turns)
     ):
         raise UsageError(
-            f"it takes at least {MIN_DIALOGUES} judged dialogues, {MIN_DIALOGUES // 2} of them with calls, and "
+            f"it takes at least {MIN_DIALOGUES} judged dialogues, {MIN_DIALOGUES // 2} of them "
+            "with calls, and "
             f"some turns with other moves; these are {len(dialogues)}, {len(calls)} with calls"
         )
 

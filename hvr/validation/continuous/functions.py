@@ -392,8 +392,8 @@ def condense(number: Quantity) -> Quantity:
 # Enclosures of the Taylor coefficients of functions of time.
 #
 # The coefficients over an interval of time enclose the coefficients at each of its points: order 0
-# encloses the values and order 1 the slopes. Recurrences compute each order from the lower ones, and
-# the coefficients of variables from their rates (Moore, "Methods and applications of interval
+# encloses the values and order 1 the slopes. Recurrences compute each order from the lower ones,
+# and the coefficients of variables from their rates (Moore, "Methods and applications of interval
 # analysis", 1979, chapter 3).
 
 Coefficients = list[Interval]

@@ -45,8 +45,8 @@ from hvr.validation.continuous.symbols import (
 # Each step of this high-order enclosure (HOE) is a Taylor polynomial with a remainder. If the
 # remainder over a box keeps the solution inside the box, the box contains the unique solution
 # (Nedialkov, Jackson & Pryce, "An effective high-order interval method for validating existence and
-# uniqueness of the solution of an IVP for an ODE", 2001). Boxes widen from step to step (the wrapping
-# effect); more binary places compensate for that.
+# uniqueness of the solution of an IVP for an ODE", 2001). Boxes widen from step to step (the
+# wrapping effect); more binary places compensate for that.
 
 _MOST_STEPS = 20_000
 _THIN = 16

@@ -419,8 +419,8 @@ def symbols_in(terms: Iterable[Term]) -> Iterable[Symbol]:
 # Enclosures and signs of constants that are sums of terms.
 #
 # Sums of rational multiples of powers of e with different rational exponents are never 0 (Lindemann
-# and Weierstrass, 1885), so a constant of this kind is 0 only if its normal form is. The sign of any
-# other constant is undecided where no enclosure tells it from 0.
+# and Weierstrass, 1885), so a constant of this kind is 0 only if its normal form is. The sign of
+# any other constant is undecided where no enclosure tells it from 0.
 
 PRECISIONS = (64, 128, 256, 512)
 """Binary places to try, one after the other, before a sign counts as undecided."""

@@ -17,9 +17,9 @@ from hvr.values import Value
 # Chart --------------------------------------------------------------------------------------------
 # Decompositions of a totally ordered problem that lead to given actions, found by parsing.
 #
-# Tasks are the nonterminals of a grammar, methods its rules, and the actions of the plan the text. A
-# goal is a task, with those of its arguments that are known, at a place of the plan; it is worked on
-# once, however many methods ask for it (Earley's way, with bindings for symbols).
+# Tasks are the nonterminals of a grammar, methods its rules, and the actions of the plan the text.
+# A goal is a task, with those of its arguments that are known, at a place of the plan; it is worked
+# on once, however many methods ask for it (Earley's way, with bindings for symbols).
 
 _Goal = tuple[str, tuple[str, ...], int]
 """The name of a task, its arguments ("" where one is open), the place where it begins."""

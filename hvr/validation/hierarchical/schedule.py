@@ -311,7 +311,8 @@ def latest(
 
 
 class Certificate(Sequence[Decomposed]):
-    """How each task was decomposed, the initial network first; each is made when it is asked for."""
+    """How each task was decomposed, the initial network first; each is made when it is asked
+    for."""
 
     def __init__(
         self, tree: DecompositionTree, method_of: Mapping[int, Method], placement: Placement

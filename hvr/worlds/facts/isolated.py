@@ -28,8 +28,8 @@ from hvr.worlds.facts.timed_environment import METHODS
 # Environments in a process of their own: every call has a time-out, and the process ends with hvr.
 #
 # Nothing in Python ends a function that hangs. The environment of a world is code of others, so it
-# runs in a child process (`hvr.worlds.facts.isolated`), which is killed with all that it has started
-# when it does not answer in time.
+# runs in a child process (`hvr.worlds.facts.isolated`), which is killed with all that it has
+# started when it does not answer in time.
 
 TIMEOUT_S = 60.0
 """Seconds that each call may take, if nothing else is said."""
@@ -238,11 +238,12 @@ def _how(code: int | None) -> str:
 
 
 # Hosting ------------------------------------------------------------------------------------------
-# The process that an environment of a world runs in; `hvr.worlds.facts.isolated` is at the other end.
+# The process that an environment of a world runs in; `hvr.worlds.facts.isolated` is at the other
+# end.
 #
-# It reads one JSON request a line from standard input and answers each with one JSON line on what was
-# standard output at the start. The environment itself finds an empty input, and what it prints goes
-# to standard error, so hvr never takes it for an answer.
+# It reads one JSON request a line from standard input and answers each with one JSON line on what
+# was standard output at the start. The environment itself finds an empty input, and what it prints
+# goes to standard error, so hvr never takes it for an answer.
 
 MAX_FACTS = 1_000_000
 """An observation with more facts or numbers is refused."""

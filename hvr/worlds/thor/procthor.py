@@ -114,10 +114,10 @@ def _facts(specs: Iterable[ObjectSpec]) -> AssetFacts:
 # Procthor -----------------------------------------------------------------------------------------
 # Scenes from ProcTHOR's house files (schema 1.0.0), without Unity.
 #
-# A house file names the assets of its objects, where they are and what lies on or in them. It has no
-# shapes: an object gets the box of the same asset in iTHOR's rooms, or the median box of its type.
-# Parts of assets that are objects of their own in AI2-THOR (burners, knobs, basins, faucets, drawers)
-# are not in the file.
+# A house file names the assets of its objects, where they are and what lies on or in them. It has
+# no shapes: an object gets the box of the same asset in iTHOR's rooms, or the median box of its
+# type. Parts of assets that are objects of their own in AI2-THOR (burners, knobs, basins, faucets,
+# drawers) are not in the file.
 
 SCHEMA = "1.0.0"
 _GRID = 0.25

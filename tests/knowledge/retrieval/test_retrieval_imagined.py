@@ -117,8 +117,8 @@ def test_new_pieces_have_a_state(kitchen: World) -> None:
     )
     state = copy.describe("potatosliced-1").state
     assert state == {"isPresent": True, "isCooked": False, "temperature": "roomTemp"}
-    assume_atoms(copy, now | {Atom("hot", ("potatosliced-1",)), Atom("cooked", ("potatosliced-1",))},
-            ["present", "cooked", "hot", "cold"])  # fmt: skip
+    more = {Atom("hot", ("potatosliced-1",)), Atom("cooked", ("potatosliced-1",))}
+    assume_atoms(copy, now | more, ["present", "cooked", "hot", "cold"])
     state = copy.describe("potatosliced-1").state
     assert state == {"isPresent": False, "isCooked": True, "temperature": "hot"}
 

@@ -54,7 +54,8 @@ def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
         type=real,
         default=0.0,
         help=(
-            "prune the graph after every DAYS days of a log of calls: failing tools are removed, some "
+            "prune the graph after every DAYS days of a log of calls: failing tools are removed, "
+            "some "
             "are tried again, and weights age (default: never)"
         ),
     )

@@ -72,7 +72,8 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         "world",
         metavar="WORLD",
         help=(
-            "a folder whose world.toml has [tools], written as ./FOLDER since it is run, or one that "
+            "a folder whose world.toml has [tools], written as ./FOLDER since it is run, or one "
+            "that "
             "hvr brings"
         ),
     )
@@ -82,7 +83,8 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="REQUEST",
         nargs="?",
         help=(
-            "the name of a task of the world; or a request in words, whose goal is said with --goal "
+            "the name of a task of the world; or a request in words, whose goal is said with "
+            "--goal "
             "or read by --llm; not needed where the world has one task"
         ),
     )
@@ -92,7 +94,8 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help=(
-            "a tool that is to have been called, or a parameter of which a value is to be known; may "
+            "a tool that is to have been called, or a parameter of which a value is to be known; "
+            "may "
             "be repeated"
         ),
     )
@@ -116,7 +119,8 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         help=(
-            "log of the graph learnt from calls (hvr tools graph --log): costs and links come from it, "
+            "log of the graph learnt from calls (hvr tools graph --log): costs and links come "
+            "from it, "
             "and `run` adds what its calls show; begun anew if it is not there"
         ),
     )

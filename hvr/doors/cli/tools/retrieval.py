@@ -41,7 +41,8 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         type=Path,
         help=(
-            "folder that `hvr tools train` wrote, or a file of tools (tools.json, function schemas, "
+            "folder that `hvr tools train` wrote, or a file of tools (tools.json, function "
+            "schemas, "
             "MCP, OpenAPI or Python), to retrieve by their texts and links alone"
         ),
     )

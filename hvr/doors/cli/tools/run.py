@@ -231,7 +231,8 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help=(
             "file in which each call that may write is entered before it is made (default: "
-            "ledger.jsonl beside the world's file, or in the run folder where the world begins anew "
+            "ledger.jsonl beside the world's file, or in the run folder where the world begins "
+            "anew "
             "each time)"
         ),
     )

@@ -159,7 +159,8 @@ def _draw(rng: Random, values: Floats, inverse_temperature: float, excluded: Too
 MIN_PLANS = 30
 """Plans below which nothing is learnt from them."""
 TRIALS = 2000
-"""Drafts that are simulated at most, and of fewer plans at least, with `MAX_DRAFTS_PER_PLAN` of each."""
+"""Drafts that are simulated at most, and of fewer plans at least, with `MAX_DRAFTS_PER_PLAN` of
+each."""
 MAX_DRAFTS_PER_PLAN = 3
 CONFIDENCE = 1.64
 """Standard errors that a gain must be above 0 by: one-sided, 95 %."""
@@ -306,7 +307,8 @@ def cross_fitted(trials: Sequence[Trial], used: np.ndarray) -> list[Trial]:
 
 
 def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[PosteriorCalibration, float]:
-    """Return the calibration and the weight of the order of steps that predict right drafts best."""
+    """Return the calibration and the weight of the order of steps that predict right drafts
+    best."""
     share = np.clip([float(t.opinion.shares[0]) for t in trials], 1e-6, 1 - 1e-6)
     spread = float(back.std()) + 1e-6
     less = (back.mean() - back) / spread

@@ -19,10 +19,10 @@ from hvr.values import cached_property
 #
 #     q(y | r) = k(r)ᵀ (K + λI)⁻¹ Y,   K_ij = exp(β (likeness(r_i, r_j) - 1))
 #
-# with a column of Y for each move (tool, next tool), 1 where a past plan makes it, one for each tool,
-# 1 where a plan calls it, and one for the number of steps. Unlike a mean over similar requests it
-# weighs what tells requests apart. The prediction for a past request by all others is exact, without
-# another fit: y_i - α_i / (K + λI)⁻¹_ii, with α = (K + λI)⁻¹ Y.
+# with a column of Y for each move (tool, next tool), 1 where a past plan makes it, one for each
+# tool, 1 where a plan calls it, and one for the number of steps. Unlike a mean over similar
+# requests it weighs what tells requests apart. The prediction for a past request by all others is
+# exact, without another fit: y_i - α_i / (K + λI)⁻¹_ii, with α = (K + λI)⁻¹ Y.
 
 REGRESSION_INVERSE_TEMPERATURE = 2.0
 """β; chosen on training plans left out."""

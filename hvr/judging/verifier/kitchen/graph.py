@@ -82,7 +82,8 @@ def _read(object_class: str, asked: Mentions) -> str:
     ontology = load_ontology()
     if not (ontology.has_class(object_class) and ontology.is_a(object_class, "Pickupable")):
         return object_class
-    return f"{best_named_match(object_class, asked).word} {'piece' if is_piece(object_class) else 'thing'}"
+    word = best_named_match(object_class, asked).word
+    return f"{word} {'piece' if is_piece(object_class) else 'thing'}"
 
 
 def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name) -> PlanGraph:

@@ -59,7 +59,8 @@ class Need:
 
     Args:
         fact: what.
-        producer: number of the step that made it so, `INITIAL_STATE` if it was so from the beginning.
+        producer: number of the step that made it so, `INITIAL_STATE` if it was so from the
+            beginning.
     """
 
     fact: Fact

@@ -486,7 +486,8 @@ def _of_states(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
     for kind, states in (*outcome.states_of, *still):
         for family, so in sorted(states):
             if (family, so) in asked.states:
-                yield f"* {'' if so else 'not '}{family} of {best_named_match(kind, asked).word} thing"
+                word = best_named_match(kind, asked).word
+                yield f"* {'' if so else 'not '}{family} of {word} thing"
 
 
 def _of_liquids(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
