@@ -50,7 +50,7 @@ HvrError                             2  root: catch this to catch everything bel
 Signals are plain exceptions that are caught in the room that raises them:
 
 ActionFailedError     [hvr.worlds.kitchen.action_context]          becomes an event without success
-BadRequestError       [hvr.worlds.kitchen.actions]                 becomes an event with an error code
+BadRequestError       [hvr.worlds.kitchen.actions]                 becomes an event with an error
 _RefusedError         [hvr.worlds.thor.skills]                     becomes the outcome of a skill
 ProcessEndedError     [hvr.worlds.thor.client]                     becomes a SimulatorError
 RefusedError          [hvr.doors.stand_in.conversation]            becomes a reply to the client

@@ -473,7 +473,7 @@ class TaskSteps:
             self._attempts.exhausted(outcome.call, outcome.failure)
             or outcome.failure is CallFailure.BAD_ARGUMENTS
         ) or self._binder.pending(number):
-            self._leave(number, outcome.call, said)
+            self._leave(number, outcome.call, self._why[number])
         else:
             self._waits[number] = len(self.done)
 

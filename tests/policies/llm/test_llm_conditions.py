@@ -246,7 +246,8 @@ def test_after_a_block_the_conditions_of_the_rest_are_checked_where_it_ended() -
     model = Fake({
         "select": SELECT, "macro_plan": "1. Wait\n2. Open the fridge",
         "conditions": describe_macros([wait, OPEN]), "block": [take, "none"],
-        "correct_block": "none", "correct_conditions": describe_macros([macro("Open the fridge", "", "(opened fridge-1)")]),
+        "correct_block": "none",
+        "correct_conditions": describe_macros([macro("Open the fridge", "", "(opened fridge-1)")]),
     })  # fmt: skip
     events: list[PolicyEvent] = []
     record = write(model, "HVR", listen=events.append)
