@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.base.files import temporary_folder
+from hvr.base.files import temporary_folder, write_whole
 from hvr.judging.symbolic import judge as judge_steps
 from hvr.pddl import Domain, Problem, Step, parse_domain, parse_problem, read_plan
 from hvr.pddl.printer import print_domain, print_problem
@@ -131,5 +131,5 @@ def _file(source: Domain | Problem | str | Path, path: Path) -> Path:
         text = print_problem(source)
     else:
         text = str(model_source(source, path.stem))
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
     return path

@@ -385,7 +385,7 @@ def test_an_end_that_comes_while_it_is_looked_for_is_seen(
         (tmp_path / "task.json").write_text('{"state": "finished", "reached": true}')
         return False
 
-    monkeypatch.setattr("hvr.runs.folder.held", ends)
+    monkeypatch.setattr("hvr.runs.folder.is_locked", ends)
     assert read_story(tmp_path).outcome == "The goal is reached."
 
 
