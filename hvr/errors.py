@@ -53,7 +53,7 @@ ActionFailedError     [hvr.worlds.kitchen.action_context]          becomes an ev
 BadRequestError       [hvr.worlds.kitchen.actions]                 becomes an event with an error
 _RefusedError         [hvr.worlds.thor.skills]                     becomes the outcome of a skill
 ProcessEndedError     [hvr.worlds.thor.client]                     becomes a SimulatorError
-RefusedError          [hvr.doors.stand_in.conversation]            becomes a reply to the client
+RefusedActionError    [hvr.doors.stand_in.conversation]            becomes a reply to the client
 _TakenError           [hvr.runs.folder]                            becomes a DataFileError
 Terminated            [hvr.doors.cli.process]                      becomes exit code 143
 NotSentError          [hvr.tools.calling.openapi_requests]         becomes a call not made

@@ -14,7 +14,7 @@ import pytest
 _ENDING = """
 import sys, time
 from hvr.doors.cli import process
-from hvr.doors.cli.process import Terminated, orderly_end
+from hvr.doors.cli.process import Terminated, signals_as_exceptions
 
 def say(word):
     print(word, flush=True)
@@ -30,7 +30,7 @@ class Destroyed:
 
 sys.unraisablehook = process._not_told
 try:
-    with orderly_end():
+    with signals_as_exceptions():
         if "destructor" in sys.argv:
             thing = Destroyed()
             del thing
