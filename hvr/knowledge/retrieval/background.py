@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
+from hvr.base.english import singular, words
 from hvr.knowledge.ontology import Ontology
-from hvr.knowledge.retrieval.words import singular, words
 from hvr.knowledge.roles import CONTAINS, roles_of
 
 _MOST_DISHES = 4

@@ -12,9 +12,9 @@ from io import StringIO
 from operator import mul
 from typing import Any, Protocol
 
+from hvr.base.english import singular, squeezed, words
 from hvr.base.extras import load
 from hvr.errors import LLMError, UsageError
-from hvr.knowledge.retrieval.words import singular, squeezed, words
 from hvr.models.config import ModelOptions
 
 # Vectors ------------------------------------------------------------------------------------------

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hvr.base.english import singular, squeezed, words
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.embedders import Embedder
 from hvr.knowledge.retrieval.inventory import Inventory, situation
-from hvr.knowledge.retrieval.words import singular, squeezed, words
 from hvr.knowledge.roles import PIECE_OF
 
 PER_CLASS = 2

@@ -21,10 +21,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from hvr.base.english import singular, words
 from hvr.base.files import is_passing, unwritable, user_folder
 from hvr.errors import DataFileError, UsageError
 from hvr.knowledge.retrieval.embedders import MINILM, load_sentence_model
-from hvr.knowledge.retrieval.words import singular, words
 
 ENCODERS = ("lexical-hash", "minilm", "st:NAME")
 """The encoders that `TextVectors` takes."""

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hvr.base.english import singular
 from hvr.knowledge.ontology import Ontology
-from hvr.knowledge.retrieval.words import singular
 from hvr.pddl import is_variable
 from hvr.planning.library.entry import Entry, Literal, bind_literal, literal_text, variables_of
 from hvr.planning.library.library import Library

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hvr.base.english import squeezed, words
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.retrieval.background import (
     default_end_states,
@@ -19,7 +20,6 @@ from hvr.knowledge.retrieval.background import (
 )
 from hvr.knowledge.retrieval.context import kind_context, object_context
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.retrieval.words import squeezed, words
 from hvr.knowledge.roles import CONTAINER, CONTAINS, FILLED, FITS, LIQUID, PORTABLE, SURFACE, VESSEL
 from hvr.knowledge.wording import wording_of
 from hvr.language.taxonomy import Taxonomy, literals

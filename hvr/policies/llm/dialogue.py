@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.knowledge.retrieval.words import words
+from hvr.base.english import words
 from hvr.knowledge.wording import load_wording
 from hvr.models.model import Answer, Model, Request, count_tokens
 from hvr.pddl import GroundAction, State, Task

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from itertools import combinations
 from typing import NamedTuple, Protocol
 
-from hvr.knowledge.retrieval.words import singular, squeezed, words
+from hvr.base.english import singular, squeezed, words
 from hvr.knowledge.wording import Wording, load_wording
 from hvr.pddl import GroundAction, Predicate
 from hvr.policies.llm.action_set import ActionSet

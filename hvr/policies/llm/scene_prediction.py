@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from hvr.base.english import singular, squeezed, words
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.graph_reader import predicate_rules
 from hvr.knowledge.hypothetical import assume_atoms, hypothetical_copy
@@ -21,7 +22,6 @@ from hvr.knowledge.retrieval.expansion import expand
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.retrieval.relevance import forbid_untidy_places, relevant_objects
 from hvr.knowledge.retrieval.selection import mentioned, select
-from hvr.knowledge.retrieval.words import singular, squeezed, words
 from hvr.knowledge.wording import Wording, load_wording
 from hvr.language.function_words import NUMBERS
 from hvr.pddl import (

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from hvr.base.english import singular
 from hvr.errors import UsageError
-from hvr.knowledge.retrieval.words import singular
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema, quoted
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hvr.base.english import singular, words
 from hvr.errors import LLMError, MissingExtraError, UsageError
 from hvr.knowledge.retrieval.embedders import (
     EMBEDDERS,
@@ -25,7 +26,6 @@ from hvr.knowledge.retrieval.embedders import (
     make_embedder,
     nearest,
 )
-from hvr.knowledge.retrieval.words import singular, words
 from hvr.models.config import ModelOptions
 
 KEY = "sk-secret-0123456789"

@@ -152,9 +152,7 @@ def strings(source: str, *, examples: bool = False) -> Iterator[tuple[int, str]]
         if isinstance(node, ast.keyword) and node.arg in ("help", "epilog", "description"):
             left_out |= {id(inner) for inner in ast.walk(node.value)}
         if isinstance(node, ast.Assign) and any(
-            isinstance(t, ast.Name) and t.id.lstrip("_").endswith(
-                ("EXAMPLES", "EPILOG", "HELP")
-            )
+            isinstance(t, ast.Name) and t.id.lstrip("_").endswith(("EXAMPLES", "EPILOG", "HELP"))
             for t in node.targets
         ):
             left_out |= {id(inner) for inner in ast.walk(node.value)}
