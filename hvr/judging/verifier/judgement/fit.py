@@ -319,7 +319,9 @@ def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[PosteriorCalibr
     w = fit_logistic(x, y, np.array([1.0, 0.0, 0.0, 0.0]))
     # Where simulated drafts are told apart without an error, no slope is steep enough.
     slope, intercept = np.clip(w[0], 0.3, 1.5), np.clip(w[1], -1.0, 1.0)
-    calibration = PosteriorCalibration(float(slope), float(intercept), min(float(w[3]), 0.0), usual)
+    # Unbounded, it would outweigh all else where few drafts tell right from wrong perfectly.
+    incomplete = float(np.clip(w[3], -1.0, 0.0))
+    calibration = PosteriorCalibration(float(slope), float(intercept), incomplete, usual)
     return calibration, max(float(w[2]), 0.0) / spread
 
 
