@@ -39,87 +39,43 @@ NUMBER_WORDS: Mapping[str, int] = {
 """The words that make up numbers."""
 
 ORDINALS: Mapping[str, int] = {
-    "first": 1,
-    "second": 2,
-    "third": 3,
-    "fourth": 4,
-    "fifth": 5,
-    "sixth": 6,
-    "seventh": 7,
-    "eighth": 8,
-    "ninth": 9,
-    "tenth": 10,
-    "last": -1,
-    "final": -1,
-}
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
+    "eighth": 8, "ninth": 9, "tenth": 10, "last": -1, "final": -1,
+}  # fmt: skip
 
 UNITS: Mapping[str, str] = {
     alias: unit
     for unit, aliases in {
-        "gram": "g gram gramme",
-        "kilogram": "kg kilo kilogram kilogramme",
-        "pound": "lb lbs pound",
-        "ounce": "oz ounce",
-        "meter": "m meter metre",
-        "kilometer": "km kilometer kilometre",
-        "centimeter": "cm centimeter centimetre",
-        "mile": "mi mile",
-        "foot": "ft foot feet",
-        "liter": "l liter litre",
-        "milliliter": "ml milliliter millilitre",
-        "gallon": "gal gallon",
-        "second": "sec second",
-        "minute": "min minute",
-        "hour": "h hr hour",
-        "day": "day",
-        "week": "week",
-        "month": "month",
-        "year": "year",
-        "millisecond": "ms millisecond",
-        "dollar": "$ usd dollar buck",
-        "euro": "€ eur euro",
-        "cent": "cent",
-        "percent": "% percent",
-        "degree": "° degree",
-        "byte": "byte",
-        "kilobyte": "kb kilobyte",
-        "megabyte": "mb megabyte",
-        "gigabyte": "gb gigabyte",
-        "psi": "psi",
+        "gram": "g gram gramme", "kilogram": "kg kilo kilogram kilogramme", "pound": "lb lbs pound",
+        "ounce": "oz ounce", "meter": "m meter metre", "kilometer": "km kilometer kilometre",
+        "centimeter": "cm centimeter centimetre", "mile": "mi mile", "foot": "ft foot feet",
+        "liter": "l liter litre", "milliliter": "ml milliliter millilitre", "gallon": "gal gallon",
+        "second": "sec second", "minute": "min minute", "hour": "h hr hour", "day": "day",
+        "week": "week", "month": "month", "year": "year", "millisecond": "ms millisecond",
+        "dollar": "$ usd dollar buck", "euro": "€ eur euro", "cent": "cent",
+        "percent": "% percent", "degree": "° degree", "byte": "byte", "kilobyte": "kb kilobyte",
+        "megabyte": "mb megabyte", "gigabyte": "gb gigabyte", "psi": "psi",
     }.items()
     for alias in aliases.split()
-}
+}  # fmt: skip
 """Units by what they are written as; a final s is not written here."""
 
 CONVERSIONS: Mapping[tuple[str, str], float] = {
-    ("kilogram", "gram"): 1000,
-    ("gram", "kilogram"): 0.001,
-    ("kilometer", "meter"): 1000,
-    ("meter", "kilometer"): 0.001,
-    ("meter", "centimeter"): 100,
-    ("centimeter", "meter"): 0.01,
-    ("minute", "second"): 60,
-    ("hour", "second"): 3600,
-    ("hour", "minute"): 60,
-    ("second", "millisecond"): 1000,
-    ("day", "hour"): 24,
-    ("dollar", "cent"): 100,
-    ("euro", "cent"): 100,
-    ("liter", "milliliter"): 1000,
-    ("milliliter", "liter"): 0.001,
-}
+    ("kilogram", "gram"): 1000, ("gram", "kilogram"): 0.001, ("kilometer", "meter"): 1000,
+    ("meter", "kilometer"): 0.001, ("meter", "centimeter"): 100, ("centimeter", "meter"): 0.01,
+    ("minute", "second"): 60, ("hour", "second"): 3600, ("hour", "minute"): 60,
+    ("second", "millisecond"): 1000, ("day", "hour"): 24, ("dollar", "cent"): 100,
+    ("euro", "cent"): 100, ("liter", "milliliter"): 1000, ("milliliter", "liter"): 0.001,
+}  # fmt: skip
 """Factors from one unit to another."""
 
 _CAPITALS = """I You He She We They It The A An My I'm I'd I've I'll OK Please English AM PM ID URL
 Hi Hello Hey FYI ASAP PS""".split()  # noqa: SIM905
 
 LOOSE_CAPITALS = frozenset(
-    [
-        *(day.capitalize() for day in WEEKDAYS),
-        *(month.capitalize() for month in _MONTHS),
-        *_CAPITALS,
-    ]
-)
+    [*(day.capitalize() for day in WEEKDAYS), *(month.capitalize() for month in _MONTHS),
+     *_CAPITALS]
+)  # fmt: skip
 """Words that have a capital though they name nothing, or name no single thing."""
 
 DETERMINERS = frozenset(
@@ -220,91 +176,34 @@ ACTIONS: tuple[frozenset[str], ...] = tuple(
         "approve accept",
         "reject decline deny",
         "assign allocate",
-        "upload push",
-        "download pull fetch",
+        "upload push", "download pull fetch",
         "call phone ring",
-        "invite",
-        "subscribe",
-        "unsubscribe",
-        "follow",
-        "unfollow",
-        "like",
-        "archive",
-        "restore",
-        "transfer hand escalate",
-        "suspend pause",
-        "resume continue",
-        "reboot restart",
-        "grant allow",
-        "block",
-        "import",
-        "export",
-        "merge",
-        "rate",
-        "review",
+        "invite", "subscribe", "unsubscribe", "follow", "unfollow", "like", "archive", "restore",
+        "transfer hand escalate", "suspend pause", "resume continue", "reboot restart",
+        "grant allow", "block", "import", "export", "merge", "rate", "review",
     )
-)
+)  # fmt: skip
 """Verbs that ask for the same kind of action; a verb may be in several groups."""
 
 OPPOSITES = frozenset(
     frozenset(pair.split())
-    for pair in (
-        "lock unlock",
-        "add remove",
-        "create delete",
-        "open close",
-        "start stop",
-        "enable disable",
-        "connect disconnect",
-        "follow unfollow",
-        "buy sell",
-        "subscribe unsubscribe",
-        "send get",
-        "archive restore",
-        "approve reject",
-    )
-)
+    for pair in ("lock unlock", "add remove", "create delete", "open close", "start stop",
+                 "enable disable", "connect disconnect", "follow unfollow", "buy sell",
+                 "subscribe unsubscribe", "send get", "archive restore", "approve reject")
+)  # fmt: skip
 
 PHRASAL: Mapping[str, str] = {
-    "call off": "cancel",
-    "look up": "lookup",
-    "look for": "find",
-    "look at": "view",
-    "turn off": "disable",
-    "turn on": "enable",
-    "switch off": "disable",
-    "switch on": "enable",
-    "take off": "remove",
-    "take out": "remove",
-    "get rid": "delete",
-    "throw away": "delete",
-    "throw out": "delete",
-    "set up": "create",
-    "send back": "return",
-    "give back": "return",
-    "bring back": "return",
-    "pick up": "collect",
-    "find out": "determine",
-    "work out": "calculate",
-    "figure out": "determine",
-    "sign up": "register",
-    "log in": "login",
-    "log out": "logout",
-    "top up": "fill",
-    "fill up": "fill",
-    "shut down": "stop",
-    "hand over": "transfer",
-    "write down": "write",
-    "print out": "print",
-    "go to": "navigate",
-    "undo": "reset",
-    "check out": "checkout",
-    "switch to": "switch",
-    "make sure": "ensure",
-    "be sure": "ensure",
-    "change to": "switch",
-    "add up": "add",
-}
+    "call off": "cancel", "look up": "lookup", "look for": "find", "look at": "view",
+    "turn off": "disable", "turn on": "enable", "switch off": "disable", "switch on": "enable",
+    "take off": "remove", "take out": "remove", "get rid": "delete", "throw away": "delete",
+    "throw out": "delete", "set up": "create", "send back": "return", "give back": "return",
+    "bring back": "return", "pick up": "collect", "find out": "determine", "work out": "calculate",
+    "figure out": "determine", "sign up": "register", "log in": "login", "log out": "logout",
+    "top up": "fill", "fill up": "fill", "shut down": "stop", "hand over": "transfer",
+    "write down": "write", "print out": "print", "go to": "navigate", "undo": "reset",
+    "check out": "checkout", "switch to": "switch", "make sure": "ensure", "be sure": "ensure",
+    "change to": "switch", "add up": "add",
+}  # fmt: skip
 """Verbs of two words, and the verb that means the same."""
 
 RESTRICTIONS = frozenset(
@@ -332,33 +231,16 @@ NAMED = (
 NAMING = frozenset([*NAMED, "name"])
 
 SENSES: Mapping[str, tuple[str, ...]] = {
-    "big": ("size",),
-    "large": ("size",),
-    "small": ("size",),
-    "heavy": ("weight",),
-    "far": ("distance",),
-    "old": ("age",),
-    "long": ("duration", "length"),
-    "high": ("height",),
-    "much": ("price", "cost", "amount", "total"),
-    "many": ("count", "number", "total"),
-    "where": ("location", "place", "address", "position"),
-    "when": ("date", "time"),
+    "big": ("size",), "large": ("size",), "small": ("size",), "heavy": ("weight",),
+    "far": ("distance",), "old": ("age",), "long": ("duration", "length"), "high": ("height",),
+    "much": ("price", "cost", "amount", "total"), "many": ("count", "number", "total"),
+    "where": ("location", "place", "address", "position"), "when": ("date", "time"),
     "who": ("user", "person", "customer", "owner", "author", "name"),
-    "expensive": ("price", "cost"),
-    "inside": ("content",),
-    "contain": ("content",),
-    "says": ("content",),
-    "say": ("content",),
-    "text": ("content",),
-    "cost": ("price",),
-    "price": ("cost",),
-    "late": ("time",),
-    "plus": ("sum", "add"),
-    "minus": ("subtract",),
-    "times": ("multiply",),
-    "temperature": ("weather",),
-}
+    "expensive": ("price", "cost"), "inside": ("content",), "contain": ("content",),
+    "says": ("content",), "say": ("content",), "text": ("content",), "cost": ("price",),
+    "price": ("cost",), "late": ("time",), "plus": ("sum", "add"), "minus": ("subtract",),
+    "times": ("multiply",), "temperature": ("weather",),
+}  # fmt: skip
 """Nouns that a word of a question stands for."""
 
 SUPERLATIVES: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -372,16 +254,12 @@ SUPERLATIVES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "biggest": ("most", ("size", "amount", "total", "volume")),
     "largest": ("most", ("size", "amount", "total", "volume")),
     "smallest": ("least", ("size", "amount", "total", "volume")),
-    "heaviest": ("most", ("weight",)),
-    "lightest": ("least", ("weight",)),
-    "longest": ("most", ("length", "duration")),
-    "shortest": ("least", ("length", "duration")),
-    "nearest": ("least", ("distance",)),
-    "closest": ("least", ("distance",)),
-    "fastest": ("least", ("duration", "time")),
-    "best": ("most", ("rating", "score")),
+    "heaviest": ("most", ("weight",)), "lightest": ("least", ("weight",)),
+    "longest": ("most", ("length", "duration")), "shortest": ("least", ("length", "duration")),
+    "nearest": ("least", ("distance",)), "closest": ("least", ("distance",)),
+    "fastest": ("least", ("duration", "time")), "best": ("most", ("rating", "score")),
     "worst": ("least", ("rating", "score")),
-}
+}  # fmt: skip
 """Superlatives, each with the end of the order and the properties that it may compare."""
 
 
@@ -391,50 +269,19 @@ SUPERLATIVES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 _IRREGULAR = {
     form: base
     for base, forms in {
-        "send": "sent",
-        "pay": "paid",
-        "buy": "bought",
-        "sell": "sold",
-        "make": "made",
-        "find": "found",
-        "get": "got gotten",
-        "give": "gave given",
-        "take": "took taken",
-        "write": "wrote written",
-        "lend": "lent",
-        "bring": "brought",
-        "tell": "told",
-        "say": "said",
-        "show": "shown",
-        "see": "saw seen",
-        "read": "read",
-        "run": "ran",
-        "go": "went gone",
-        "put": "put",
-        "set": "set",
-        "begin": "began begun",
-        "say ": "says",
-        "child": "children",
-        "person": "people",
-        "box": "boxes",
-        "hide": "hidden",
-        "choose": "chose chosen",
-        "keep": "kept",
-        "leave": "left",
-        "lose": "lost",
-        "meet": "met",
-        "directory": "dir dirs folder folders",
-        "message": "msg",
-        "repository": "repo repos",
-        "delivery": "delivered deliver",
-        "number": "num",
-        "photograph": "photo",
-        "temperature": "temp",
-        "information": "info",
-        "address": "addr",
+        "send": "sent", "pay": "paid", "buy": "bought", "sell": "sold", "make": "made",
+        "find": "found", "get": "got gotten", "give": "gave given", "take": "took taken",
+        "write": "wrote written", "lend": "lent", "bring": "brought", "tell": "told",
+        "say": "said", "show": "shown", "see": "saw seen", "read": "read", "run": "ran",
+        "go": "went gone", "put": "put", "set": "set", "begin": "began begun", "say ": "says",
+        "child": "children", "person": "people", "box": "boxes", "hide": "hidden",
+        "choose": "chose chosen", "keep": "kept", "leave": "left", "lose": "lost", "meet": "met",
+        "directory": "dir dirs folder folders", "message": "msg", "repository": "repo repos",
+        "delivery": "delivered deliver", "number": "num", "photograph": "photo",
+        "temperature": "temp", "information": "info", "address": "addr",
     }.items()
     for form in forms.split()
-}
+}  # fmt: skip
 
 _ENDINGS = re.compile(
     r"(?:ations?|ating|ated|ates?|ators?|ings?|ed|ions?|ments?|ers?|ors?|ies|y|es|e|s|ly|als?)$"
