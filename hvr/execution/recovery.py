@@ -15,7 +15,6 @@ from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.wording import Wording
 from hvr.pddl import Atom, Expression, GroundAction, Task
-from hvr.pddl import State as State_pddl
 from hvr.pddl.state import State
 from hvr.planning.plans import Planned, RecoveryStrategies
 from hvr.planning.search.navigation import find_navigation
@@ -322,12 +321,12 @@ class Monitor(Protocol):
     """Keeps the believed state in step with the world while a plan runs."""
 
     @property
-    def state(self) -> State_pddl:
+    def state(self) -> State:
         """The observed state, with what is believed where nothing is seen."""
         ...
 
     def step(
-        self, number: int, action: GroundAction, block: int, before: State_pddl, report: StepReport
+        self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
         """Execute a step that is applicable, and compare what is seen with what is expected."""
         ...
@@ -340,7 +339,7 @@ class Monitor(Protocol):
         """Return the literals that the goal needs and that do not hold in the observed state."""
         ...
 
-    def ahead(self, state: State_pddl) -> tuple[Task, State_pddl]:
+    def ahead(self, state: State) -> tuple[Task, State]:
         """Return the task with what is left of its constraints, and a state of it."""
         ...
 

@@ -20,7 +20,6 @@ from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory, take_inventory
 from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.triples import ActionEvent, Change, FailureNote, Statement
-from hvr.pddl import Atom as Atom_pddl
 from hvr.pddl.model import Atom, GroundAction
 from hvr.planning.plans import Planned, Policy
 from hvr.validation.trajectory import ConstraintMonitor
@@ -112,7 +111,7 @@ def likeliest_place(
     usual = {thing: kept(thing) for thing in sought}
     ranked = []
     for rank, place in enumerate(places):
-        fitting = [t for t in sought if Atom_pddl("fits", (t, place)) in inventory.facts]
+        fitting = [t for t in sought if Atom("fits", (t, place)) in inventory.facts]
         if fitting:
             here = sum(inventory.classes[place] in usual[t] for t in fitting)
             ranked.append((-here, -len(fitting), rank, place))

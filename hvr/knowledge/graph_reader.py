@@ -9,13 +9,13 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from pyoxigraph import DefaultGraph, NamedNode, Store
-from pyoxigraph import Literal as Literal_pyoxigraph
+from pyoxigraph import Literal as RdfLiteral
 
 from hvr.errors import DataFileError
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.query import run_query
 from hvr.knowledge.terms import RDF, RDF_TYPE, TRUE, Node, k, obj, short, value
-from hvr.knowledge.terms import Value as Value_terms
+from hvr.knowledge.terms import Value as TermValue
 from hvr.pddl.model import Atom
 from hvr.values import Value
 
@@ -202,10 +202,10 @@ class Description:
     kinds: tuple[str, ...]
     affordances: tuple[str, ...]
     thor_id: str
-    state: dict[str, Value_terms]
+    state: dict[str, TermValue]
     relations: tuple[tuple[str, str], ...]
     inverse: tuple[tuple[str, str], ...]
-    events: tuple[tuple[Value_terms, ...], ...]
+    events: tuple[tuple[TermValue, ...], ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return the description as JSON values."""
@@ -228,7 +228,7 @@ def describe(store: Store, ontology: Ontology, name: str, cls: str) -> Descripti
     node = obj(name)
     default = DefaultGraph()
     types: set[str] = set()
-    state: dict[str, Value_terms] = {}
+    state: dict[str, TermValue] = {}
     relations: list[tuple[str, str]] = []
     thor_id = ""
     for quad in store.quads_for_pattern(node, None, None, default):
@@ -239,7 +239,7 @@ def describe(store: Store, ontology: Ontology, name: str, cls: str) -> Descripti
             thor_id = short(o)
         elif prop in _HIDDEN:
             continue
-        elif isinstance(o, Literal_pyoxigraph) or prop == "temperature":
+        elif isinstance(o, RdfLiteral) or prop == "temperature":
             state[prop] = value(o)
         else:
             relations.append((prop, short(o)))
@@ -263,7 +263,7 @@ def describe(store: Store, ontology: Ontology, name: str, cls: str) -> Descripti
     )
 
 
-def _events(store: Store, node: NamedNode) -> tuple[tuple[Value_terms, ...], ...]:
+def _events(store: Store, node: NamedNode) -> tuple[tuple[TermValue, ...], ...]:
     return run_query(
         store,
         f"""SELECT ?event ?action ?step ?outcome WHERE {{

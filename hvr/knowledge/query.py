@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
-from typing import TYPE_CHECKING
 
 from pyoxigraph import QueryBoolean, QuerySolutions, QueryTriples, Store
 
 from hvr.errors import StoreError
 from hvr.knowledge.terms import PREFIXES, value
-from hvr.knowledge.terms import Value as Value_terms
+from hvr.knowledge.terms import Value as TermValue
 from hvr.values import Value
-
-if TYPE_CHECKING:
-    from hvr.knowledge.terms import Value as Plain
-
 
 # Result -------------------------------------------------------------------------------------------
 # Answers to queries, as plain values.
@@ -32,14 +27,14 @@ class QueryResult(Value):
     """
 
     variables: tuple[str, ...]
-    rows: tuple[tuple[Plain, ...], ...]
+    rows: tuple[tuple[TermValue, ...], ...]
     complete: bool = True
 
-    def dicts(self) -> list[dict[str, Plain]]:
+    def dicts(self) -> list[dict[str, TermValue]]:
         """Return the rows as mappings from variable to value."""
         return [dict(zip(self.variables, row, strict=True)) for row in self.rows]
 
-    def __iter__(self) -> Iterator[tuple[Plain, ...]]:
+    def __iter__(self) -> Iterator[tuple[TermValue, ...]]:
         return iter(self.rows)
 
     def __len__(self) -> int:
@@ -152,7 +147,7 @@ def run_query(store: Store, sparql: str, *, allow_service: bool = False) -> Quer
 
 def solve(
     store: Store, sparql: str, *, allow_service: bool = False
-) -> tuple[tuple[str, ...], Iterator[tuple[Value_terms, ...]]]:
+) -> tuple[tuple[str, ...], Iterator[tuple[TermValue, ...]]]:
     """Return the names of the columns, and the rows as they are found.
 
     Raises:
@@ -174,7 +169,7 @@ def solve(
     return TRIPLE, _solutions(answer)
 
 
-def _solutions(answer: QuerySolutions | QueryTriples) -> Iterator[tuple[Value_terms, ...]]:
+def _solutions(answer: QuerySolutions | QueryTriples) -> Iterator[tuple[TermValue, ...]]:
     try:
         for row in answer:
             yield tuple(map(value, row))

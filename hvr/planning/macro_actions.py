@@ -11,8 +11,6 @@ from hvr.pddl.model import Atom
 from hvr.pddl.state import Conjunction, Operator
 from hvr.planning.plans import AABlock, MacroAction
 from hvr.planning.search.ground import Literals, bits
-from hvr.planning.search.operators import Literals as Literals_operators
-from hvr.planning.search.operators import bits as bits_operators
 
 # Macro actions ------------------------------------------------------------------------------------
 # Cut a plan into macro actions: each block ends where something has been accomplished.
@@ -199,14 +197,14 @@ def landmark_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABloc
     start = 0
     for end in ends:
         later = _needed(reads[end:], states[end:], wanted)
-        own = _needed(reads[start:end], states[start : end + 1], Literals_operators())
+        own = _needed(reads[start:end], states[start : end + 1], Literals())
         before, after = states[start], states[end]
-        gained = Literals_operators(after & ~before & later.true, before & ~after & later.false)
+        gained = Literals(after & ~before & later.true, before & ~after & later.false)
         reached = lasting[end] & ~lasting[start] & marks
-        name = ", ".join(_words(task, bit) for bit in list(bits_operators(reached))[:_NAMED])
+        name = ", ".join(_words(task, bit) for bit in list(bits(reached))[:_NAMED])
         macro = MacroAction(
             name or str(actions[end - 1]).strip("()"),
-            _texts(task, Literals_operators(own.true, own.false & ever)),
+            _texts(task, Literals(own.true, own.false & ever)),
             _texts(task, gained),
         )
         blocks.append(AABlock(macro, tuple(actions[start:end])))
@@ -214,17 +212,15 @@ def landmark_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABloc
     return tuple(blocks)
 
 
-def _with_triggers(read: Literals_operators, operator: Operator, state: int) -> Literals_operators:
+def _with_triggers(read: Literals, operator: Operator, state: int) -> Literals:
     for condition, add, delete in operator.conditional:
         if condition.holds(state) and (add & ~state or delete & state):
             used = support(condition, state)
-            read = Literals_operators(read.true | used.true, read.false | used.false)
+            read = Literals(read.true | used.true, read.false | used.false)
     return read
 
 
-def _needed(
-    reads: Sequence[Literals_operators], states: Sequence[int], wanted: Literals_operators
-) -> Literals_operators:
+def _needed(reads: Sequence[Literals], states: Sequence[int], wanted: Literals) -> Literals:
     """Return what must hold at the start of some steps for them, and for what is wanted at their
     end.
     """
@@ -233,7 +229,7 @@ def _needed(
         before, after = states[number], states[number + 1]
         true = true & ~(after & ~before) | reads[number].true
         false = false & ~(before & ~after) | reads[number].false
-    return Literals_operators(true, false)
+    return Literals(true, false)
 
 
 def _lasting(states: Sequence[int]) -> list[int]:
@@ -252,7 +248,7 @@ def _ends(lasting: Sequence[int], marks: int) -> list[int]:
     return [*ends, steps] if steps else []
 
 
-def _landmarks(operators: Sequence[Operator], initial: int, wanted: Literals_operators) -> int:
+def _landmarks(operators: Sequence[Operator], initial: int, wanted: Literals) -> int:
     """Return the facts without which the operators cannot reach what is wanted, as bits."""
     added = 0
     for operator in operators:
@@ -260,7 +256,7 @@ def _landmarks(operators: Sequence[Operator], initial: int, wanted: Literals_ope
         for _, add, _ in operator.conditional:
             added |= add
     marks = wanted.true & ~initial
-    for bit in bits_operators(added & ~initial & ~marks):
+    for bit in bits(added & ~initial & ~marks):
         if not _reaches(operators, initial, wanted.true, ~(1 << bit)):
             marks |= 1 << bit
     return marks
@@ -298,9 +294,9 @@ def _union(states: Sequence[int]) -> int:
     return result
 
 
-def _texts(task: Task, literals: Literals_operators) -> tuple[str, ...]:
-    true = sorted(str(task.fluent(bit)) for bit in bits_operators(literals.true))
-    false = sorted(f"(not {task.fluent(bit)})" for bit in bits_operators(literals.false))
+def _texts(task: Task, literals: Literals) -> tuple[str, ...]:
+    true = sorted(str(task.fluent(bit)) for bit in bits(literals.true))
+    false = sorted(f"(not {task.fluent(bit)})" for bit in bits(literals.false))
     return (*true, *false)
 
 

@@ -23,7 +23,7 @@ from hvr.pddl.model import (
     Problem,
     Trajectory,
 )
-from hvr.pddl.model import walk as walk_model
+from hvr.pddl.model import walk as walk_expression
 
 # Constraints --------------------------------------------------------------------------------------
 # What trajectory constraints mean for the choice of objects.
@@ -42,7 +42,7 @@ def constrained_objects(
     """
     predicates: set[str] = set()
     kinds: set[str] = set()
-    for part in walk_model(constraint):
+    for part in walk_expression(constraint):
         if isinstance(part, Exists | Forall):
             kinds.update(kind for variable in part.variables for kind in variable.types)
         elif isinstance(part, Atom):

@@ -33,10 +33,7 @@ from hvr.planning.interop.plans import (
     steps_of,
     with_companions,
 )
-from hvr.validation import FailureKind as FailureKind_validation
 from hvr.validation import Outcome
-from hvr.validation import ValidationReport as ValidationReport_validation
-from hvr.validation import Validator as Validator_validation
 from hvr.validation.happenings import TimedEvent
 from hvr.validation.report import FailureKind, OnFailure, ValidationReport
 from hvr.validation.temporal import TemporalRun
@@ -218,7 +215,7 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
         return result
 
     def _invalid(
-        self, plan: Any, report: ValidationReport_validation, translation: Translation
+        self, plan: Any, report: ValidationReport, translation: Translation
     ) -> ValidationResult:
         failure = report.failure
         assert failure is not None
@@ -229,9 +226,7 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
             if isinstance(plan, TimeTriggeredPlan):
                 owner = _judged(plan, translation)[owner].owner
         reason = FailedValidationReason.INAPPLICABLE_ACTION
-        if failure.kind is FailureKind_validation.INTERFERENCE and isinstance(
-            plan, TimeTriggeredPlan
-        ):
+        if failure.kind is FailureKind.INTERFERENCE and isinstance(plan, TimeTriggeredPlan):
             reason, owner = FailedValidationReason.MUTEX_CONFLICT, None
         elif owner is None:
             reason = FailedValidationReason.UNSATISFIED_GOALS
@@ -252,13 +247,11 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
         return ValidationResult(status, NAME, [LogMessage(level, message)], **fields)
 
 
-def _report(plan: Any, translation: Translation) -> ValidationReport_validation:
+def _report(plan: Any, translation: Translation) -> ValidationReport:
     steps = steps_of(plan, translation)
     # Exact: unified-planning forgives neither durations nor times.
     zero = Fraction(0)
-    validator = Validator_validation(
-        translation.domain, translation.problem, tolerance=zero, epsilon=zero
-    )
+    validator = Validator(translation.domain, translation.problem, tolerance=zero, epsilon=zero)
     if isinstance(plan, TimeTriggeredPlan):
         return UnifiedRun(validator, _judged(plan, translation)).judge()
     durative = translation.domain.durative_actions
@@ -281,9 +274,7 @@ def _judged(plan: Any, translation: Translation) -> tuple[JudgedStep, ...]:
     )
 
 
-def _value(
-    metric: Any, problem: Any, plan: Any, report: ValidationReport_validation
-) -> int | Fraction | None:
+def _value(metric: Any, problem: Any, plan: Any, report: ValidationReport) -> int | Fraction | None:
     """Return the value of a metric for a valid plan."""
     value = report.cost
     if metric.is_minimize_sequential_plan_length():

@@ -35,9 +35,6 @@ from hvr.pddl import (
     When,
 )
 from hvr.pddl.facts import conjuncts
-from hvr.pddl.model import Exists as Exists_model
-from hvr.pddl.model import Expression as Expression_model
-from hvr.pddl.model import Forall as Forall_model
 from hvr.pddl.model import TimeSpecifier, walk
 from hvr.planning.interop.names import InteropError, UnifiedNames
 
@@ -302,7 +299,7 @@ class Types:
 def _typed(domain: Domain, problem: Problem) -> list[TypedName]:
     """Return everything with a type."""
     typed = [*domain.constants, *problem.objects]
-    parts: list[Expression_model] = [domain.constraints, problem.goal, problem.constraints]
+    parts: list[Expression] = [domain.constraints, problem.goal, problem.constraints]
     for predicate in domain.predicates.values():
         typed += predicate.parameters
     for function in domain.functions.values():
@@ -315,7 +312,7 @@ def _typed(domain: Domain, problem: Problem) -> list[TypedName]:
         parts += [durative.condition, durative.effect]
     for part in parts:
         for item in walk(part):
-            if isinstance(item, Exists_model | Forall_model):
+            if isinstance(item, Exists | Forall):
                 # Variables of several types become several quantifiers.
                 typed += [TypedName(v.name, (t,)) for v in item.variables for t in v.types]
     return typed

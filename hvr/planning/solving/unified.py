@@ -21,7 +21,7 @@ from hvr.pddl import (
     print_plan,
     read_plan,
 )
-from hvr.pddl.plan import in_order as in_sequence
+from hvr.pddl.plan import in_order as actions_in_order
 from hvr.planning.interop.names import InteropError
 from hvr.planning.interop.plans import in_order, steps_back
 from hvr.planning.interop.portable import with_all_values, without_types
@@ -154,7 +154,7 @@ def read_more_plans(planner: Any) -> None:
 
         timed = [step for step in steps if isinstance(step, TimedAction)]
         if not problem.kind.has_continuous_time():
-            return SequentialPlan([instance(action) for action in in_sequence(steps)])
+            return SequentialPlan([instance(action) for action in actions_in_order(steps)])
         return TimeTriggeredPlan(
             [(step.start, instance(step.action), step.duration) for step in timed]
         )

@@ -9,7 +9,6 @@ from typing import Any
 from hvr.values import Value
 from hvr.worlds.geometry import Box, Vec
 from hvr.worlds.kitchen.state import HAND_AHEAD, HAND_BELOW, AgentPose, KitchenObject, KitchenState
-from hvr.worlds.kitchen.state import KitchenObject as Thing_world
 from hvr.worlds.kitchen.visibility import Room, is_visible
 from hvr.worlds.thor.types import PROPERTIES
 
@@ -114,7 +113,7 @@ class MetadataBuilder:
     def __init__(self, room: Room) -> None:
         self._room = room
         self._cache: dict[
-            str, tuple[Thing_world, tuple[str, ...] | None, bool, dict[str, Any]]
+            str, tuple[KitchenObject, tuple[str, ...] | None, bool, dict[str, Any]]
         ] = {}
         self._bounds = box_dict(room.bounds)
         self._last: KitchenState | None = None
@@ -194,14 +193,14 @@ class MetadataBuilder:
         return objects
 
     @staticmethod
-    def _contents(world: KitchenState, thing: Thing_world) -> tuple[str, ...] | None:
+    def _contents(world: KitchenState, thing: KitchenObject) -> tuple[str, ...] | None:
         if not thing.can("receptacle"):
             return None
         if thing.inert or thing.object_id == world.held:
             return ()
         return world.things.contents.get(thing.object_id, ())
 
-    def _object(self, world: KitchenState, thing: Thing_world) -> dict[str, Any]:
+    def _object(self, world: KitchenState, thing: KitchenObject) -> dict[str, Any]:
         object_id = thing.object_id
         held = object_id == world.held
         contents = self._contents(world, thing)

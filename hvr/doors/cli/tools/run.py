@@ -16,7 +16,6 @@ from hvr.base.printable import one_line, short
 from hvr.base.secrets.scrubber import without_keys
 from hvr.doors.cli.arguments import whole_number
 from hvr.doors.cli.output import check_writable, print_json
-from hvr.doors.cli.output import write_whole as write_whole_output
 from hvr.doors.cli.terminal import on_terminal
 from hvr.doors.cli.tools.approval import (
     approvals,
@@ -486,7 +485,7 @@ def _save(folder: Path, asked: OpenedRequest, wanted: ToolRequest, done: ToolRun
     save_run(
         folder, domain.domain, domain.problem, world, request=without_keys(wanted.text), about=about
     )
-    write_whole_output(folder / "run.html", render(read_story(folder)))
+    write_whole(folder / "run.html", render(read_story(folder)))
 
 
 def _write_page(
@@ -495,11 +494,11 @@ def _write_page(
     from hvr.base.files import temporary_folder
 
     if args.save is not None:
-        write_whole_output(args.html, (args.save / "run.html").read_bytes())
+        write_whole(args.html, (args.save / "run.html").read_bytes())
         return
     with temporary_folder("hvr-tools-") as folder:
         _save(Path(folder), asked, wanted, done)
-        write_whole_output(args.html, (Path(folder) / "run.html").read_bytes())
+        write_whole(args.html, (Path(folder) / "run.html").read_bytes())
 
 
 def _document(

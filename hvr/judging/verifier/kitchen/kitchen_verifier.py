@@ -13,7 +13,7 @@ from pyoxigraph import Store
 
 from hvr.base.extras import need_gnn
 from hvr.errors import HvrError
-from hvr.judging.verifier.graph import START as START_GRAPH
+from hvr.judging.verifier.graph import START as GRAPH_START
 from hvr.judging.verifier.graph import PlanGraph
 from hvr.judging.verifier.kitchen.graph import graph_of, reading_of
 from hvr.judging.verifier.kitchen.linked_plan import (
@@ -41,7 +41,6 @@ from hvr.language.grammar import Reader
 from hvr.language.paraphrase import in_order
 from hvr.pddl import Atom, Domain, Problem, Task, TypedName, parse_domain, parse_formula
 from hvr.pddl.model import GroundAction
-from hvr.pddl.task import Task as Task_task
 from hvr.validation import Validator
 
 if TYPE_CHECKING:
@@ -282,7 +281,7 @@ def load_kitchen_verifier() -> Verifier:
     return Verifier.load(FOLDER)
 
 
-def verdict_of(request: str, *parts: tuple[Task_task, Sequence[GroundAction]]) -> Verdict:
+def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Verdict:
     """Return how well a plan fits what was asked.
 
     Args:
@@ -396,7 +395,7 @@ def _reason(where: int | tuple[int, int], graph: PlanGraph, plan: LinkedPlan) ->
         source, target = where
         if graph.nodes[target].tool == FINISH:
             return "something that was asked for seems to be left undone" + _because(missing)
-        first = "the start" if source == START_GRAPH else graph.nodes[source].text
+        first = "the start" if source == GRAPH_START else graph.nodes[source].text
         return f"a step between '{first}' and '{graph.nodes[target].text}' seems to be missing"
     node = graph.nodes[where]
     if node.tool == FINISH:
