@@ -262,11 +262,11 @@ def _with(o: SceneObject, atom: Atom, fields: Fields) -> SceneObject:
     if name in ("on", "in"):
         return replace(o, parents=(atom.args[1],))
     if name in fields.flags:
-        return _set_prediction(o, fields.flags[name], True)
+        return _with_attribute(o, fields.flags[name], True)
     if name in fields.values:
-        return _set_prediction(o, *fields.values[name])
+        return _with_attribute(o, *fields.values[name])
     if name in fields.ends:
-        return _set_prediction(o, fields.ends[name], atom.args[1])
+        return _with_attribute(o, fields.ends[name], atom.args[1])
     return o
 
 
@@ -275,17 +275,17 @@ def _without(o: SceneObject, atom: Atom, fields: Fields) -> SceneObject:
     if name in ("on", "in"):
         return replace(o, parents=()) if o.parents[:1] == atom.args[1:] else o
     if name in fields.flags:
-        return _set_prediction(o, fields.flags[name], False)
+        return _with_attribute(o, fields.flags[name], False)
     if name in fields.values:
         field, value = fields.values[name]
         gone = o.attributes.get(field) == value
-        return _set_prediction(o, field, fields.neutral.get(field)) if gone else o
+        return _with_attribute(o, field, fields.neutral.get(field)) if gone else o
     if name in fields.ends:
-        return _set_prediction(o, fields.ends[name], None)
+        return _with_attribute(o, fields.ends[name], None)
     return o
 
 
-def _set_prediction(o: SceneObject, key: str, value: Any) -> SceneObject:
+def _with_attribute(o: SceneObject, key: str, value: Any) -> SceneObject:
     return replace(o, attributes=MappingProxyType({**o.attributes, key: value}))
 
 

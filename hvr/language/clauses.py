@@ -245,7 +245,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             then = False
         elif clauses and cursor.word() == "to" and cursor.function("be", at=cursor.at + 1):
             cursor.at += 1
-            clauses = [*only_fetched(cursor, clauses), _to_be_clauses(cursor)]
+            clauses = [*only_fetched(cursor, clauses), _passive_clause(cursor)]
         elif start and cursor.word() == "but":
             cursor.at += 1
             if clauses and cursor.take("first"):  # 'make coffee, but first wash the mug'
@@ -374,7 +374,7 @@ def _keeps(cursor: Cursor, start: int) -> bool:
     )
 
 
-def _to_be_clauses(cursor: Cursor) -> Clause:
+def _passive_clause(cursor: Cursor) -> Clause:
     cursor.take("be")
     stated = read_passive(cursor)
     predicate = Predication(stated.adjectives, (), stated.serve)

@@ -174,7 +174,7 @@ def _telling(value: str | float) -> bool:
 # Words of tools -----------------------------------------------------------------------------------
 # Which tools a request speaks of, by the words of their names and descriptions.
 
-_WORD_asked = re.compile(r"[a-z]+")
+_LATIN_WORD = re.compile(r"[a-z]+")
 _ENDINGS = (
     "ations",
     "ation",
@@ -210,7 +210,7 @@ def stems(text: str) -> frozenset[str]:
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return frozenset(
         _stem(word)
-        for word in _WORD_asked.findall(apart.lower())
+        for word in _LATIN_WORD.findall(apart.lower())
         if word not in _EMPTY and len(word) > 1
     )
 

@@ -250,9 +250,7 @@ factorially many where several things are of one class."""
 _UNSAID = 0.75
 """Factor on the likeness for each thing that only the entry's name speaks of."""
 
-_JOINTS_candidates = frozenset(
-    {"in", "on", "with", "into", "onto", "from", "to", "at", "and", "by"}
-)
+_PHRASE_JOINTS = frozenset({"in", "on", "with", "into", "onto", "from", "to", "at", "and", "by"})
 
 _SAME_VERB = 0.3
 """Enough likeness of the words if the ontology says that the verbs mean the same."""
@@ -491,7 +489,7 @@ def _shown(
             if phrase:
                 start = (
                     phrase.start()
-                    if joint in _JOINTS_candidates
+                    if joint in _PHRASE_JOINTS
                     else phrase.start() + len(phrase[1] or "")
                 )
                 text = text[:start] + text[phrase.end() :]

@@ -222,7 +222,7 @@ def _failure(timeline: Timeline, end: float, bottom: int) -> Iterator[str]:
 MAX_LANES = 40
 """With more first arguments than this, steps share lanes and lanes have no names."""
 
-_WIDTH_gantt_chart, _RIGHT_gantt_chart, _TOP_gantt_chart, _BOTTOM_gantt_chart = 820, 24, 52, 48
+_GANTT_WIDTH, _GANTT_RIGHT, _GANTT_TOP, _GANTT_BOTTOM = 820, 24, 52, 48
 _ROW, _SMALL_ROW, _GAP = 22, 9, 6
 _MANY_ROWS = 120
 _LETTER = 6.6
@@ -230,7 +230,7 @@ _LETTER = 6.6
 _MOST_LABEL = 22
 _LEAST_BAR = 2.0
 
-_STYLE_gantt_chart = (
+_GANTT_STYLE = (
     STYLE + ".bar{fill:#56b4e9;stroke:#0072b2}.bar.unjudged{fill:none;stroke-dasharray:3 3}"
     ".bar.failed{fill:#f6c5c0;stroke:#c0392b;stroke-width:2}.inside{fill:#06283d}"
     ".failed+.inside{fill:#5c120a}.mark{fill:#e69f00}.process{fill:#009e73}"
@@ -260,7 +260,7 @@ def draw_gantt(timeline: Timeline, title: str) -> str:
     end = float(timeline.end) or 1.0
     chart = _Chart(timeline, left, end, row)
     parts = [element("text", escaped(title), class_="title", x=12, y=22)] if title else []
-    y = _TOP_gantt_chart
+    y = _GANTT_TOP
     if timeline.marks:
         parts += chart.marks(y)
         y += _ROW
@@ -272,13 +272,13 @@ def draw_gantt(timeline: Timeline, title: str) -> str:
         y += row
     parts += chart.failures(y)
     unit = "time" if timeline.has_times else "steps"
-    parts.append(time_axis(end, left, _WIDTH_gantt_chart, y + 4, unit))
-    width, height = left + _WIDTH_gantt_chart + _RIGHT_gantt_chart, y + _BOTTOM_gantt_chart
+    parts.append(time_axis(end, left, _GANTT_WIDTH, y + 4, unit))
+    width, height = left + _GANTT_WIDTH + _GANTT_RIGHT, y + _GANTT_BOTTOM
     return (
         element(
             "svg",
             element("title", escaped(title or "The plan over time")),
-            element("style", _STYLE_gantt_chart),
+            element("style", _GANTT_STYLE),
             element("rect", class_="paper", width=width, height=height),
             *(f"\n{part}" for part in parts),
             "\n",
@@ -336,10 +336,10 @@ class _Chart:
         self.failing = {failure.step: failure.text for failure in timeline.failures}
 
     def x(self, time: Fraction) -> float:
-        return self.left + _WIDTH_gantt_chart * float(time) / self.end
+        return self.left + _GANTT_WIDTH * float(time) / self.end
 
     def lane(self, name: str, packed: Sequence[Sequence[TimelineStep]], y: int) -> Iterable[str]:
-        yield line("lane", (12, y - _GAP / 2), (self.left + _WIDTH_gantt_chart, y - _GAP / 2))
+        yield line("lane", (12, y - _GAP / 2), (self.left + _GANTT_WIDTH, y - _GAP / 2))
         if name:
             yield self._label(name, y + self.row * 0.7)
         for steps in packed:
@@ -373,7 +373,7 @@ class _Chart:
         first = True
         for failure in self.timeline.failures:
             x = self.x(failure.time)
-            top = (x, float(_TOP_gantt_chart - 8))
+            top = (x, float(_GANTT_TOP - 8))
             yield line("failure", top, (x, float(bottom)), tooltip(failure.text))
             if first:
                 text = failure.text if len(failure.text) < 130 else failure.text[:128] + "…"

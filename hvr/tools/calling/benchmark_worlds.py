@@ -256,7 +256,7 @@ class Tau2Tools:
                 call.tool, requestor=requestor, **call.arguments
             )
             self._environment.sync_tools()
-            result = _plain_tau2_world(self._environment.to_json_str(returned))
+            result = _as_json(self._environment.to_json_str(returned))
         except (TypeError, AttributeError) as broken:
             failure, error = CallFailure.UNAVAILABLE, f"{type(broken).__name__}: {broken}"
         except Exception as refusal:  # the package refuses by raising errors of all kinds
@@ -288,7 +288,7 @@ class Tau2Tools:
         return Catalogue(tuple(tools))
 
 
-def _plain_tau2_world(text: str) -> Json:
+def _as_json(text: str) -> Json:
     try:
         value: Json = json.loads(text)
     except ValueError:

@@ -154,7 +154,7 @@ def log_line(
         "seconds": round(outcome.seconds, 6),
         "shape": shape(outcome.result),
         "sources": _shown(sources_json(outcome.call, outcome.sources), secrets=secrets),
-        "origins": {name: _origin_log(origin) for name, origin in origins.items()},
+        "origins": {name: _origin_as_json(origin) for name, origin in origins.items()},
     }
 
 
@@ -231,7 +231,7 @@ def _shown(value: Json, *, secrets: bool) -> Json:
     return value if secrets else redacted(value)
 
 
-def _origin_log(origin: ValueOrigin) -> Json:
+def _origin_as_json(origin: ValueOrigin) -> Json:
     if origin.call is None:
         return {"source": origin.source.value}
     path: list[Json] = list(origin.path)

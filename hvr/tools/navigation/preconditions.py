@@ -385,11 +385,11 @@ def write_conditions(path: Path, learnt: LearntConditions) -> None:
         "form": FORM,
         "conditions": [
             _at(place) | {"values": one.values, "well": one.well, "refused": one.refused}
-            for place, one in sorted(learnt.candidates.items(), key=_order_conditions_file)
+            for place, one in sorted(learnt.candidates.items(), key=_place_order)
         ],
         "states": [
             _at(place) | asdict(states)
-            for place, states in sorted(learnt.states.items(), key=_order_conditions_file)
+            for place, states in sorted(learnt.states.items(), key=_place_order)
         ],
         "things": sorted(learnt.seen),
         "enablers": [
@@ -405,7 +405,7 @@ def _at(place: Place) -> dict[str, Any]:
     return {"tool": place[0], "parameter": place[1], "name": sorted(place[2])}
 
 
-def _order_conditions_file(entry: tuple[Place, object]) -> tuple[str, str, list[str]]:
+def _place_order(entry: tuple[Place, object]) -> tuple[str, str, list[str]]:
     tool, parameter, name = entry[0]
     return tool, parameter, sorted(name)
 

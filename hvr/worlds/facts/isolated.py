@@ -327,9 +327,9 @@ def _observe(env: FactEnvironment, _: dict[str, Any]) -> dict[str, Any]:
         raise SimulatorError(
             f"the environment shows {type(seen).__name__}, not an Observation", exit_code=2
         )
-    facts = [_names_hosting(fact) for fact in _limited(seen.facts)]
+    facts = [_fact_as_json(fact) for fact in _limited(seen.facts)]
     values = [
-        [_names_hosting(term), str(value)[:MAX_CHARACTERS], repr(value)[:MAX_CHARACTERS]]
+        [_fact_as_json(term), str(value)[:MAX_CHARACTERS], repr(value)[:MAX_CHARACTERS]]
         for term, value in _limited(seen.numbers.items())
     ]
     return {"facts": facts, "numbers": values, "hidden": list(map(str, seen.hidden))}
@@ -368,7 +368,7 @@ def _limited(items: Any) -> Iterator[Any]:
         )
 
 
-def _names_hosting(fact: object) -> list[str] | str:
+def _fact_as_json(fact: object) -> list[str] | str:
     if isinstance(fact, tuple) and all(isinstance(name, str) for name in fact):
         return list(fact)
     return repr(fact)[:MAX_CHARACTERS]

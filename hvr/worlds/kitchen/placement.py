@@ -230,7 +230,7 @@ def place(
     if kind in CLOSED_BOXES:
         return _inside(world, thing, receptacle, chance)
     if kind in VESSELS or kind == "GarbageCan":
-        return _in_vessel_placement(world, thing, receptacle)
+        return _placed_in_vessel(world, thing, receptacle)
     return _on_surface(world, room, thing, receptacle, forced, chance)
 
 
@@ -407,7 +407,7 @@ def _inside(
     return None
 
 
-def _in_vessel_placement(
+def _placed_in_vessel(
     world: KitchenState, thing: KitchenObject, receptacle: KitchenObject
 ) -> KitchenObject | None:
     base = surface_height(receptacle)
@@ -491,4 +491,4 @@ def _on_surface(
                 ):
                     continue
                 return _standing(body, x, z, height)
-    return _in_vessel_placement(world, thing, receptacle) if kind in ("SinkBasin", "Sink") else None
+    return _placed_in_vessel(world, thing, receptacle) if kind in ("SinkBasin", "Sink") else None

@@ -193,7 +193,7 @@ def check_requirements(machine: Machine, options: ThorOptions) -> tuple[Check, .
     platform = options.platform or machine.usual_platform
     return (
         *checks,
-        _display_checks(machine, options, platform),
+        _display_check(machine, options, platform),
         _vulkan(machine, platform),
         _disk(machine),
         _build(machine, platform),
@@ -246,7 +246,7 @@ def _executable(machine: Machine, options: ThorOptions) -> Check:
     )
 
 
-def _display_checks(machine: Machine, options: ThorOptions, platform: str) -> Check:
+def _display_check(machine: Machine, options: ThorOptions, platform: str) -> Check:
     if platform != "Linux64":
         return Check("display", "unneeded", f"{platform} needs no X server")
     if options.headless:

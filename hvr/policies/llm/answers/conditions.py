@@ -239,7 +239,7 @@ _KEYS = {
     "pre": ("preconditions", "precondition", "pre", "requires", "before"),
     "post": ("postconditions", "postcondition", "post", "effects", "effect", "after", "results"),
 }
-_DEEPEST_conditions = 20
+_MAX_JSON_DEPTH = 20
 """Levels of a JSON value in which literals are looked for."""
 
 _LISTS = ("macro_actions", "macro_plan", "conditions", "steps", "plan", "actions")
@@ -397,7 +397,7 @@ def _entry(value: dict[str, Any]) -> _Entry | None:
 
 
 def _texts(value: Any, depth: int = 0) -> list[str]:
-    if depth > _DEEPEST_conditions:
+    if depth > _MAX_JSON_DEPTH:
         return []
     if isinstance(value, str):
         return [value]

@@ -178,12 +178,12 @@ def read_blocks(text: str, count: int) -> tuple[str | None, ...]:
 # Objects ------------------------------------------------------------------------------------------
 # Reader of the objects that a model picks: names, separated by commas or one a line.
 
-_HEADING_objects = re.compile(
+_OBJECTS_HEADING = re.compile(
     r"(?:[\w ,']{0,60}?\b)?(?:objects?|items?|ingredients|tools|answer|list|needed|required"
     r"|utensils|appliances|classes|output|furniture|following)\b[^:.]{0,80}?(?::|\bare\b)\s*(?P<rest>.*)",
     re.IGNORECASE,
 )
-_KEYS_objects = (
+_OBJECT_KEYS = (
     "objects",
     "items",
     "relevant_objects",
@@ -213,13 +213,13 @@ def read_objects(text: str) -> tuple[str, ...]:
     """
     text = clean(text)
     for value in json_values(text):
-        names = list(_from_json_objects(value))
+        names = list(_objects_from_json(value))
         if names:
             return _unique(names)
     return _unique(_from_lines(list(lines(text))))
 
 
-def _from_json_objects(value: Any, nested: bool = True) -> Iterator[str]:
+def _objects_from_json(value: Any, nested: bool = True) -> Iterator[str]:
     if isinstance(value, list):
         for entry in value:
             if isinstance(entry, str):
@@ -229,11 +229,11 @@ def _from_json_objects(value: Any, nested: bool = True) -> Iterator[str]:
                 if named is not None:
                     yield from _names(named)
     elif isinstance(value, dict) and nested:
-        chosen = [value[k] for k in _KEYS_objects if k in value] or [
+        chosen = [value[k] for k in _OBJECT_KEYS if k in value] or [
             v for v in value.values() if isinstance(v, list)
         ]
         for entry in chosen:
-            yield from _from_json_objects(entry, nested=False)
+            yield from _objects_from_json(entry, nested=False)
 
 
 def _from_lines(answer_lines: list[Line]) -> Iterator[str]:
@@ -242,7 +242,7 @@ def _from_lines(answer_lines: list[Line]) -> Iterator[str]:
     has_list = any(line.listed for line in answer_lines)
     for line in answer_lines:
         rest = line.text
-        heading = _HEADING_objects.fullmatch(rest)
+        heading = _OBJECTS_HEADING.fullmatch(rest)
         if heading is not None and not (line.listed and not _group(rest)):
             headed = True
             rest = heading["rest"]
@@ -268,7 +268,7 @@ def _is_list(text: str, names: list[str]) -> bool:
 def _names(text: str) -> Iterator[str]:
     text = re.sub(r"\([^()]*\)", "", text)
     for piece in re.split(r"[,;|]|\s+and\s+|\s+&\s+", text):
-        part = _bare_objects(piece)
+        part = _bare_object(piece)
         if _NAME.fullmatch(part) and not _CHAT & set(part.lower().split()):
             yield part
 
@@ -280,7 +280,7 @@ def _unique(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(known.values())[:MAX_NAMES]
 
 
-def _bare_objects(piece: str) -> str:
+def _bare_object(piece: str) -> str:
     name = _EXPLAINED.sub("", piece.strip().strip("\"'[]{}<>*").strip())
     name = _OPENING.sub("", _OPENING.sub("", name)).strip(" .!\"'[]{}<>*:")
     return re.sub(r"^\d+\s?x?\s+", "", name)
