@@ -42,7 +42,7 @@ from hvr.tools.navigation.request import (
 
 NUMBER_WORDS = tuple(
     """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-    sixteen seventeen eighteen nineteen twenty""".split()  # noqa: SIM905
+    sixteen seventeen eighteen nineteen twenty""".split()
 )
 
 SHORT = 2

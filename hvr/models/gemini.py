@@ -21,16 +21,9 @@ _KEYLESS = "none"
 
 _CUT = frozenset({"MAX_TOKENS", "CONTINUATION"})
 _WITHHELD = frozenset(
-    {
-        "SAFETY",
-        "RECITATION",
-        "BLOCKLIST",
-        "PROHIBITED_CONTENT",
-        "SPII",
-        "IMAGE_SAFETY",
-        "MODEL_ARMOR",
-        "ESCALATION",
-    }
+    (
+        "SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY MODEL_ARMOR ESCALATION"
+    ).split()
 )
 _CALLED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 """Reasons why an answer ends."""

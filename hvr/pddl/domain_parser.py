@@ -35,40 +35,15 @@ from hvr.pddl.reader import Group, Node, SourceText, Word, head_of, read_nodes
 # What domains and problems share: `(define (what name) (:section …) …)` and requirements.
 
 REQUIREMENTS = frozenset(
-    {
-        ":strips",
-        ":typing",
-        ":equality",
-        ":negative-preconditions",
-        ":disjunctive-preconditions",
-        ":existential-preconditions",
-        ":universal-preconditions",
-        ":quantified-preconditions",
-        ":conditional-effects",
-        ":adl",
-        ":action-costs",
-        ":fluents",
-        ":numeric-fluents",
-        ":object-fluents",
-        ":durative-actions",
-        ":duration-inequalities",
-        ":continuous-effects",
-        ":derived-predicates",
-        ":timed-initial-literals",
-        ":timed-initial-fluents",
-        ":preferences",
-        ":constraints",
-        ":goal-utilities",
-        ":time",
-        ":domain-axioms",
-        ":foreach-expansions",
-        ":dag-expansions",
-        ":safety-constraints",
-        ":hierarchy",
-        ":htn",
-        ":method-preconditions",
-        ":htn-method-prec",
-    }
+    (
+        ":strips :typing :equality :negative-preconditions :disjunctive-preconditions "
+        ":existential-preconditions :universal-preconditions :quantified-preconditions "
+        ":conditional-effects :adl :action-costs :fluents :numeric-fluents :object-fluents "
+        ":durative-actions :duration-inequalities :continuous-effects :derived-predicates "
+        ":timed-initial-literals :timed-initial-fluents :preferences :constraints "
+        ":goal-utilities :time :domain-axioms :foreach-expansions :dag-expansions "
+        ":safety-constraints :hierarchy :htn :method-preconditions :htn-method-prec"
+    ).split()
 )
 """The requirement flags of PDDL 1.2 to 3.1, PDDL+ and HDDL. They are checked for spelling only."""
 

@@ -106,19 +106,9 @@ _HOLDERS = frozenset((*_HELD, "blocks"))
 _MOST_WRAPPINGS = 4
 _NO_STEPS = frozenset(
     (
-        "domain",
-        "goal",
-        "goals",
-        "init",
-        "initial_state",
-        "macro",
-        "metric",
-        "objects",
-        "postcondition",
-        "precondition",
-        "problem",
-        "state",
-    )
+        "domain goal goals init initial_state macro metric objects postcondition precondition "
+        "problem state"
+    ).split()
 )
 """Members of an object with a plan that may have facts in them, which look like steps."""
 _STEP_LINE = re.compile(

@@ -263,21 +263,9 @@ def _task(values: Mapping[str, Any], path: Path, *, own: bool) -> PaperTask:
 
 _ENTRIES = frozenset(
     (
-        "id",
-        "name",
-        "goal_oriented",
-        "constructive",
-        "paraphrases",
-        "goal",
-        "constraints",
-        "requires",
-        "scenes",
-        "paper_steps",
-        "step_budget",
-        "unseen",
-        "ground_truth",
-        "optimum",
-    )
+        "id name goal_oriented constructive paraphrases goal constraints requires scenes "
+        "paper_steps step_budget unseen ground_truth optimum"
+    ).split()
 )
 
 

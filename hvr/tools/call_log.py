@@ -200,7 +200,7 @@ _EMPTY = frozenset(
     her they them their we our us who whom whose which what when where why how there here get gets
     set use used using user users tool tools function call calls return returns returned given based
     provide provided provides following such new one two other system description
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Words that say nothing of what a tool is for."""
 
@@ -252,7 +252,7 @@ _READING = frozenset(
     get find search list show view check read fetch query lookup look retrieve display describe
     count calculate compute compare estimate convert validate verify tell track browse inspect
     ls cat grep wc diff tail head pwd du
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Verbs with which names of tools begin that change nothing, where no hint says so."""
 

@@ -212,17 +212,11 @@ _IMPLIED: dict[str, frozenset[str]] = {
         {":existential-preconditions", ":universal-preconditions"}
     ),
     ":adl": frozenset(
-        {
-            ":strips",
-            ":typing",
-            ":negative-preconditions",
-            ":disjunctive-preconditions",
-            ":equality",
-            ":existential-preconditions",
-            ":universal-preconditions",
-            ":quantified-preconditions",
-            ":conditional-effects",
-        }
+        (
+            ":strips :typing :negative-preconditions :disjunctive-preconditions :equality "
+            ":existential-preconditions :universal-preconditions :quantified-preconditions "
+            ":conditional-effects"
+        ).split()
     ),
     ":fluents": frozenset({":numeric-fluents", ":action-costs"}),
     ":numeric-fluents": frozenset({":action-costs"}),
@@ -237,30 +231,18 @@ _IMPLIED: dict[str, frozenset[str]] = {
 actions come with the numbers in their durations is what all competition domains assume."""
 
 _OF_DOMAIN = frozenset(
-    {
-        ":typing",
-        ":conditional-effects",
-        ":durative-actions",
-        ":duration-inequalities",
-        ":derived-predicates",
-        ":action-costs",
-        ":numeric-fluents",
-        ":fluents",
-    }
+    (
+        ":typing :conditional-effects :durative-actions :duration-inequalities "
+        ":derived-predicates :action-costs :numeric-fluents :fluents"
+    ).split()
 )
 """Flags for what only a domain can use; the others may be given for the sake of problems."""
 
 _UNJUDGED = frozenset(
-    {
-        ":strips",
-        ":time",
-        ":goal-utilities",
-        ":safety-constraints",
-        ":hierarchy",
-        ":htn",
-        ":method-preconditions",
-        ":htn-method-prec",
-    }
+    (
+        ":strips :time :goal-utilities :safety-constraints :hierarchy :htn "
+        ":method-preconditions :htn-method-prec"
+    ).split()
 )
 """Flags that are harmless, or whose meaning hvr does not know."""
 

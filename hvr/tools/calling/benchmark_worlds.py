@@ -65,7 +65,7 @@ _READS = frozenset(
     get_outside_temperature_from_weather_com displayCarStatus get_current_speed display_log
     estimate_drive_feasibility_by_mileage liter_to_gallon gallon_to_liter estimate_distance
     get_zipcode_based_on_city check_tire_pressure find_nearest_tire_shop
-    """.split()  # noqa: SIM905
+    """.split()
 )
 _IDEMPOTENT = frozenset(
     """
@@ -74,7 +74,7 @@ _IDEMPOTENT = frozenset(
     trading_logout add_to_watchlist remove_stock_from_watchlist cancel_booking set_budget_limit
     startEngine lockDoors adjustClimateControl setHeadlights activateParkingBrake pressBrakePedal
     releaseBrakePedal setCruiseControl set_navigation
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Writing functions whose second equal call leaves the state as it is, if only by a refusal."""
 

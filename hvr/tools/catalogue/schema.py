@@ -116,106 +116,22 @@ def quoted(name: object) -> str:
 # what it is called.
 
 _DESTROYING = frozenset(
-    {
-        "abort",
-        "cancel",
-        "clear",
-        "delete",
-        "deprovision",
-        "destroy",
-        "discard",
-        "drop",
-        "erase",
-        "evict",
-        "expunge",
-        "kill",
-        "overwrite",
-        "purge",
-        "remove",
-        "reset",
-        "revoke",
-        "rollback",
-        "terminate",
-        "trash",
-        "truncate",
-        "undo",
-        "uninstall",
-        "wipe",
-        "withdraw",
-    }
+    (
+        "abort cancel clear delete deprovision destroy discard drop erase evict expunge kill "
+        "overwrite purge remove reset revoke rollback terminate trash truncate undo uninstall "
+        "wipe withdraw"
+    ).split()
 )
 """Verbs of calls after which something is gone."""
 
 _WRITING = frozenset(
-    {
-        "accept",
-        "add",
-        "apply",
-        "approve",
-        "append",
-        "assign",
-        "book",
-        "borrow",
-        "buy",
-        "change",
-        "close",
-        "commit",
-        "copy",
-        "create",
-        "deploy",
-        "disable",
-        "edit",
-        "enable",
-        "execute",
-        "grant",
-        "insert",
-        "install",
-        "invite",
-        "issue",
-        "launch",
-        "lend",
-        "lock",
-        "merge",
-        "modify",
-        "move",
-        "open",
-        "order",
-        "patch",
-        "pay",
-        "place",
-        "post",
-        "publish",
-        "push",
-        "put",
-        "redirect",
-        "refund",
-        "register",
-        "rename",
-        "renew",
-        "replace",
-        "reply",
-        "reserve",
-        "restart",
-        "return",
-        "run",
-        "save",
-        "schedule",
-        "sell",
-        "send",
-        "set",
-        "share",
-        "sign",
-        "start",
-        "stop",
-        "submit",
-        "subscribe",
-        "transfer",
-        "unlock",
-        "update",
-        "upgrade",
-        "upload",
-        "write",
-    }
+    (
+        "accept add apply approve append assign book borrow buy change close commit copy create "
+        "deploy disable edit enable execute grant insert install invite issue launch lend lock "
+        "merge modify move open order patch pay place post publish push put redirect refund "
+        "register rename renew replace reply reserve restart return run save schedule sell send "
+        "set share sign start stop submit subscribe transfer unlock update upgrade upload write"
+    ).split()
 )
 """Verbs of calls that change something and leave what was there."""
 

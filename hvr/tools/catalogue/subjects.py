@@ -22,36 +22,9 @@ if TYPE_CHECKING:
 
 BARE_NAMES = frozenset(
     (
-        "id",
-        "ids",
-        "name",
-        "names",
-        "value",
-        "values",
-        "result",
-        "results",
-        "status",
-        "type",
-        "types",
-        "data",
-        "message",
-        "key",
-        "code",
-        "number",
-        "date",
-        "time",
-        "text",
-        "content",
-        "title",
-        "description",
-        "url",
-        "list",
-        "item",
-        "items",
-        "query",
-        "count",
-        "amount",
-    )
+        "id ids name names value values result results status type types data message key code "
+        "number date time text content title description url list item items query count amount"
+    ).split()
 )
 """Names that say nothing without the thing that they are of."""
 

@@ -27,7 +27,7 @@ _NO_IDS = frozenset(
     """
     amount price cost total quantity count date time day month year address street city state
     country zip postal mail email phone text message note reason comment title description
-    """.split()  # noqa: SIM905
+    """.split()
 )
 """Words for what is had by an entity and does not name one, whatever a tool looks up by it."""
 

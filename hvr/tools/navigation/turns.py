@@ -238,23 +238,7 @@ _FALSE = 25
 """Tools that were not used which are learnt from, for each turn; the more alike half of them."""
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_COMMON = frozenset(
-    {
-        "the",
-        "and",
-        "for",
-        "with",
-        "this",
-        "that",
-        "from",
-        "your",
-        "you",
-        "could",
-        "please",
-        "tool",
-        "user",
-    }
-)
+_COMMON = frozenset("the and for with this that from your you could please tool user".split())
 
 
 class ToolNeeds:
@@ -495,21 +479,10 @@ _DETERMINERS = (
 """Words before a noun: it is left open; it is new; it is somebody's; it is known already."""
 
 _PEOPLE = frozenset(
-    {
-        "friend",
-        "cousin",
-        "colleague",
-        "advisor",
-        "brother",
-        "sister",
-        "companion",
-        "someone",
-        "teammate",
-        "boss",
-        "contact",
-        "mother",
-        "father",
-    }
+    (
+        "friend cousin colleague advisor brother sister companion someone teammate boss contact "
+        "mother father"
+    ).split()
 )
 _TELLS = frozenset({"QUOTED", "FILE", "NUMBER", "AT", "TAG", "NAME", "CODE"})
 _ENDING = frozenset(".,;?!") - {","}
@@ -517,26 +490,10 @@ _SHORT = re.compile(r"\b(?!(?:QUOTED|FILE|NUMBER|AT|TAG|NAME)\b)[A-Z]{2,5}\b")
 _TOKEN = re.compile(r"[\w']+|[.,;?!]")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _UNTELLING = frozenset(
-    {
-        "name",
-        "names",
-        "with",
-        "that",
-        "from",
-        "this",
-        "only",
-        "optional",
-        "used",
-        "default",
-        "note",
-        "list",
-        "current",
-        "will",
-        "should",
-        "string",
-        "value",
-        "number",
-    }
+    (
+        "name names with that from this only optional used default note list current will "
+        "should string value number"
+    ).split()
 )
 
 AHEAD, BEHIND = 5, 2

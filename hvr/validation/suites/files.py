@@ -148,38 +148,9 @@ _JSON_STEPS = re.compile(
 """How a plan in JSON begins, with the keys in their usual order."""
 _NEVER_PLANS = frozenset(
     (
-        "bib",
-        "c",
-        "cfg",
-        "cpp",
-        "css",
-        "csv",
-        "gif",
-        "h",
-        "hddl",
-        "html",
-        "ini",
-        "jpg",
-        "js",
-        "lisp",
-        "lock",
-        "md",
-        "pdf",
-        "png",
-        "py",
-        "rst",
-        "sarif",
-        "sh",
-        "svg",
-        "tex",
-        "toml",
-        "ts",
-        "tsv",
-        "xml",
-        "yaml",
-        "yml",
-        "zip",
-    )
+        "bib c cfg cpp css csv gif h hddl html ini jpg js lisp lock md pdf png py rst sarif sh "
+        "svg tex toml ts tsv xml yaml yml zip"
+    ).split()
 )
 """Endings of files that are nothing but what their ending says, even with a plan inside."""
 _TEXT_ENDINGS = frozenset(
@@ -203,20 +174,9 @@ _TEXT_ENDINGS = frozenset(
 """Endings of texts in which people, planners and language models leave plans."""
 _ABOUT = frozenset(
     (
-        "authors",
-        "changelog",
-        "changes",
-        "citation",
-        "code_of_conduct",
-        "contributing",
-        "copying",
-        "history",
-        "licence",
-        "license",
-        "notice",
-        "readme",
-        "security",
-    )
+        "authors changelog changes citation code_of_conduct contributing copying history "
+        "licence license notice readme security"
+    ).split()
 )
 """Names of files about a repository."""
 

@@ -32,33 +32,13 @@ NAMES: Mapping[str, frozenset[str]] = {
     ),
     "blocks": frozenset({"request", "objects", "knowledge", "actions", "history", "macros"}),
     "correct_block": frozenset(
-        {
-            "request",
-            "objects",
-            "knowledge",
-            "actions",
-            "history",
-            "macro",
-            "wanted",
-            "block",
-            "problem",
-            "attempt",
-            "attempts",
-        }
+        (
+            "request objects knowledge actions history macro wanted block problem attempt attempts"
+        ).split()
     ),
     "plan": frozenset({"request", "objects", "knowledge", "actions", "history"}),
     "correct_plan": frozenset(
-        {
-            "request",
-            "objects",
-            "knowledge",
-            "actions",
-            "history",
-            "block",
-            "problem",
-            "attempt",
-            "attempts",
-        }
+        "request objects knowledge actions history block problem attempt attempts".split()
     ),
     "goal": frozenset({"request", "predicates", "kinds", "knowledge", "liquids", "ends"}),
     "correct_goal": frozenset(

@@ -33,16 +33,7 @@ from hvr.validation.report import count
 _TRACE = "trace.jsonl"
 
 _OF_PLANNING = frozenset(
-    {
-        "understood",
-        "objects",
-        "macro-plan",
-        "conditions",
-        "macro-check",
-        "block",
-        "block-check",
-        "left-out",
-    }
+    "understood objects macro-plan conditions macro-check block block-check left-out".split()
 )
 """Events before the first step, which the page shows as a dialogue."""
 

@@ -352,7 +352,7 @@ def _flags(call: ReadCall, clause: RequestClause) -> None:
 _FLAG_WORDS = frozenset(
     """whether true false show display default defaults return print include including optional
     should will when only must file files directory directories with list item items given each
-    result results information""".split()  # noqa: SIM905
+    result results information""".split()
 )
 
 
@@ -420,8 +420,8 @@ def _plain(run: Sequence[Token]) -> bool:
     return not any(token.lower in _NOT_IN_PHRASES | RESTRICTIONS for token in run)
 
 
-_PLACING = frozenset("in at to from of into near via on onto".split())  # noqa: SIM905
-_NOT_IN_PHRASES = frozenset("do does did have has had can could will would shall should i".split())  # noqa: SIM905
+_PLACING = frozenset("in at to from of into near via on onto".split())
+_NOT_IN_PHRASES = frozenset("do does did have has had can could will would shall should i".split())
 
 
 def _named_by(clause: RequestClause, run: Sequence[Token], parameter: ToolParameter) -> bool:

@@ -14,7 +14,7 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 RELATIVE_DAYS = ("today", "tomorrow", "yesterday")
 
 _MONTHS = """january february march april may june july august september october november
-december""".split()  # noqa: SIM905
+december""".split()
 
 MONTHS: Mapping[str, int] = {
     **{name: number for number, name in enumerate(_MONTHS, 1)},
@@ -24,8 +24,8 @@ MONTHS: Mapping[str, int] = {
 """Months by their names, in full and short."""
 
 _SMALL = """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-sixteen seventeen eighteen nineteen""".split()  # noqa: SIM905
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
+sixteen seventeen eighteen nineteen""".split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 
 NUMBER_WORDS: Mapping[str, int] = {
     "zero": 0,
@@ -70,7 +70,7 @@ CONVERSIONS: Mapping[tuple[str, str], float] = {
 """Factors from one unit to another."""
 
 _CAPITALS = """I You He She We They It The A An My I'm I'd I've I'll OK Please English AM PM ID URL
-Hi Hello Hey FYI ASAP PS""".split()  # noqa: SIM905
+Hi Hello Hey FYI ASAP PS""".split()
 
 LOOSE_CAPITALS = frozenset(
     [*(day.capitalize() for day in WEEKDAYS), *(month.capitalize() for month in _MONTHS),
@@ -80,39 +80,37 @@ LOOSE_CAPITALS = frozenset(
 
 DETERMINERS = frozenset(
     """a an the my your our his her its their this that these those all every each both some any
-    no another""".split()  # noqa: SIM905
+    no another""".split()
 )
 
-PRONOUNS = frozenset("it them that this these those one ones they him her".split())  # noqa: SIM905
+PRONOUNS = frozenset("it them that this these those one ones they him her".split())
 
 PREPOSITIONS = frozenset(
     """to from in into on onto at of for with by under over about as via per between through
-    inside within up out off toward towards around near against across""".split()  # noqa: SIM905
+    inside within up out off toward towards around near against across""".split()
 )
 
 AUXILIARIES = frozenset(
     """is are was were am be been being do does did has have had can could will would shall should
-    may might must""".split()  # noqa: SIM905
+    may might must""".split()
 )
 
-QUESTION_WORDS = frozenset(
-    "what when where which who whom whose why how whether".split()  # noqa: SIM905
-)
+QUESTION_WORDS = frozenset("what when where which who whom whose why how whether".split())
 
 ADVERBS = frozenset(
     """please kindly just also now then first finally next quickly immediately simply really only
     again still so well actually maybe perhaps too additionally subsequently afterwards afterward
     later once already right away directly soon currently properly exactly precisely here there
     instead ahead back together well meanwhile thereafter lastly secondly firstly presently
-    somewhere anywhere indeed even yet moment know""".split()  # noqa: SIM905
+    somewhere anywhere indeed even yet moment know""".split()
 )
 
 COURTESY = frozenset(
     """hi hello hey thanks thank ok okay alright sure great cheers dear sorry excuse me
-    appreciated favor favour assistance""".split()  # noqa: SIM905
+    appreciated favor favour assistance""".split()
 )
 
-SUBJECTS = frozenset("i you he she it we they somebody someone there".split())  # noqa: SIM905
+SUBJECTS = frozenset("i you he she it we they somebody someone there".split())
 
 ACTIONS: tuple[frozenset[str], ...] = tuple(
     frozenset(group.split())
@@ -208,14 +206,14 @@ PHRASAL: Mapping[str, str] = {
 
 RESTRICTIONS = frozenset(
     """not no nothing nobody none never only except but else other others everything anything
-    neither nor without unless else""".split()  # noqa: SIM905
+    neither nor without unless else""".split()
 )
 """Words that restrict a request: a call that writes may pass over none of them."""
 
-TO_WORDS = frozenset("to into onto toward towards as".split())  # noqa: SIM905
-FROM_WORDS = frozenset("from off".split())  # noqa: SIM905
-END_NAMES = frozenset("to target destination dest new receiver recipient output end until".split())  # noqa: SIM905
-START_NAMES = frozenset("from source origin src old start base input since begin".split())  # noqa: SIM905
+TO_WORDS = frozenset("to into onto toward towards as".split())
+FROM_WORDS = frozenset("from off".split())
+END_NAMES = frozenset("to target destination dest new receiver recipient output end until".split())
+START_NAMES = frozenset("from source origin src old start base input since begin".split())
 NAMED = (
     "named",
     "called",
@@ -290,7 +288,7 @@ _ENDINGS = re.compile(
 
 _PARTICIPLES = frozenset(
     """sent paid bought sold made found gotten given taken written lent brought told said shown seen
-    gone begun chosen kept left lost met""".split()  # noqa: SIM905
+    gone begun chosen kept left lost met""".split()
 )
 
 

@@ -147,23 +147,9 @@ def _path(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | None:
 
 
 _NO_PATHS = frozenset(
-    [
-        "and/or",
-        "his/her",
-        "her/his",
-        "he/she",
-        "she/he",
-        "yes/no",
-        "km/h",
-        "e.g",
-        "i.e",
-        "a.m",
-        "p.m",
-        "n/a",
-        "w/o",
-        "either/or",
-        "on/off",
-    ]
+    (
+        "and/or his/her her/his he/she she/he yes/no km/h e.g i.e a.m p.m n/a w/o either/or on/off"
+    ).split()
 )
 
 
@@ -262,7 +248,7 @@ def _pronoun(text: str, start: int, end: int) -> bool:
 
 
 _BEFORE_ONE = frozenset(
-    "the this that which first last second third other next new old no any each every".split()  # noqa: SIM905
+    "the this that which first last second third other next new old no any each every".split()
 )
 
 
@@ -337,8 +323,8 @@ def _surely_name(text: str, words: list[tuple[int, int]]) -> bool:
     return len(said) > 1 and said.isupper() and len(words) == 1 and said.isalpha()
 
 
-_TITLES = frozenset("mr mrs ms dr prof".split())  # noqa: SIM905
-_ABBREVIATIONS = _TITLES | frozenset("ltd inc corp co st mt jr sr no vs".split())  # noqa: SIM905
+_TITLES = frozenset("mr mrs ms dr prof".split())
+_ABBREVIATIONS = _TITLES | frozenset("ltd inc corp co st mt jr sr no vs".split())
 _ADDRESS = re.compile(r"^(?:Mr|Mrs|Ms)\.?\s+")
 _CONTRACTED = frozenset(
     ["it", "that", "what", "here", "there", "let", "who", "where", "how", "he", "she", "when"]
