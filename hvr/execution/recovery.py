@@ -291,7 +291,7 @@ class RecoveryProgress:
         self.used[name] += 1
 
 
-# Acting -------------------------------------------------------------------------------------------
+# Execution world ----------------------------------------------------------------------------------
 # What the loop of `hvr.execution.executor` needs of a world: plans, a watch, and ways out.
 #
 # The kitchen's world (`hvr.execution.world`) keeps a knowledge graph and looks at a scene; a world

@@ -197,7 +197,7 @@ class World:
     """Literals are said in hvr's own words."""
 
     def plan(self, policy: Policy[Any], stage: Any, avoid: frozenset[str], reason: str) -> Planned:
-        """See `Acting`."""
+        """See `ExecutionWorld`."""
         inventory = self.inventory()
         if avoid:
             inventory = inventory.without(avoid)
@@ -206,21 +206,21 @@ class World:
     def watch(
         self, planned: Planned, promises: ConstraintMonitor, *, aside: bool = False
     ) -> SceneMonitor:
-        """See `Acting`."""
+        """See `ExecutionWorld`."""
         return SceneMonitor(self, planned, promises, aside=aside)
 
     def crowding(
         self, impasse: Impasse, relevant: Collection[str], *, new: bool
     ) -> tuple[str, tuple[str, ...]]:
-        """See `Acting`."""
+        """See `ExecutionWorld`."""
         return crowded_place(impasse, relevant, self.scene, new=new)
 
     def replaceable(self, impasse: Impasse, avoid: frozenset[str]) -> str | None:
-        """See `Acting`."""
+        """See `ExecutionWorld`."""
         return replaceable(impasse, self.graph, self.inventory(), avoid)
 
     def missing(self, policy: Policy[Any], stage: Any, *, spare: bool = False) -> tuple[str, ...]:
-        """See `Acting`."""
+        """See `ExecutionWorld`."""
         inventory = self.inventory()
         if not inventory.unplaced:
             return ()
@@ -230,18 +230,18 @@ class World:
         return missing_objects(needed, inventory)
 
     def unplaced(self) -> frozenset[str]:
-        """See `Acting`."""
+        """See `ExecutionWorld`."""
         return self.inventory().unplaced
 
     def place_to_open(self, sought: Sequence[str], shut: Collection[str]) -> str | None:
-        """See `Acting`."""
+        """See `ExecutionWorld`."""
         places = [place for place in self.unopened() if place not in shut]
         return likeliest_place(sought, places, self.inventory())
 
     def opening(
         self, policy: Policy[Any], place: str, for_nothing: tuple[str, ...], stage: Any
     ) -> Planned:
-        """See `Acting`."""
+        """See `ExecutionWorld`."""
         return policy.opening(place, for_nothing, stage, self.graph, self.inventory())
 
     # acting

@@ -1,5 +1,10 @@
-"""Ontology and knowledge graph: what there is in a kitchen, what it is good for, how it is now.
+"""What hvr knows of a scene: the ontology, the scene graph, and the knowledge graph made of both.
 
-`hvr.knowledge.ontology` reads the ontology, `hvr.knowledge.wording` what things are called in
-it, `hvr.knowledge.graph` keeps the graph of a scene and turns it into PDDL facts and problems.
+The ontology (`ontology.py`) says which classes there are, what they are good for and what they are
+called. `KnowledgeGraph` (`graph.py`) holds the present state of one scene as RDF. This room hands
+on PDDL facts and problems, answers to SPARQL queries, and the wording of facts and actions.
+
+Begin with `graph.py`; `triples.py` shows how a `SceneGraph` becomes RDF. `retrieval/` chooses the
+objects that a goal or a prompt needs. `world_file.py` reads `world.toml`. `roles.py` lists what
+`hvr.language` may ask of an ontology, so that the grammar names no class and no predicate.
 """

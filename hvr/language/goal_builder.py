@@ -1,4 +1,4 @@
-"""Where things were at the start: 'wash the mug and put it back'."""
+"""Goals in PDDL: conditions and constraints on the chosen objects, in stages."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Sentences to meaning.
 
-Words are looked up (`lexicon`), read into clauses and noun phrases (`cursor`, `phrases`,
-`clauses`, `syntax`), and these become entities with conditions on them (`referents`, `verbs`,
-`draft`, `meaning`). Where a word can be several things ("toast", "open", "water"), its
+hvr looks words up (`lexicon`), reads them into clauses and noun phrases (`cursor`, `clauses`,
+`noun_phrases`, `syntax`), and turns these into entities with conditions on them (`reference`,
+`verb_phrases`, `meaning`). Where a word can be several things ("toast", "open", "water"), its
 neighbours decide.
 """
 

@@ -1,1 +1,10 @@
-"""Language models: one small protocol, providers, and what is put around them."""
+"""Language models: one protocol, its providers, and the layers around them.
+
+A `Model` (`model.py`) turns a `Request` into an `Answer`. `connect` in `connect.py` hands one on
+with its layers: recording, cache, retries, budgets, rate limit and a guard, and counts its use.
+
+Begin with `connect.py`: `PROVIDERS` lists the providers, `stack` the order of the layers. Each
+provider is a module (`openai_model.py`, `gemini.py`, `huggingface.py`); it raises the `ModelError`
+of `errors.py`, whose `kind` decides whether hvr retries. `config.py` reads keys and limits from
+the environment and pyproject.toml.
+"""

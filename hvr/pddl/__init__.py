@@ -1,8 +1,13 @@
 """The planning language: text, lifted model, ground task and state.
 
-Text is read by `parse_domain`, `parse_problem`, `parse_formula` and `parse_plan` into the values
-of `hvr.pddl.model`, printed by `print_…`, and compiled on demand by a `Task` into operators over
-`State`s. Nothing here knows of robots, knowledge graphs or the command line.
+`parse_domain`, `parse_problem`, `parse_formula` and `parse_plan` read text into the values of
+`hvr.pddl.model`; `print_…` turns the values back into text. A `Task` compiles a domain and a
+problem on demand into operators over `State`s, which are bit sets. Nothing here knows robots,
+knowledge graphs or the command line.
+
+Begin with `model.py`, then `task.py` and `state.py`. `hierarchy/` does the same for HDDL.
+`checker.py` checks certificates; it shares only the parsers with the rest of hvr, so that a proof
+does not rest on the validator.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,13 @@
-"""Plan validation: is the plan valid, and if not, at which step and why.
+"""Plan validation: whether a plan is valid, and if not, at which step, why, and what repairs it.
 
-`Validator` executes steps one at a time, with undo and fork; `validate` answers for whole files,
-`stream` for as many texts as come.
-Reports are plain values; `hvr.validation.report` renders them.
+`Validator` executes steps one at a time, with undo and fork; `validate` judges whole files, and
+`stream` any number of texts. They hand on reports, which are plain values (`report.py`).
+
+Begin with `validator.py`. `sequences.py` judges plain sequences on `stepper.py`, `temporal.py`
+plans in time, `continuous/` processes and events, `hierarchical/` HDDL plans. `repair.py` and
+`minimise.py` improve plans. `findings.py` is the table of rules; `lint.py` has the rules about
+models, `reporters/` the formats of reports. `suites/` finds plans in folders, `extraction/` in
+planners' output and in answers.
 """
 
 from typing import TYPE_CHECKING, Any

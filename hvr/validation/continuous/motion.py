@@ -1,8 +1,8 @@
 """The motion of numbers between two happenings, and the truth of conditions along it.
 
 Rates may depend on numbers that change. If no number depends on itself (a triangular system), each
-number is the integral of a rate that is already known, and usually a polynomial in time. `systems`
-solves all other rates; it is imported only when a task needs it.
+number is the integral of a rate that is already known, and usually a polynomial in time.
+`integration` solves all other rates; it is imported only when a task needs it.
 """
 
 from __future__ import annotations

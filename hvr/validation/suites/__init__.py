@@ -1,7 +1,7 @@
 """Suites: which plans belong to which problems of which domains, and what is left over.
 
-A suite is made of folders and files (`collected`), of patterns with `{domain}` and `{problem}`
-(`patterns`), or of a manifest (`manifest`). No file that was seen is passed over in silence.
+`collection` makes a suite of folders and files, of patterns with `{domain}` and `{problem}`, or of
+a manifest; `judging` judges it. No file that was seen is passed over in silence.
 """
 
 from __future__ import annotations

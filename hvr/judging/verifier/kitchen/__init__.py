@@ -4,11 +4,9 @@ The symbolic validator proves that a plan can be carried out and reaches its goa
 what was asked it cannot see: the goal may have been misread, or there may be none. These
 modules hold a plan against the words of the request.
 
-`links` and `linked_plan` say what each step needs and who brought it about, `outcome` what a plan
-has done, `asked` what a request names, `likeness` which things a name fits, `marks` what the two
-have to do with each other. `graph` makes the plan graph of it all. `misses` makes plans that miss
-a request and `detours` others that do not, `families` what is learnt from; `shipped` is the
-trained verifier. Only the last two need torch.
+`linked_plan` says what each step needs and which step supplies it, `mentions` what a request
+names, and `step_features` how well the steps and the plan's end match the request. `graph` makes
+the plan graph of all three. `kitchen_verifier` loads the trained verifier.
 """
 
 from hvr.judging.verifier.kitchen.graph import graph_of, kitchen_graph
