@@ -39,7 +39,7 @@ from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.world_file import load_world
 from hvr.language.goal_builder import Goal, Stage
 from hvr.language.grammar import Reader
-from hvr.language.learnt.agreement import EndStates, Thresholds, agreed
+from hvr.language.learnt.agreement import EndStates, ReaderThresholds, agreed
 from hvr.language.learnt.reader import LearntReader, Reading
 from hvr.language.readers import is_plain
 from hvr.worlds.kitchen import Kitchen
@@ -125,7 +125,7 @@ class Bench:
         thresholds: of the agreement.
     """
 
-    def __init__(self, *, restricted: bool, thresholds: Thresholds) -> None:
+    def __init__(self, *, restricted: bool, thresholds: ReaderThresholds) -> None:
         ontology, domain = load_ontology(), load_world().agent.domain()
         self.grammar = Reader(ontology, domain, any_place=True)
         self.learnt = LearntReader(
@@ -269,9 +269,15 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--part", choices=PARTS, default="kept", help="these task folders")
     parser.add_argument("--limit", type=int, help="only N demonstrations, spread evenly")
     parser.add_argument("--no-scene", action="store_true", help="compare the classes of all scenes")
-    parser.add_argument("--alone", type=float, default=Thresholds.alone, help="see Thresholds")
-    parser.add_argument("--against", type=float, default=Thresholds.against, help="see Thresholds")
-    parser.add_argument("--heard", type=float, default=Thresholds.heard, help="see Thresholds")
+    parser.add_argument(
+        "--alone", type=float, default=ReaderThresholds.alone, help="see Thresholds"
+    )
+    parser.add_argument(
+        "--against", type=float, default=ReaderThresholds.against, help="see Thresholds"
+    )
+    parser.add_argument(
+        "--heard", type=float, default=ReaderThresholds.heard, help="see Thresholds"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every reading there")
     return parser.parse_args(arguments)
 
@@ -288,7 +294,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen = [chosen[i * len(chosen) // options.limit] for i in range(options.limit)]
     bench = Bench(
         restricted=not options.no_scene,
-        thresholds=Thresholds(alone=options.alone, against=options.against, heard=options.heard),
+        thresholds=ReaderThresholds(
+            alone=options.alone, against=options.against, heard=options.heard
+        ),
     )
     print(f"{conditions()} · part {options.part} · {len(chosen)} demonstrations · "
           f"head {bench.learnt.head.digest}")  # fmt: skip

@@ -18,7 +18,7 @@ from hvr.execution.explanation import literal_clause
 from hvr.execution.world import open_world
 from hvr.judging.verifier.kitchen.graph import kitchen_tools
 from hvr.judging.verifier.kitchen.linked_plan import Fact, say_action, say_ends
-from hvr.judging.verifier.kitchen.mentions import Mentions, mentions_of
+from hvr.judging.verifier.kitchen.mentions import RequestMentions, mentions_of
 from hvr.judging.verifier.kitchen.step_features import NameMatch, name_match
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.context import class_context, object_context
@@ -47,7 +47,7 @@ def digest(lines: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def reading(asked: Mentions) -> str:
+def reading(asked: RequestMentions) -> str:
     things = "; ".join(
         f"{'|'.join(sorted(t.classes))} {t.count} {t.optional} {t.role} {sorted(t.states)}"
         for t in asked.things

@@ -33,8 +33,8 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from hvr.knowledge.ontology import Ontology, load_ontology
-from hvr.language.learnt.decode import Candidate, Space
-from hvr.language.learnt.encoder import LAYERS, Encoder
+from hvr.language.learnt.decode import ScoredFrame, Space
+from hvr.language.learnt.encoder import LAYERS, SentenceEncoder
 from hvr.language.learnt.frames import OTHER
 from hvr.language.learnt.head import POINTERS, SHIPPED, Head, labels_of
 from hvr.language.taxonomy import Taxonomy
@@ -242,18 +242,18 @@ class Decoder:
     """The reader up to its frames, without a scene's objects."""
 
     def __init__(self, ontology: Ontology, path: Path) -> None:
-        self.head = Head(Encoder(), path)
+        self.head = Head(SentenceEncoder(), path)
         self.labels = labels_of(self.head, ontology)
         self.space = Space(self.head.classes, Taxonomy(ontology))
 
-    def ranked(self, text: str, classes: frozenset[str]) -> list[Candidate]:
+    def ranked(self, text: str, classes: frozenset[str]) -> list[ScoredFrame]:
         """Return the frames of a sentence, the likeliest first."""
         return self.space.ranked(self.head.scores(text, self.labels), classes)
 
 
 def relabelled(path: Path, ontology: Ontology) -> None:
     """Give a head the labels that the ontology has now; nothing else of it changes."""
-    encoder = Encoder()
+    encoder = SentenceEncoder()
     with np.load(path) as file:
         stored = dict(file)
     about = json.loads(str(stored["about"]))
@@ -329,7 +329,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
-    ontology, encoder = load_ontology(), Encoder()
+    ontology, encoder = load_ontology(), SentenceEncoder()
     records = [r for path in options.data for r in read_records(path)]
     packaged = {n: {o.object_type for o in load_scene(n).objects} for n in scene_names()}
     scenes = scene_classes(records, ontology, packaged)
@@ -381,7 +381,7 @@ def open_examples(
 
 
 def pointers(
-    parts: Mapping[str, Sequence[Example]], meanings: Meanings, encoder: Encoder,
+    parts: Mapping[str, Sequence[Example]], meanings: Meanings, encoder: SentenceEncoder,
     options: argparse.Namespace,
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """Train the network, and return what the file holds of it."""

@@ -36,10 +36,10 @@ from hvr.execution.explanation import literal_clause, negated
 from hvr.execution.recovery import (
     PLAN_REPAIRS,
     REPLANNING_STRATEGIES,
+    BeliefMonitor,
     ExecutionWorld,
     Goal,
     Impasse,
-    Monitor,
     RecoverablePolicy,
     RecoveryProgress,
 )
@@ -246,7 +246,7 @@ class Executor(Generic[Goal]):
             tuple(sorted(self._ladder.used.items())),
         )
 
-    def _execute(self, planned: Planned, watch: Monitor) -> Impasse | None:
+    def _execute(self, planned: Planned, watch: BeliefMonitor) -> Impasse | None:
         """Carry out a plan; return the impasse it ends in, or None when its goal is reached."""
         todo = [
             (number, action)
@@ -303,10 +303,10 @@ class Executor(Generic[Goal]):
             ]
         return self._missed(watch)
 
-    def _outdated(self, watch: Monitor, rest: tuple[GroundAction, ...], why: str) -> Impasse:
+    def _outdated(self, watch: BeliefMonitor, rest: tuple[GroundAction, ...], why: str) -> Impasse:
         return Impasse((), None, True, rest, *watch.ahead(watch.state), self.steps, why)
 
-    def _missed(self, watch: Monitor) -> Impasse | None:
+    def _missed(self, watch: BeliefMonitor) -> Impasse | None:
         """Return the impasse at the end of a plan, if its goal does not hold."""
         unmet = watch.unmet_goal()
         if not unmet:

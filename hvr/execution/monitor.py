@@ -150,7 +150,7 @@ class SceneMonitor:
         return Validator(task, state=state)
 
     def outdated(self, rest: Sequence[GroundAction]) -> str:
-        """See `hvr.execution.recovery.Monitor`: a plan that works is kept."""
+        """See `hvr.execution.recovery.BeliefMonitor`: a plan that works is kept."""
         del rest
         return ""
 

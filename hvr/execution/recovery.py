@@ -317,7 +317,7 @@ class RecoverablePolicy(Protocol[Goal]):
         ...
 
 
-class Monitor(Protocol):
+class BeliefMonitor(Protocol):
     """Keeps the believed state in step with the world while a plan runs."""
 
     @property
@@ -382,7 +382,7 @@ class ExecutionWorld(Protocol):
 
     def watch(
         self, planned: Planned, promises: ConstraintMonitor, *, aside: bool = False
-    ) -> Monitor:
+    ) -> BeliefMonitor:
         """Return a watch over a plan that begins now; see `hvr.execution.monitor.SceneMonitor`."""
         ...
 

@@ -25,7 +25,7 @@ Insertion: TypeAlias = tuple[int, int]
 """A place, and the number of an operator that may be put in there."""
 
 
-class Effects:
+class RelaxedEffects:
     """A step as the abstraction sees it, restricted to bits that something reads."""
 
     __slots__ = ("add", "delete", "makes", "perhaps", "precondition", "spoils")
@@ -97,8 +97,8 @@ class RelaxedSteps:
         if read & self.derived:
             # What a derived atom follows from is not looked into.
             read = -1
-        self.effects = [Effects(operator, read) for operator in operators]
-        self.other_effects = [Effects(operator, read) for operator in others]
+        self.effects = [RelaxedEffects(operator, read) for operator in operators]
+        self.other_effects = [RelaxedEffects(operator, read) for operator in others]
 
     def forced(self, bits: int) -> Decided | None:
         """Return what every solution keeps, and what none has.
@@ -236,7 +236,7 @@ class RelaxedSteps:
         return (*(_NOTHING,) * (len(levels) - len(after)), *after)
 
     def _once(
-        self, effects: Effects, state: PossibleValues, certain: bool
+        self, effects: RelaxedEffects, state: PossibleValues, certain: bool
     ) -> PossibleValues | None:
         """Return one abstract state after a step."""
         true, false = state

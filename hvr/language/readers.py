@@ -41,7 +41,7 @@ def make_reader(
     check_reader(name)
     if name is None:
         name = "both" if _is_installed() else "grammar"
-    kinds = {"grammar": Reader, "learnt": LearntOnly, "both": Agreement}
+    kinds = {"grammar": Reader, "learnt": LearntOnly, "both": AgreementReader}
     return kinds[name](ontology, domain, any_place=any_place)
 
 
@@ -82,16 +82,16 @@ class LearntOnly(_WithLearnt):
 
     def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         """See `Reader`."""
-        from hvr.language.learnt.agreement import Thresholds, marked
+        from hvr.language.learnt.agreement import ReaderThresholds, marked
 
         reading = self.learnt.read(request, inventory)
-        if reading.goal is None or reading.p < Thresholds().alone:
+        if reading.goal is None or reading.p < ReaderThresholds().alone:
             why = reading.refusal or f"{100 * reading.p:.0f} % sure at most"
             raise LanguageError(f"the learnt reader does not understand this request: {why}")
         return (marked(reading.goal, reading.p, self.learnt.head.digest),)
 
 
-class Agreement(_WithLearnt):
+class AgreementReader(_WithLearnt):
     """Reads requests by grammar, and asks the learnt reader where there may be doubt."""
 
     def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
@@ -103,7 +103,7 @@ class Agreement(_WithLearnt):
             grammar, others = error, []
         if isinstance(grammar, Goal) and (others or is_plain(request, grammar)):
             return grammar, *others
-        from hvr.language.learnt.agreement import EndStates, Thresholds, agreed
+        from hvr.language.learnt.agreement import EndStates, ReaderThresholds, agreed
 
         try:
             reading = self.learnt.read(request, inventory)
@@ -112,7 +112,7 @@ class Agreement(_WithLearnt):
                 raise grammar from None
             return (grammar,)
         ends = EndStates(self.taxonomy, inventory, self.domain)
-        return agreed(grammar, reading, ends, Thresholds(), self.learnt.head.digest)
+        return agreed(grammar, reading, ends, ReaderThresholds(), self.learnt.head.digest)
 
 
 def is_plain(request: str, goal: Goal) -> bool:
@@ -120,4 +120,4 @@ def is_plain(request: str, goal: Goal) -> bool:
     return len(request.split()) <= _PLAIN_WORDS and not goal.unread and not goal.notes
 
 
-__all__ = ["READERS", "Agreement", "LearntOnly", "check_reader", "is_plain", "make_reader"]
+__all__ = ["READERS", "AgreementReader", "LearntOnly", "check_reader", "is_plain", "make_reader"]

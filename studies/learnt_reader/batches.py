@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from hvr.knowledge.ontology import Ontology
-from hvr.language.learnt.encoder import WIDTH, Encoder, WordPieces
+from hvr.language.learnt.encoder import WIDTH, SentenceEncoder, WordPieces
 from hvr.language.learnt.frames import Mentions
 from hvr.language.learnt.head import POINTERS
 from hvr.language.taxonomy import Taxonomy
@@ -88,7 +88,7 @@ class States:
     """
 
     def __init__(
-        self, texts: Sequence[str], encoder: Encoder, layers: int, cache: Path,
+        self, texts: Sequence[str], encoder: SentenceEncoder, layers: int, cache: Path,
         say: Callable[[str], None] = print,
     ) -> None:  # fmt: skip
         self.texts = {text: number for number, text in enumerate(dict.fromkeys(texts))}
@@ -101,7 +101,9 @@ class States:
             self.states, self.ends = file["states"], file["ends"]
         self.path = path
 
-    def _make(self, encoder: Encoder, layers: int, path: Path, say: Callable[[str], None]) -> None:
+    def _make(
+        self, encoder: SentenceEncoder, layers: int, path: Path, say: Callable[[str], None]
+    ) -> None:
         below = [Layer(encoder.layer(n)).eval() for n in range(layers)]
         texts = list(self.texts)
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hvr.language.learnt.encoder import HEADS, WIDTH, Encoder
+from hvr.language.learnt.encoder import HEADS, WIDTH, SentenceEncoder
 from hvr.language.learnt.frames import KINDS, ONLY_PLACING, OTHER, PLACING
 from hvr.language.learnt.head import POINTERS, ROOM, SLOTS
 
@@ -115,7 +115,7 @@ class Network(nn.Module):
     """
 
     def __init__(
-        self, encoder: Encoder, tuned: Sequence[int], label_vectors: Tensor, owners: Tensor,
+        self, encoder: SentenceEncoder, tuned: Sequence[int], label_vectors: Tensor, owners: Tensor,
         classes: int,
     ) -> None:  # fmt: skip
         super().__init__()

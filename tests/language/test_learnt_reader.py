@@ -24,8 +24,8 @@ from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.world_file import load_world
 from hvr.language.goal_builder import Goal, Stage, goal_of
 from hvr.language.grammar import Reader
-from hvr.language.learnt.agreement import EndStates, Thresholds, agreed
-from hvr.language.learnt.encoder import Encoder, is_installed
+from hvr.language.learnt.agreement import EndStates, ReaderThresholds, agreed
+from hvr.language.learnt.encoder import SentenceEncoder, is_installed
 from hvr.language.learnt.frames import (
     KINDS,
     ONLY_PLACING,
@@ -121,7 +121,7 @@ def reading(text: str | None, p: float) -> Reading:
     return Reading(Frame("place", "Apple", "CounterTop"), goal(text) if text else None, p)
 
 
-THRESHOLDS = Thresholds(alone=0.7, against=0.8, heard=0.6, instead=0.85, near=0.3)
+THRESHOLDS = ReaderThresholds(alone=0.7, against=0.8, heard=0.6, instead=0.85, near=0.3)
 
 
 def choose(first: Goal | HvrError, second: Reading, ends: EndStates) -> tuple[Goal, ...]:
@@ -257,7 +257,7 @@ def test_weights_that_are_none_are_refused(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"\x02\0\0\0\0\0\0\0no")
     pytest.importorskip("numpy")
     with pytest.raises(DataFileError, match="no weights"):
-        Encoder(tmp_path)
+        SentenceEncoder(tmp_path)
 
 
 words = st.lists(st.sampled_from(("put", "the", "knife", "in", "cup")), min_size=1, max_size=8)
@@ -287,7 +287,7 @@ def test_a_head_that_is_none_is_refused(tmp_path: Path) -> None:
 
     np.savez(tmp_path / "head.npz", about=np.array('{"classes": [], "labels": {}, "tuned": []}'))
     with pytest.raises(DataFileError, match="no head of a learnt reader: 'grams'"):
-        Head(Encoder(), tmp_path / "head.npz")
+        Head(SentenceEncoder(), tmp_path / "head.npz")
 
 
 @needs_extra
@@ -295,7 +295,7 @@ def test_the_encoder_is_that_of_the_package() -> None:
     """Numbers that sentence-transformers 6.2 computes from the package's weights."""
     import numpy as np
 
-    encoder = Encoder()
+    encoder = SentenceEncoder()
     vector = encoder.sentence("Put a chilled head of lettuce on the table, café!")
     assert encoder.pieces.numbers("tomatoe's")[0] == 101
     assert abs(float(np.linalg.norm(vector)) - 1) < 1e-5
@@ -336,7 +336,7 @@ def test_what_is_off_the_point_is_not_acted_on(
     learnt: LearntReader, inventory: Inventory, text: str
 ) -> None:
     result = learnt.read(text, inventory)
-    assert result.goal is None or result.p < Thresholds().alone
+    assert result.goal is None or result.p < ReaderThresholds().alone
 
 
 @needs_extra

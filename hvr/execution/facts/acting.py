@@ -333,13 +333,13 @@ class FactMonitor:
 
     @property
     def state(self) -> State:
-        """See `hvr.execution.recovery.Monitor`."""
+        """See `hvr.execution.recovery.BeliefMonitor`."""
         return self._state
 
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
-        """See `hvr.execution.recovery.Monitor`."""
+        """See `hvr.execution.recovery.BeliefMonitor`."""
         del before  # as it is believed, but for numbers that are rounded in the text of a problem
         before = self._state
         ahead = Validator(self.task, state=before)
@@ -375,7 +375,7 @@ class FactMonitor:
         )
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:
-        """See `hvr.execution.recovery.Monitor`."""
+        """See `hvr.execution.recovery.BeliefMonitor`."""
         unmet = failed_literals(Validator(self.task, state=self.state).apply(action).failure)
         why = explain_state(unmet, self.world.wording) or "a condition is unmet"
         return Deviation(
@@ -389,23 +389,23 @@ class FactMonitor:
         )
 
     def unmet_goal(self) -> tuple[Expression, ...]:
-        """See `hvr.execution.recovery.Monitor`."""
+        """See `hvr.execution.recovery.BeliefMonitor`."""
         missing = failed_literals(Validator(self.task, state=self.state).goal_failure())
         return missing if self._aside else missing or self.promises.unmet(self.state)
 
     def ahead(self, state: State) -> tuple[Task, State]:
-        """See `hvr.execution.recovery.Monitor`."""
+        """See `hvr.execution.recovery.BeliefMonitor`."""
         left = self.promises.prohibitions if self._aside else self.promises.left
         return with_constraints(self.task, self._own(state), left)
 
     def resumed(self, differing: Difference) -> Validator:
-        """See `hvr.execution.recovery.Monitor`."""
+        """See `hvr.execution.recovery.BeliefMonitor`."""
         del differing
         task, state = self.ahead(self.state)
         return Validator(task, state=state)
 
     def outdated(self, rest: Sequence[GroundAction]) -> str:
-        """See `hvr.execution.recovery.Monitor`: a plan that works is kept."""
+        """See `hvr.execution.recovery.BeliefMonitor`: a plan that works is kept."""
         del rest
         return ""
 

@@ -168,7 +168,7 @@ class TimedWatch(FactMonitor):
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
-        """See `hvr.execution.recovery.Monitor`: wait until the step is due, look, and do it."""
+        """Wait until the step is due, look, and do it: see `BeliefMonitor`."""
         world = self.world
         noticed: tuple[Deviation, ...] = ()
         waited = Difference()

@@ -273,7 +273,7 @@ left out is far away or behind doors, and every object more makes the problem ha
 
 
 @dataclass
-class ObjectChoice:
+class ObjectSelection:
     """A growing choice of objects.
 
     Args:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hvr.knowledge.ontology import Ontology
-from hvr.knowledge.retrieval.inventory import ObjectChoice
+from hvr.knowledge.retrieval.inventory import ObjectSelection
 from hvr.knowledge.roles import (
     APPARATUS,
     CONTAINS,
@@ -151,7 +151,7 @@ class Means:
         chosen: the objects that the goal speaks of; the means are added.
     """
 
-    def __init__(self, chosen: ObjectChoice) -> None:
+    def __init__(self, chosen: ObjectSelection) -> None:
         self.chosen = chosen
         self.inventory = chosen.inventory
         self._roles = self.inventory.roles

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hvr.knowledge.ontology import Ontology
-from hvr.knowledge.retrieval.inventory import Inventory, ObjectChoice, situation
+from hvr.knowledge.retrieval.inventory import Inventory, ObjectSelection, situation
 from hvr.knowledge.retrieval.means import Means, supplies_of
 from hvr.knowledge.roles import BIN, CARRIER, CUTTABLE, SERVED, SLOT, roles_of
 from hvr.pddl.model import (
@@ -193,7 +193,7 @@ class _Chooser:
 
     def __init__(self, inventory: Inventory) -> None:
         self.inventory = inventory
-        self.chosen = ObjectChoice(inventory)
+        self.chosen = ObjectSelection(inventory)
 
     def choose(self, goal: Expression) -> None:
         """Choose what a goal speaks of, and the means to it."""

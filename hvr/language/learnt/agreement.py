@@ -228,7 +228,7 @@ _PLACES = frozenset({"on", "in"})
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class ReaderThresholds:
     """How sure the learnt reader must be.
 
     Chosen on demonstrations that are not kept apart, by a head that had not seen them, and on
@@ -251,7 +251,11 @@ class Thresholds:
 
 
 def agreed(
-    grammar: Goal | HvrError, reading: Reading, ends: EndStates, thresholds: Thresholds, head: str
+    grammar: Goal | HvrError,
+    reading: Reading,
+    ends: EndStates,
+    thresholds: ReaderThresholds,
+    head: str,
 ) -> tuple[Goal, ...]:
     """Return the goal that counts; or both, where they end differently.
 
@@ -301,7 +305,7 @@ def marked(goal: Goal, p: float, head: str) -> Goal:
     return goal.replace(notes=(note, *goal.notes), reader=f"learnt {head}")
 
 
-def _with_nearest(error: HvrError, reading: Reading, thresholds: Thresholds) -> HvrError:
+def _with_nearest(error: HvrError, reading: Reading, thresholds: ReaderThresholds) -> HvrError:
     if reading.goal is None or reading.p < thresholds.near or type(error) is not LanguageError:
         return error
     return LanguageError(f"{error}; did you mean: {in_order(reading.goal.said)}?")

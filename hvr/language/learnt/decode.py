@@ -11,7 +11,7 @@ from hvr.base.extras import load
 from hvr.knowledge.roles import CARRIER, PORTABLE
 from hvr.language.learnt.encoder import EXTRA, Array
 from hvr.language.learnt.frames import KINDS, ONLY_PLACING, OTHER, PLACING, Frame
-from hvr.language.learnt.head import POINTERS, Scores
+from hvr.language.learnt.head import POINTERS, FrameScores
 from hvr.language.taxonomy import Taxonomy
 
 _BEAM = 5
@@ -41,7 +41,7 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ScoredFrame:
     """A frame with the logarithms of its probability."""
 
     frame: Frame
@@ -74,7 +74,7 @@ class Space:
         }
         self._cut = frozenset(c for c, k in pairs if k and taxonomy.pieces(c))
 
-    def ranked(self, scores: Scores, here: frozenset[str]) -> list[Candidate]:
+    def ranked(self, scores: FrameScores, here: frozenset[str]) -> list[ScoredFrame]:
         """Return the frames that a scene's classes can fill, the likeliest first."""
         if not self._restricted:
             here = frozenset(self._classes)
@@ -106,11 +106,11 @@ class Space:
         self,
         kind: str,
         log: float,
-        scores: Scores,
+        scores: FrameScores,
         fills: Mapping[str, list[tuple[str | None, float, float]]],
-    ) -> Iterator[Candidate]:
+    ) -> Iterator[ScoredFrame]:
         if kind == OTHER:
-            yield Candidate(Frame(OTHER, ""), log, log)
+            yield ScoredFrame(Frame(OTHER, ""), log, log)
             return
         nothing: list[tuple[str | None, float, float]] = [(None, 0.0, 0.0)]
         places = fills["place"] if kind in PLACING else nothing
@@ -128,7 +128,9 @@ class Space:
                         here, anywhere = (
                             log + cut + a + b + c for a, b, c in zip(logs, at, on, strict=True)
                         )
-                        yield Candidate(Frame(kind, thing, place, carrier, sliced), here, anywhere)
+                        yield ScoredFrame(
+                            Frame(kind, thing, place, carrier, sliced), here, anywhere
+                        )
 
 
 def _log_softmax(np: Any, scores: Array) -> Array:

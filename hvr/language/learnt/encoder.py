@@ -111,7 +111,7 @@ def is_installed() -> bool:
     return all(find_spec(module) is not None for module in (MODULE, "numpy", "threadpoolctl"))
 
 
-class Encoder:
+class SentenceEncoder:
     """Turns sentences into vectors of their pieces.
 
     Args:

@@ -27,8 +27,8 @@ from hvr.language.learnt.encoder import (
     LAYERS,
     WIDTH,
     Array,
-    Encoder,
     Layer,
+    SentenceEncoder,
     softmax,
     transformed,
 )
@@ -45,7 +45,7 @@ SHIPPED = Path(__file__).resolve().parent / "head.npz"
 
 
 @dataclass(frozen=True)
-class Scores:
+class FrameScores:
     """What the head makes of a sentence.
 
     Args:
@@ -81,7 +81,7 @@ class Head:
         DataFileError: it cannot be read.
     """
 
-    def __init__(self, encoder: Encoder, path: Path = SHIPPED) -> None:
+    def __init__(self, encoder: SentenceEncoder, path: Path = SHIPPED) -> None:
         self._encoder = encoder
         self.pieces = encoder.pieces
         self._np = load("numpy", "numpy", EXTRA)
@@ -120,7 +120,7 @@ class Head:
         vectors = self._np.stack([self._labels[label] for label in labels])
         return vectors @ self.weights["label.weight"].T
 
-    def scores(self, text: str, labels: Labels) -> Scores:
+    def scores(self, text: str, labels: Labels) -> FrameScores:
         """Return what the head makes of a sentence."""
         np = self._np
         states = self._encoder.states(text, min(self._tuned, default=LAYERS))
@@ -143,7 +143,7 @@ class Head:
         }
         whole = -math.log1p(math.exp(sliced)) if sliced < 30 else -sliced
         pieces = -math.log1p(math.exp(-sliced)) if sliced > -30 else sliced
-        return Scores(np.log(softmax(kind)), (whole, pieces), pointers)
+        return FrameScores(np.log(softmax(kind)), (whole, pieces), pointers)
 
     def _looks(self, states: Array, slot: str) -> Array:
         return softmax(states @ self.weights[f"query.{slot}"] / math.sqrt(WIDTH))

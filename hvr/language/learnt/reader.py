@@ -11,7 +11,7 @@ from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.goal_builder import Goal, goal_of
 from hvr.language.learnt.decode import Calibration, Space
-from hvr.language.learnt.encoder import EXTRA, Encoder
+from hvr.language.learnt.encoder import EXTRA, SentenceEncoder
 from hvr.language.learnt.frames import OTHER, Frame, beyond, meaning_of
 from hvr.language.learnt.head import Head, Labels, labels_of
 from hvr.language.lexicon import Lexicon
@@ -72,7 +72,7 @@ class LearntReader:
         self.domain = domain
         self.lexicon = lexicon
         self.taxonomy = taxonomy
-        self.head = Head(Encoder())
+        self.head = Head(SentenceEncoder())
         self._space = Space(self.head.classes, taxonomy, restricted=restricted)
         self._calibration = Calibration(**self.head.about.get("calibration", {}))
 

@@ -15,12 +15,12 @@ from hvr.planning.library.library import (
     write_library,
 )
 from hvr.planning.library.lift import learn, lift
-from hvr.planning.library.retrieve import Match, retrieve
+from hvr.planning.library.retrieve import MacroMatch, retrieve
 
 __all__ = [
     "Entry",
     "Library",
-    "Match",
+    "MacroMatch",
     "Origin",
     "Parameter",
     "Query",

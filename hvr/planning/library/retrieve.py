@@ -151,7 +151,7 @@ MAX_BINDINGS = 50
 
 
 @dataclass(frozen=True)
-class Match:
+class MacroMatch:
     """A macro action of the library that works here.
 
     Args:
@@ -179,7 +179,7 @@ def retrieve(
     *,
     distances: Mapping[str, float] | None = None,
     ontology: Ontology | None = None,
-) -> Match | None:
+) -> MacroMatch | None:
     """Return the best macro action of a library that works from the present state.
 
     Entries come in order of how alike their words are; among equals those learnt for the same
@@ -242,7 +242,7 @@ class _Search:
     failed: set[Block] = field(default_factory=set)
     """Beginnings of blocks that are known not to work: others that begin like them fail, too."""
 
-    def first(self, candidate: Candidate) -> Match | None:
+    def first(self, candidate: Candidate) -> MacroMatch | None:
         """Return the first binding of an entry that is proven to work."""
         facts = self.state.atoms(static=True)
         missing = [i for i in self.wanted.literals if (i[0] in facts) != i[1]]
@@ -264,7 +264,7 @@ class _Search:
                 macro = MacroAction(
                     self.name, conditions.precondition(), conditions.postcondition()
                 )
-                return Match(
+                return MacroMatch(
                     candidate.entry,
                     AABlock(macro, actions),
                     key,

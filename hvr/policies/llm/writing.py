@@ -18,7 +18,7 @@ from hvr.knowledge.world_file import load_world
 from hvr.models.errors import ModelError
 from hvr.models.model import Model
 from hvr.pddl import Domain, GroundAction, Problem, State, Task
-from hvr.planning.library import Library, Match, Query, retrieve
+from hvr.planning.library import Library, MacroMatch, Query, retrieve
 from hvr.planning.plans import AABlock, MacroAction, Plan
 from hvr.planning.search.planners import Planner
 from hvr.policies.llm.action_set import action_set
@@ -302,7 +302,7 @@ class Writing:
             kind="garbled",
         )
 
-    def _conditions(self, macros: Macros, known: Sequence[Match]) -> tuple[Macros, Checks]:
+    def _conditions(self, macros: Macros, known: Sequence[MacroMatch]) -> tuple[Macros, Checks]:
         """Return the macro actions with corrected conditions, and the checks before and after.
 
         The first ones, which are `known` from the library, keep the conditions that they have
@@ -371,7 +371,7 @@ class Writing:
     # Blocks ---------------------------------------------------------------------------------
 
     def _blocks(
-        self, macros: Macros, known: Sequence[Match], writer: BlockWriter
+        self, macros: Macros, known: Sequence[MacroMatch], writer: BlockWriter
     ) -> list[BlockRecord]:
         """Return the blocks, written one after the other.
 
@@ -437,9 +437,9 @@ class Writing:
 
     # The library ----------------------------------------------------------------------------
 
-    def _known(self, macros: Macros) -> tuple[Match, ...]:
+    def _known(self, macros: Macros) -> tuple[MacroMatch, ...]:
         """Return library matches for a prefix of the plan."""
-        matches: list[Match] = []
+        matches: list[MacroMatch] = []
         state = self._foresight.state
         for macro in macros:
             match = self._match(macro, state)
@@ -450,7 +450,7 @@ class Writing:
             state = run_actions(self._foresight.task, state, match.block.actions)
         return tuple(matches)
 
-    def _match(self, macro: MacroAction, state: State) -> Match | None:
+    def _match(self, macro: MacroAction, state: State) -> MacroMatch | None:
         """Return a macro action of the library that works from a state, or None.
 
         One with the postcondition that the model wrote is preferred. One that is only named alike
@@ -481,7 +481,7 @@ class Writing:
     def _breaks(self, state: State, block: Sequence[GroundAction]) -> bool:
         return bool(broken_constraints(state, block, self._foresight.kept))
 
-    def _taken(self, number: int, macro: MacroAction, match: Match) -> BlockRecord:
+    def _taken(self, number: int, macro: MacroAction, match: MacroMatch) -> BlockRecord:
         """Return the record of a block that was taken from the library."""
         self.library_uses.append(match.entry.id)
         block = match.block.actions

@@ -244,7 +244,7 @@ class _ToolWatch(FactMonitor):
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
-        """See `hvr.execution.recovery.Monitor`.
+        """See `hvr.execution.recovery.BeliefMonitor`.
 
         A call that went well may bring more than its schema says: nobody else has changed that.
         Nor is it a failure that a result brings less than was hoped where nothing tells what it
@@ -268,7 +268,7 @@ class _ToolWatch(FactMonitor):
         return done.replace(failures=failures)
 
     def outdated(self, rest: Sequence[GroundAction]) -> str:
-        """See `hvr.execution.recovery.Monitor`."""
+        """See `hvr.execution.recovery.BeliefMonitor`."""
         env = self.world.env
         assert isinstance(env, ToolFacts)
         found = env.steps.next()

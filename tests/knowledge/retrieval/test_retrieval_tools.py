@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hvr.knowledge.retrieval.inventory import Inventory, ObjectChoice
+from hvr.knowledge.retrieval.inventory import Inventory, ObjectSelection
 from hvr.knowledge.roles import INSTRUMENT
 from hvr.pddl.model import Atom
 
@@ -32,9 +32,9 @@ def test_the_choice_follows_the_class_and_not_the_name(inventory: Inventory, nam
     facts = frozenset(Atom(a.predicate, tuple(map(named, a.args))) for a in inventory.facts)
     classes = {named(n): c for n, c in inventory.classes.items()}
     renamed = replace(inventory, classes=classes, facts=facts)
-    chosen = ObjectChoice(renamed, {"butterknife-1": "wanted"})
+    chosen = ObjectSelection(renamed, {"butterknife-1": "wanted"})
     chosen.tool()
     assert list(chosen.reasons) == ["butterknife-1", name]
-    sharp = ObjectChoice(renamed, {name: "wanted"})
+    sharp = ObjectSelection(renamed, {name: "wanted"})
     sharp.tool()
     assert list(sharp.reasons) == [name]

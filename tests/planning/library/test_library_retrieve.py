@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hvr.errors import PddlError
 from hvr.knowledge.retrieval.embedders import LexicalEmbedder
 from hvr.pddl import Atom, State, Task, TypedName, parse_formula
-from hvr.planning.library import Library, Match, Origin, Query, lift, retrieve
+from hvr.planning.library import Library, MacroMatch, Origin, Query, lift, retrieve
 from hvr.planning.library.candidates import read_words
 from hvr.planning.plans import AABlock
 from hvr.runs.tasks import paper_task_ids
@@ -36,14 +36,14 @@ def find(
     agent: str = "single-arm",
     *wanted: str,
     distances: dict[str, float] | None = None,
-) -> Match | None:
+) -> MacroMatch | None:
     return retrieve(
         library, Query(name=name, agent=agent, postcondition=wanted), task, state or task.initial,
         EMBEDDER, distances=distances, ontology=ONTOLOGY,
     )  # fmt: skip
 
 
-def assert_works(match: Match, task: Task, state: State, *wanted: str) -> None:
+def assert_works(match: MacroMatch, task: Task, state: State, *wanted: str) -> None:
     validator = Validator(task, state=state)
     for action in match.block.actions:
         report = validator.apply(action)

@@ -17,7 +17,7 @@ from hvr.judging.verifier.kitchen.linked_plan import (
     say_action,
     say_ends,
 )
-from hvr.judging.verifier.kitchen.mentions import Mentions, mentions_of
+from hvr.judging.verifier.kitchen.mentions import RequestMentions, mentions_of
 from hvr.judging.verifier.kitchen.step_features import (
     best_named_match,
     end_features,
@@ -78,7 +78,7 @@ def reading_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGra
     return _graph(plan, request, asked.frame, plan_id, name)
 
 
-def _read(object_class: str, asked: Mentions) -> str:
+def _read(object_class: str, asked: RequestMentions) -> str:
     ontology = load_ontology()
     if not (ontology.has_class(object_class) and ontology.is_a(object_class, "Pickupable")):
         return object_class

@@ -81,7 +81,7 @@ class NamedThing:
 
 
 @dataclass(frozen=True)
-class Mentions:
+class RequestMentions:
     """What a request names.
 
     Args:
@@ -204,13 +204,13 @@ _RECIPIENTS = frozenset({"me", "us"})
 
 
 @lru_cache(maxsize=65536)
-def mentions_of(request: str) -> Mentions:
+def mentions_of(request: str) -> RequestMentions:
     """Read a request; of an empty one, or one far too long, nothing is read."""
     ontology = load_ontology()
     try:
         tokens = tokenize(request)
     except LanguageError:
-        return Mentions()
+        return RequestMentions()
     reader = _Reader(ontology, lexicon_of(ontology))
     place = 0
     while place < len(tokens):
@@ -349,7 +349,7 @@ class _Reader:
         if word.isdecimal():
             self._count = int(word)
 
-    def asked(self) -> Mentions:
+    def asked(self) -> RequestMentions:
         """Return what was read."""
         self._end_clause()
         self._go_usual()
@@ -359,7 +359,7 @@ class _Reader:
             )
             for t in self._things
         )
-        return Mentions(
+        return RequestMentions(
             tuple(dict.fromkeys(things)),
             frozenset(self._states),
             frozenset(self._lasting),

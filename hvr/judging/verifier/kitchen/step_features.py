@@ -20,8 +20,8 @@ from hvr.judging.verifier.kitchen.mentions import (
     IN,
     NEAR,
     PAST_EVENTS,
-    Mentions,
     NamedThing,
+    RequestMentions,
     State,
 )
 from hvr.knowledge.ontology import load_ontology
@@ -241,7 +241,9 @@ _USED = frozenset({"hold", "open", "switch"})
 """Families that plans make in passing."""
 
 
-def step_features(step: LinkedStep, asked: Mentions, types: Mapping[str, str]) -> tuple[str, ...]:
+def step_features(
+    step: LinkedStep, asked: RequestMentions, types: Mapping[str, str]
+) -> tuple[str, ...]:
     """Return marks of a step: whether what it handles, its place and the states it makes
     are named.
     """
@@ -255,7 +257,7 @@ def step_features(step: LinkedStep, asked: Mentions, types: Mapping[str, str]) -
     return tuple(marks)
 
 
-def end_features(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:
+def end_features(plan: LinkedPlan, asked: RequestMentions) -> tuple[str, ...]:
     """Return marks of the end: what the request names and the plan leaves undone, and the
     reverse.
     """
@@ -275,17 +277,17 @@ def end_features(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:
     )
 
 
-def best_named_match(object_class: str, asked: Mentions) -> NameMatch:
+def best_named_match(object_class: str, asked: RequestMentions) -> NameMatch:
     """Return how well anything that the request names fits a class."""
     return max((best_match(t.classes, object_class) for t in asked.things), default=NameMatch.NONE)
 
 
-def is_named(object_class: str, asked: Mentions) -> bool:
+def is_named(object_class: str, asked: RequestMentions) -> bool:
     """Say whether the request names a class, or one above it, or the whole of a piece."""
     return best_named_match(object_class, asked) is NameMatch.EXACT
 
 
-def untouched(plan: LinkedPlan, asked: Mentions) -> tuple[NamedThing, ...]:
+def untouched(plan: LinkedPlan, asked: RequestMentions) -> tuple[NamedThing, ...]:
     """Return what the request names and no step handles, not even something that is often called
     so.
     """
@@ -295,7 +297,7 @@ def untouched(plan: LinkedPlan, asked: Mentions) -> tuple[NamedThing, ...]:
     )
 
 
-def only_similar(plan: LinkedPlan, asked: Mentions) -> tuple[NamedThing, ...]:
+def only_similar(plan: LinkedPlan, asked: RequestMentions) -> tuple[NamedThing, ...]:
     """Return the things of the request for which steps handle only something similar."""
     handled = PlanOutcome.of(plan).handled
     return tuple(
@@ -307,7 +309,7 @@ def only_similar(plan: LinkedPlan, asked: Mentions) -> tuple[NamedThing, ...]:
     )
 
 
-def missing_states(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:
+def missing_states(plan: LinkedPlan, asked: RequestMentions) -> tuple[str, ...]:
     """Return families of states that the request asks for and that are not so at the end."""
     outcome = PlanOutcome.of(plan)
     return tuple(
@@ -315,7 +317,7 @@ def missing_states(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:
     )
 
 
-def is_so(outcome: PlanOutcome, state: State, asked: Mentions) -> bool:
+def is_so(outcome: PlanOutcome, state: State, asked: RequestMentions) -> bool:
     """Say whether a state that the request asks for is there at the end.
 
     A step has brought it about; or something that is to have it has had it from the start, where
@@ -334,12 +336,12 @@ def is_so(outcome: PlanOutcome, state: State, asked: Mentions) -> bool:
     )
 
 
-def lasting_states(outcome: PlanOutcome, asked: Mentions) -> frozenset[State]:
+def lasting_states(outcome: PlanOutcome, asked: RequestMentions) -> frozenset[State]:
     """Return the states that count where they have been there from the start."""
     return asked.lasting | outcome.known
 
 
-def named_things(asked: Mentions) -> list[NamedThing]:
+def named_things(asked: RequestMentions) -> list[NamedThing]:
     """Return the things that the words themselves name."""
     return [t for t in asked.things if not t.optional]
 
@@ -348,7 +350,7 @@ def _few(count: int, most: int = 2) -> str:
     return str(count) if count < most else f"{most}+"
 
 
-def _of_words(asked: Mentions) -> Iterator[str]:
+def _of_words(asked: RequestMentions) -> Iterator[str]:
     """Yield what kind of request it is."""
     things = named_things(asked)
     yield f"* names {_few(len(things), 4)}"
@@ -358,7 +360,7 @@ def _of_words(asked: Mentions) -> Iterator[str]:
         yield f"* asks for {family}"
 
 
-def _of_things(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
+def _of_things(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
     """Yield how much of what the request names was handled, and how much was changed."""
     things = named_things(asked)
     levels = [
@@ -379,7 +381,7 @@ def _of_things(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
         yield f"* with role {thing.role or 'none'} changed {NameMatch(level).word}"
 
 
-def _of_counts(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
+def _of_counts(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
     for thing in asked.things:
         if thing.count == 1 or thing.optional:
             continue
@@ -393,7 +395,7 @@ def _of_counts(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
         yield f"* {number} {'done' if changed >= wanted else 'not done'}"
 
 
-def _of_moves(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
+def _of_moves(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
     """Yield whether each thing that was carried is named, and where it ends."""
     places = [t for t in asked.things if t.role == IN]
     wholes = pieces = 0
@@ -421,7 +423,7 @@ def _of_moves(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
     yield f"* {'pieces' if cut else 'wholes'} asked, carries {_few(wholes)} and {_few(pieces)}"
 
 
-def _of_places(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
+def _of_places(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
     """Yield whether what is named before a place is there."""
     things = asked.things
     last = max((i for i, t in enumerate(things) if t.role == IN), default=-1)
@@ -455,7 +457,7 @@ def _met(outcome: PlanOutcome, thing: NamedThing, place: NamedThing) -> NameMatc
     )
 
 
-def _of_states(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
+def _of_states(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
     lacks = 0
     for family, wanted in sorted(asked.states):
         there = is_so(outcome, (family, wanted), asked)
@@ -490,7 +492,7 @@ def _of_states(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
                 yield f"* {'' if so else 'not '}{family} of {word} thing"
 
 
-def _of_liquids(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
+def _of_liquids(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
     for liquid in sorted(asked.liquids):
         yield f"* liquid {'there' if liquid in outcome.liquids else 'lacking'}"
     if outcome.liquids - asked.liquids:
