@@ -33,7 +33,7 @@ _FORM = {
 }
 _INSTRUCTIONS = (
     "Calls that change something are checked by hvr: every value must come from the user, from a "
-    "default, or be the only id that a look-up with the user's values gave. A refusal says what "
+    "default, or be the only id that a query with the user's values gave. A refusal says what "
     "to ask the user. Equal calls are not repeated without the user's word."
 )
 

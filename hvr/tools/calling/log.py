@@ -242,7 +242,7 @@ def _origin_as_json(origin: ValueOrigin) -> Json:
 # Where the values of an agent's calls come from, as far as its session shows.
 #
 # Nothing is known of the request but what the client declares that the user said. So a value is
-# said if the client declares it, identified if it is the only id that a look-up with said values
+# said if the client declares it, identified if it is the only id that a query with said values
 # gave, a default if the schema has it; anything else merely stands in a result, or is unknown.
 
 _IDS = frozenset({"id", "ids", "uuid", "guid", "identifier"})

@@ -1,4 +1,4 @@
-"""The values of a goal call: which are said or identified, which look-ups may find, what is asked.
+"""The values of a goal call: which are said or identified, which queries may find, what is asked.
 
 One rule decides what a call may be made with. A value is said, or it is the id of the one entity
 that meets what was said; everything else is a question to the user.
@@ -73,7 +73,7 @@ class BoundValues:
     Args:
         values: Those that are said or identified, by their places.
         sources: Where each of them comes from.
-        searches: Those that look-ups may find, in the order in which the tool takes them.
+        searches: Those that queries may find, in the order in which the tool takes them.
         questions: What the user has to say.
         told: A measure of how much is known about the candidates.
         met: The number of constraints that the best of them are known to meet.
@@ -170,7 +170,7 @@ class Binder:
         return None, left[0] if left else None
 
     def missing(self) -> tuple[UserQuestion, ...]:
-        """Return what has to be asked whatever look-ups bring: nothing can identify it."""
+        """Return what has to be asked whatever queries bring: nothing can identify it."""
         found = []
         for number, goal in enumerate(self.request.goals):
             for place, name, query in leaves(goal.arguments):
@@ -263,15 +263,15 @@ class Binder:
         chosen = self._allowed(goal, name, found.chosen)
         values = [one.found.value for one in chosen]
         if not goal.tool:
-            # What a look-up took has led to the answer, although it says nothing of this entity.
-            doubts = [
+            # What a query took has led to the answer, although it says nothing of this entity.
+            unconfirmed = [
                 one
                 for one in chosen
                 if one.broken or any(not self.found.taken(c.value) for c in one.untold)
             ]
-            if not doubts:  # several answers are all answers
+            if not unconfirmed:  # several answers are all answers
                 return None, values[0] if len(values) == 1 else values
-            why = self._doubt(doubts[0])
+            why = self._why_uncertain(unconfirmed[0])
             return UserQuestion(QuestionKind.CONFIRM, number, name, why, self._told(chosen)), None
         if len(chosen) > 1:
             why = f"several values of {quoted(name)} meet what was said"
@@ -284,7 +284,7 @@ class Binder:
         elif writes and one.fit <= SIMILAR_NAME_COMPATIBILITY:
             why = "it was found under another name"
         elif one.broken or not set(query.constraints) <= one.met:
-            why = self._doubt(one)
+            why = self._why_uncertain(one)
         elif writes and self.graph.cut:
             why = "a result was too long to be read whole, so there may be others"
         elif writes and not self._related(one, goal):
@@ -293,7 +293,7 @@ class Binder:
             return UserQuestion(QuestionKind.CONFIRM, number, name, why, self._told(chosen)), None
         return None, one.found.value
 
-    def _doubts(
+    def _contradictions(
         self, entities: Iterable[int], broken: Iterable[NamedValue], untold: Iterable[NamedValue]
     ) -> str:
         """Return clauses that name what was said and is not known to hold of entities."""
@@ -302,8 +302,10 @@ class Binder:
         told += [f"nothing tells whether {_listed([one])} holds" for one in untold]
         return "; ".join(told)
 
-    def _doubt(self, one: EntityCandidate) -> str:
-        return self._doubts([one.entity], sorted(one.broken, key=str), sorted(one.untold, key=str))
+    def _why_uncertain(self, one: EntityCandidate) -> str:
+        return self._contradictions(
+            [one.entity], sorted(one.broken, key=str), sorted(one.untold, key=str)
+        )
 
     def _near(self, entities: Iterable[int]) -> tuple[Json, ...]:
         entities = list(entities)
@@ -374,7 +376,7 @@ class Binder:
             return [], []
         first = next(iter(known), ())
         name = str(first[0]) if first else goal.tool
-        told = self._doubts(entities, broken, [one for one in open_ if one not in broken])
+        told = self._contradictions(entities, broken, [one for one in open_ if one not in broken])
         choices = tuple((known[p], "") for p in known if p == first)
         return [], [UserQuestion(QuestionKind.CONFIRM, number, name, told, choices)]
 

@@ -67,7 +67,7 @@ class Identification:
     Args:
         chosen: Candidates that meet the query equally well, one for each value; one alone is
             identified.
-        open: Candidates that look-ups have to tell more about first, the likeliest first.
+        open: Candidates that queries have to tell more about first, the likeliest first.
         lacking: The names of the properties that are not known of them.
         some: Whether any candidate is known to meet the query.
         told: How much is known of the candidates.
@@ -125,7 +125,7 @@ class EntityLinker:
             said: The other things that the request says, perhaps of other entities.
             bound: The known values of the same call.
             taken: Values that are not meant.
-            final: Whether no look-up can tell more.
+            final: Whether no query can tell more.
         """
         candidates = self._candidates(name, tool, query, said, taken, final=final)
         strong = [one for one in candidates if one.fit > SIMILAR_NAME_COMPATIBILITY]
@@ -213,12 +213,12 @@ class EntityLinker:
     ) -> list[EntityCandidate]:
         gone = {key(value) for value in taken}
         found: dict[tuple[str, int], EntityCandidate] = {}
-        suiting = [
+        matching = [
             one
-            for one in self.values.suiting(name, tool)
+            for one in self.values.matching(name, tool)
             if not one.said and one.value is not None and key(one.value) not in gone
         ]
-        for one in suiting:
+        for one in matching:
             for entity in self.graph.holders(one.value):
                 place = key(one.value), entity
                 if place not in found:

@@ -67,7 +67,7 @@ class ToolRun:
 
     Args:
         decision: the last one: an answer, a question, or why it does not go on.
-        steps: the errand, with the outcomes of all calls and what is done.
+        steps: The steps of the task, with the outcomes of all calls and what is done.
         world: the run of the executor; None if nothing was called.
         domain: what was planned in.
         questions: what only the user can say, with the values that may be meant.
@@ -97,14 +97,14 @@ class ToolRun:
 
 def carry_out(
     tools: GuardedTools,
-    errand: ToolRequest,
+    request: ToolRequest,
     learnt: Learnt | None = None,
     *,
     retrying: FailureHandling | None = None,
     was_done: ConfirmDone | None = None,
     listen: Callable[[Event], None] | None = None,
 ) -> ToolRun:
-    """Reach what an errand wants with calls: decide, plan, call, compare, recover; or say why not.
+    """Reach the goals of a request with calls: decide, plan, call, compare and recover.
 
     The tools are called in the state in which they are. `TaskSteps` says which call is next, and
     with what; the executor has it as the first step of the cheapest proven chain, and plans anew
@@ -112,13 +112,13 @@ def carry_out(
 
     Args:
         tools: what may be called, with the budget.
-        errand: what is wanted.
+        request: The goal calls and what the request says.
         learnt: what was learnt before; it learns from these calls.
         retrying: what is done where a call fails.
-        was_done: asks the user about calls that may have worked; None if nobody can be asked.
+        was_done: asks the user about calls that may have worked; None if no one can be asked.
         listen: called with each event as it happens.
     """
-    steps = TaskSteps(tools, errand, learnt, retrying=retrying, was_done=was_done)
+    steps = TaskSteps(tools, request, learnt, retrying=retrying, was_done=was_done)
     chain = TaskChain(steps, tools.catalogue.tools)
     domain = tool_domain(chain.tools, chain.facts, chain.goal)
     if steps.missing:
@@ -136,7 +136,7 @@ def carry_out(
 
 
 def decision_of(chain: TaskChain, banned: Collection[str] = ()) -> Decision:
-    """Return what to do next with an errand, with the cheapest proven chain where it is a call."""
+    """Return what to do next for a request, with the cheapest proven chain where it is a call."""
     names = [tool.name for tool in chain.tools]
     facts = chain.facts
     if not banned and (direct := direct_chain(facts, chain.goal, chain.tools, chain.counts)):
@@ -156,7 +156,7 @@ def direct_chain(
     tools: Sequence[NavigationTool],
     counts: Mapping[str, CallCounts],
 ) -> ToolChain | None:
-    """Return the chain of the wanted calls alone where nothing is missing for them.
+    """Return the chain of the goal calls alone where nothing is missing for them.
 
     Each of them has to be called, so that no chain is cheaper.
     """
@@ -168,7 +168,7 @@ def direct_chain(
 
 
 class ToolFacts:
-    """An errand as an environment of facts (`hvr.worlds.facts.environment.FactEnvironment`)."""
+    """A task as an environment of facts (`hvr.worlds.facts.environment.FactEnvironment`)."""
 
     def __init__(self, steps: TaskSteps, chain: TaskChain, domain: ToolDomain) -> None:
         self.steps, self.chain, self.domain = steps, chain, domain
@@ -278,7 +278,7 @@ class _ToolWatch(FactMonitor):
         return "" if rest[0].name == env.domain.action(label) else f"Next is {label}: {found.why}."
 
     def unmet_goal(self) -> tuple[Expression, ...]:
-        """Return what of the whole errand is unmet: a plan may be for what is left of it only."""
+        """Return what of the whole request is unmet: a plan may be for what is left of it only."""
         whole = self.world.task
         state = whole.state_with(base_atoms(self.state), self.state.numbers())
         return failed_literals(Validator(whole, state=state).goal_failure())

@@ -50,7 +50,7 @@ class Experience(Protocol):
         ...
 
     def flow(self, parameter: str, tool: str, path: tuple[str, ...]) -> float:
-        """Return how surely a parameter takes what stands at a path of a tool's results: 0 to 1."""
+        """Return the probability that a parameter accepts the value at a result path."""
         ...
 
     def idle(self, tool: str) -> bool:

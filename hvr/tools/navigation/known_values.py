@@ -104,7 +104,7 @@ def _singular(word: str) -> str:
 # Whether a value at hand is what a tool takes: by meaning, name, or what was passed on before.
 
 Flow: TypeAlias = "Callable[[str, str, tuple[str, ...]], float]"
-"""How surely a parameter takes what stands at a path of a tool's results: 0 to 1."""
+"""The probability that a parameter accepts the value at a path of a tool's results."""
 
 REQUEST_SOURCE = "the request"
 GOAL_CALL_SOURCE = "a wanted call"
@@ -246,7 +246,7 @@ class KnownValues:
     ) -> None:
         self.suits = suits or ParameterMatcher()
         self._places: dict[tuple[str, tuple[str, ...]], list[KnownValue]] = defaultdict(list)
-        self._suiting: dict[tuple[str, str], list[KnownValue]] = {}
+        self._matching: dict[tuple[str, str], list[KnownValue]] = {}
         self._gives: dict[tuple[str, Shape, str, str], bool] = {}
         self._taken: set[str] = set()
         self._calls = 0
@@ -256,7 +256,7 @@ class KnownValues:
 
     def add(self, outcome: CallOutcome) -> None:
         """Read the result of a call that went well."""
-        self._suiting.clear()
+        self._matching.clear()
         self._gives.clear()
         self._taken |= {key(value) for _, _, value in given_leaves(outcome.call.arguments)}
         for path, value in values_in(outcome.result):
@@ -272,13 +272,13 @@ class KnownValues:
         return tuple(one for some in self._places.values() for one in some if one.said)
 
     def fit(self, found: KnownValue, parameter: str, taker: str = "") -> float:
-        """Return how well a value suits a parameter of a tool, from 0 to 1 (`Suiting`)."""
+        """Return how well a value suits a parameter of a tool, from 0 to 1 (`ParameterMatcher`)."""
         return self.suits(taker, parameter, found.tool, found.path)
 
-    def suiting(self, parameter: str, taker: str = "") -> list[KnownValue]:
+    def matching(self, parameter: str, taker: str = "") -> list[KnownValue]:
         """Return the values that suit a parameter: best first, and later results before earlier."""
         place = parameter, taker
-        if place not in self._suiting:
+        if place not in self._matching:
             ranked = [
                 (fit, one)
                 for (tool, path), some in self._places.items()
@@ -286,8 +286,8 @@ class KnownValues:
                 for one in some
             ]
             ranked.sort(key=lambda pair: (pair[0], pair[1].call), reverse=True)
-            self._suiting[place] = [one for _, one in ranked]
-        return self._suiting[place]
+            self._matching[place] = [one for _, one in ranked]
+        return self._matching[place]
 
     def gives(self, tool: str, shape: Shape, parameter: str, taker: str) -> bool:
         """Say whether a tool's results hold something that suits a parameter of another."""

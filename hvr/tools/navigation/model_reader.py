@@ -346,7 +346,7 @@ class _Checker:
             return ReadRequest(None, why, tools, move, questions if move is NextMove.ASK else ())
         calls = [self._goal(number, one) for number, one in enumerate(_once(goals))]
         calls += [GoalCall("", {one["name"]: self._query(one)}) for one in answer.get("known", [])]
-        # Look-ups start from said values, and the values of descriptions are said.
+        # Queries start from said values, and the values of descriptions are said.
         described = [one for call in calls for one in _constraints(call)]
         said = [
             *self._said(answer.get("said", [])),

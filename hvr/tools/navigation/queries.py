@@ -26,7 +26,7 @@ from hvr.tools.navigation.request import EntityQuery, scalars_in
 # Queries ------------------------------------------------------------------------------------------
 # Which reading call to make next to find a value: the cheapest chain, on the likeliest entity.
 #
-# The arguments of a look-up are values that the user said, or values of one entity of the results
+# The arguments of a query are values that the user said, or values of one entity of the results
 # and of the entities that it belongs to. Values of unrelated entities are never combined.
 
 CALL_COST = 100
@@ -36,7 +36,7 @@ UNSHOWN_CONSTRAINT_COST = 60
 """The cost of each constraint that a tool's results do not show: another call may be due."""
 
 MAX_QUERY_CHAIN = 5
-"""The most look-ups in a row that are planned."""
+"""The most queries in a row that are planned."""
 
 OPEN_TYPES = frozenset(("", "object", "array"))
 """Types of values that may hold anything."""
@@ -44,7 +44,7 @@ OPEN_TYPES = frozenset(("", "object", "array"))
 
 @dataclass(frozen=True)
 class QueryTarget:
-    """A value that look-ups are to find.
+    """A value that queries are to find.
 
     Args:
         name: The parameter that takes the value, or what is to be known.
@@ -85,7 +85,7 @@ def next_query(
     experience: Experience,
     tried: Iterable[str],
 ) -> QueryCall | None:
-    """Return the look-up to make next; None if none leads on.
+    """Return the query to make next; None if none leads on.
 
     Args:
         searches: The values to find, in the order in which the tool takes them: what comes first
@@ -131,7 +131,7 @@ def _checking(
             found.tool == REQUEST_SOURCE
             for p in tool.takes
             if p.required and singular_words(p.name) in words
-            for found in at_hand.suiting(p.name, tool.name)
+            for found in at_hand.matching(p.name, tool.name)
         ):
             yield from values.calls(tool, CALL_COST + experience.cost(tool.name))
         shape = shape_of(tool, experience)
@@ -140,7 +140,7 @@ def _checking(
             continue
         cost = CALL_COST + experience.cost(tool.name) + UNSHOWN_CONSTRAINT_COST * unshown
         for parameter in tool.takes:
-            for found in at_hand.suiting(parameter.name, tool.name) if parameter.required else ():
+            for found in at_hand.matching(parameter.name, tool.name) if parameter.required else ():
                 if key(found.value) in near:
                     farther = near[key(found.value)]
                     yield from values.calls(tool, cost + farther, {parameter.name: found.value})
@@ -202,7 +202,7 @@ def _unshown(features: Sequence[str], tool: ToolSchema, shape: Shape) -> int:
 
 
 class _Values:
-    """The values at hand as arguments of look-ups for one search."""
+    """The values at hand as arguments of queries for one search."""
 
     def __init__(self, search: QueryTarget, at_hand: KnownValues, graph: EntityGraph) -> None:
         self._query, self._at_hand, self._graph = search.query, at_hand, graph
@@ -223,14 +223,14 @@ class _Values:
             name = parameter.name
             if not parameter.required or name in fixed:
                 continue
-            suiting = self._at_hand.suiting(name, tool.name)
-            if not suiting:
+            matching = self._at_hand.matching(name, tool.name)
+            if not matching:
                 return
-            told = [one.value for one in suiting if one.said]
+            told = [one.value for one in matching if one.said]
             if told:
                 said[name] = told
             else:
-                fits = ((self._at_hand.fit(one, name, tool.name), one.value) for one in suiting)
+                fits = ((self._at_hand.fit(one, name, tool.name), one.value) for one in matching)
                 found[name] = list({key(value): (fit, value) for fit, value in fits}.values())
         for entity, some in self._of_one_entity(found):
             for values in product(*said.values(), *some.values()):
@@ -295,10 +295,10 @@ def _nearest(
 
 
 # Confirming failed writes -------------------------------------------------------------------------
-# Whether a writing call that failed has written: which look-up can tell by what it said.
+# Whether a writing call that failed has written: which query can tell by what it said.
 
 MIN_SHARED_FIELDS = 0.8
-"""The share of what a writing tool's results hold that a look-up's have to hold as well, so that
+"""The share of what a writing tool's results hold that a query's have to hold as well, so that
 it is taken for a look at what the tool writes."""
 
 MIN_FIELDS = 3
@@ -311,10 +311,10 @@ def confirming_query(
     schemas: Mapping[str, ToolSchema],
     experience: Experience,
 ) -> CallOutcome | None:
-    """Return the last look-up before a writing call whose result would change if it has written.
+    """Return the last query before a writing call whose result would change if it has written.
 
     Returns:
-        The look-up; None if none is known to show what the call writes.
+        The query; None if none is known to show what the call writes.
     """
     written = experience.shape(call.tool)
     if written is None or len(written) < MIN_FIELDS:
@@ -338,13 +338,13 @@ def _place(call: ToolCall, outcomes: Sequence[CallOutcome]) -> int:
 
 
 # Retry policy -------------------------------------------------------------------------------------
-# What an errand has tried: which calls may be made again, and which look-ups lead nowhere.
+# What has been tried: which calls may be made again, and which queries lead nowhere.
 
 MAX_CALL_ATTEMPTS = MAX_EQUAL_FAILURES
 """How often one and the same call is made before it is given up."""
 
 MAX_TOOL_FAILURES = 2 * MAX_CALL_ATTEMPTS
-"""How often in a row a look-up's tool may fail, whatever it is called with, until it is left."""
+"""How often in a row a query's tool may fail, whatever it is called with, until it is left."""
 
 MAX_REPEATED_FAILURES = 8
 """Failures of calls that had failed before, while nothing changed, until none is made again.
@@ -353,7 +353,7 @@ One that goes well in the end, so that its tool has come back, gives all of them
 """
 
 MAX_FRUITLESS_QUERIES = 15
-"""Look-ups for one want that answer and bring nothing nearer, until it is given up."""
+"""Queries for one goal that answer and bring nothing nearer, until it is given up."""
 
 UNCERTAIN_FAILURES = frozenset(
     {CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE, CallFailure.EMPTY}
@@ -367,12 +367,12 @@ class RetryLevel(Enum):
     NONE = "nothing that failed"
     OTHER = "tools that rest, with what they were not called with yet"
     SOME = "calls that failed, and tools that rest"
-    MOST = "wanted calls that were refused, too, though nothing has changed since"
-    END = "and wanted calls are made though one before them could not be"
+    MOST = "goal calls that were refused, too, though nothing has changed since"
+    END = "and goal calls are made though one before them could not be"
 
 
 class CallAttempts:
-    """How the calls of an errand went; `done` is the number of its wants that are done by then.
+    """How the calls of a task went; `done` is the number of its goals that are done by then.
 
     Args:
         refusals: how often a call that was refused is made while nothing has changed.
@@ -387,7 +387,7 @@ class CallAttempts:
         self._rests: dict[str, int] = {}
         self._broken: dict[str, set[str]] = {}
         self._back: set[str] = set()
-        self._in_vain = 0
+        self._futile_tries = 0
         self._refused: dict[str, int | None] = {}
         self._answered: dict[str, int] = {}
 
@@ -401,26 +401,26 @@ class CallAttempts:
         """Whether the last call of some tool failed."""
         return any(self._row.values())
 
-    def count(self, outcome: CallOutcome, want: int | None, done: int) -> None:
-        """Take in what came of a call.
+    def count(self, outcome: CallOutcome, goal: int | None, done: int) -> None:
+        """Count the outcome of a call.
 
         Args:
-            outcome: of it.
-            want: the number of the want that it was; None of a look-up.
-            done: wants before it.
+            outcome: Outcome of the call.
+            goal: Index of the goal that the call was made for; None for a query.
+            done: How many goals were done before the call.
         """
         name, tool = call_key(outcome.call), outcome.call.tool
         self._made += 1
         if outcome.ok:
-            self._in_vain = 0 if name in self._failed_in else self._in_vain
+            self._futile_tries = 0 if name in self._failed_in else self._futile_tries
             self._failed_in.pop(name, None)
             self._row[tool] = 0
             # The tool works again, so that what it failed with may as well: once more.
             self._back |= self._broken.pop(tool, set())
-            if want is None:
+            if goal is None:
                 self._answered[name] = done
             return
-        self._in_vain += self._failed_in.get(name) == done
+        self._futile_tries += self._failed_in.get(name) == done
         self._failed_in[name] = done
         self._failed[name] = self._failed.get(name, 0) + 1
         self._row[tool] = self._row.get(tool, 0) + 1
@@ -430,26 +430,27 @@ class CallAttempts:
         if outcome.failure is CallFailure.BAD_ARGUMENTS:
             self._failed[name] = MAX_CALL_ATTEMPTS
         if outcome.failure is CallFailure.REFUSED:
-            self._refused[name] = want
+            self._refused[name] = goal
 
     def exhausted(self, call: ToolCall, failure: CallFailure | None = None) -> bool:
         """Say whether a call has failed as often as it is made, if it failed so."""
         most = self._refusals if failure is CallFailure.REFUSED else MAX_CALL_ATTEMPTS
         return self._failed.get(call_key(call), 0) >= most
 
-    def vain(self, call: ToolCall, done: int) -> bool:
+    def is_futile(self, call: ToolCall, done: int) -> bool:
         """Say whether a call that failed is not made again: too many were, and nothing changed."""
         return (
-            self._in_vain >= MAX_REPEATED_FAILURES and self._failed_in.get(call_key(call)) == done
+            self._futile_tries >= MAX_REPEATED_FAILURES
+            and self._failed_in.get(call_key(call)) == done
         )
 
     def resting(self, tool: str) -> bool:
         """Say whether a tool that failed waits: 1, 2, 4 calls and so on."""
         return self._rests.get(tool, 0) > self._made
 
-    def tried(self, patience: RetryLevel, done: int) -> set[str]:
-        """Return the keys of look-ups that are not to be made again."""
-        attempts = 1 if patience in (RetryLevel.NONE, RetryLevel.OTHER) else MAX_CALL_ATTEMPTS
+    def tried(self, level: RetryLevel, done: int) -> set[str]:
+        """Return the keys of queries that are not to be made again."""
+        attempts = 1 if level in (RetryLevel.NONE, RetryLevel.OTHER) else MAX_CALL_ATTEMPTS
         # What was read before something was written may have changed since.
         old = -1 if attempts == 1 else done
         tried = {name for name, when in self._answered.items() if old < 0 or when >= old}
@@ -457,7 +458,7 @@ class CallAttempts:
             most = min(attempts, self._refusals) if name in self._refused else attempts
             most = min(most + (name in self._back), MAX_CALL_ATTEMPTS)
             tried |= {name} if times >= most else set()
-        if self._in_vain >= MAX_REPEATED_FAILURES:
+        if self._futile_tries >= MAX_REPEATED_FAILURES:
             tried |= {name for name, when in self._failed_in.items() if when == done}
         return tried
 
@@ -465,31 +466,31 @@ class CallAttempts:
         """Allow once more what was refused, now that the state has changed.
 
         Args:
-            left: the wants that were given up and are not done.
+            left: The goals that were given up and are not done.
 
         Returns:
             Those of them that may be tried again.
         """
         again = []
-        for name, want in self._refused.items():
-            if want is None:
+        for name, goal in self._refused.items():
+            if goal is None:
                 self._failed.pop(name, None)
-            elif want in left:
-                again.append(want)
+            elif goal in left:
+                again.append(goal)
                 self._failed[name] = self._refusals - 1
         self._refused.clear()
         return again
 
 
 class QueryProgress:
-    """What the look-ups for each goal of a request have brought, by the goal's number."""
+    """What the queries for each goal of a request have brought, by the goal's number."""
 
     def __init__(self) -> None:
         self._best: dict[int, tuple[int, int]] = {}
-        self._vain: dict[int, tuple[int, int]] = {}
+        self._fruitless: dict[int, tuple[int, int]] = {}
 
     def look(self, goal: int, told: int, met: int, *, guess: bool) -> bool:
-        """Take note of a look-up that answered; say whether there were too many for nothing.
+        """Take note of a query that answered; say whether there were too many for nothing.
 
         A combination of values that were not all said is a guess: there are many, and each brings
         new candidates, so only one that meets more constraints counts as progress.
@@ -498,12 +499,12 @@ class QueryProgress:
             goal: The number of the goal for which it was made.
             told: How much is known of the candidates now.
             met: How many constraints the best of them meet now.
-            guess: Whether the look-up was made with such a combination.
+            guess: Whether the query was made with such a combination.
         """
         told_before, met_before = self._best.get(goal, (0, 0))
-        times, guesses = self._vain.get(goal, (0, 0))
+        times, guesses = self._fruitless.get(goal, (0, 0))
         times = 0 if told > told_before else times + 1
         guesses = 0 if met > met_before else guesses + guess
         self._best[goal] = max(told, told_before), max(met, met_before)
-        self._vain[goal] = times, guesses
+        self._fruitless[goal] = times, guesses
         return max(times, guesses) >= MAX_FRUITLESS_QUERIES

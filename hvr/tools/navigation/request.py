@@ -56,7 +56,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class EntityQuery:
-    """A value that look-ups find: that of the one entity that meets these constraints.
+    """A value that queries find: that of the one entity that meets these constraints.
 
     Args:
         constraints: Properties of the entity itself, or of one that it is linked to.

@@ -16,7 +16,7 @@ from hvr.tools.navigation.request import EntityQuery, GoalCall, Place, leaves
 from hvr.tools.navigation.tasks import NextCall, TaskSteps
 
 # Task chain ---------------------------------------------------------------------------------------
-# An errand as steps between facts: what chains are planned with, and decisions made on.
+# A task as steps between facts: chains are planned with them, and decisions made on them.
 
 _HOPED = 0.2
 """The chance that a tool of whose results nothing is known gives what is searched."""
@@ -27,27 +27,28 @@ Consumer = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Slot:
-    """A place of a want whose value is searched."""
+    """A place of a goal call whose value is searched."""
 
-    want: int
+    goal: int
     place: Place
     taker: Consumer
     name: str
 
 
 class TaskChain:
-    """What stands for what when an errand is planned: tools and wants as steps, values as facts.
+    """The steps and facts of a task: tools and goal calls as steps, values as facts.
 
-    A look-up is a step from what its tool needs to what its results are known to hold, by its
+    A query is a step from what its tool needs to what its results are known to hold, by its
     schema or by calls before; nothing is known of some tools, and everything is hoped of them. A
-    want is a step from the values that are searched for it. `(known m)` of what look-ups take is
-    so where any value at hand suits it, of what a want takes where the one is found.
+    goal call is a step from the values that are searched for it. For an argument of a query,
+    `(known m)` holds where any value at hand suits it; for one of a goal call, where its value is
+    found.
     """
 
     def __init__(self, steps: TaskSteps, tools: Iterable[ToolSchema]) -> None:
         self._steps = steps
         self._tools = {tool.name: tool for tool in tools}
-        self._slots = tuple(self._slots_of(steps.errand.goals))
+        self._slots = tuple(self._slots_of(steps.request.goals))
         self._takers: dict[str, list[Consumer]] = {}
         self._hoped = {t.name for t in steps.readers if shape_of(t, steps.experience) is None}
         for tool in steps.readers:
@@ -55,11 +56,11 @@ class TaskChain:
                 if parameter.required:
                     name = self._meaning(tool.name, parameter.name)
                     self._takers.setdefault(name, []).append((tool.name, parameter.name))
-        self.labels = _labels(steps.errand.goals, {tool.name for tool in steps.readers})
-        self.tools = (*map(self._look_up, steps.readers), *self._wanted())
+        self.labels = _labels(steps.request.goals, {tool.name for tool in steps.readers})
+        self.tools = (*map(self._query_step, steps.readers), *self._goal_steps())
         self.goal = CallFacts(
             frozenset(slot.name for slot in self._slots if not slot.taker[0]),
-            frozenset(label for n, label in self.labels.items() if steps.errand.goals[n].tool),
+            frozenset(label for n, label in self.labels.items() if steps.request.goals[n].tool),
         )
 
     @property
@@ -69,19 +70,19 @@ class TaskChain:
         known = {
             name
             for name, takers in self._takers.items()
-            if any(steps.found.suiting(name_, tool) for tool, name_ in takers)
+            if any(steps.found.matching(name_, tool) for tool, name_ in takers)
         }
-        bound = {n: steps.bound(n) for n in {slot.want for slot in self._slots}}
+        bound = {n: steps.bound(n) for n in {slot.goal for slot in self._slots}}
         known |= {
             slot.name
             for slot in self._slots
-            if slot.place in bound[slot.want] or slot.want in steps.done
+            if slot.place in bound[slot.goal] or slot.goal in steps.done
         }
-        # A wanted look-up is another step than one that serves a want.
+        # A query that is itself a goal is another step than one that serves a goal.
         called = Counter(outcome.call.tool for outcome in steps.outcomes if outcome.ok)
-        called -= Counter(steps.errand.goals[n].tool for n in steps.done)
+        called -= Counter(steps.request.goals[n].tool for n in steps.done)
         looked = {tool.name for tool in steps.readers if tool.name in called}
-        done = {self.labels[n] for n in steps.done if steps.errand.goals[n].tool}
+        done = {self.labels[n] for n in steps.done if steps.request.goals[n].tool}
         return CallFacts(frozenset(known), frozenset(looked | done))
 
     @property
@@ -95,8 +96,8 @@ class TaskChain:
             link = seen.link * (_HOPED if hoped else 1.0)
             counts[tool.name] = CallCounts(seen.successes, seen.failures, link)
         for n, label in self.labels.items():
-            if want := self._steps.errand.goals[n].tool:
-                counts[label] = experience.counts(want)
+            if called := self._steps.request.goals[n].tool:
+                counts[label] = experience.counts(called)
         return counts
 
     @property
@@ -104,7 +105,7 @@ class TaskChain:
         """What of the goal may still be reached."""
         gone = self._steps.left
         out = {self.labels[n] for n in gone}
-        slots = {slot.name for slot in self._slots if slot.want in gone}
+        slots = {slot.name for slot in self._slots if slot.goal in gone}
         return CallFacts(self.goal.known - slots, self.goal.done - out)
 
     def hoped(self, label: str) -> bool:
@@ -116,12 +117,12 @@ class TaskChain:
 
     def label(self, step: NextCall) -> str:
         """Return the step that a call is."""
-        return step.call.tool if step.want is None else self.labels[step.want]
+        return step.call.tool if step.goal is None else self.labels[step.goal]
 
     def tool(self, label: str) -> str:
         """Return the tool of a step."""
         number = next((n for n, name in self.labels.items() if name == label), None)
-        return label if number is None else self._steps.errand.goals[number].tool
+        return label if number is None else self._steps.request.goals[number].tool
 
     def asked(self, name: str) -> str:
         """Return what the user is asked for where a value is missing: a parameter or a meaning."""
@@ -129,24 +130,24 @@ class TaskChain:
         return name if slot is None else self._meaning(*slot.taker)
 
     def meaning_of(self, number: int, name: str) -> str:
-        """Return what a parameter of a want is called: by its meaning where it has one."""
-        return self._meaning(self._steps.errand.goals[number].tool, name)
+        """Return what a parameter of a goal call is called: by its meaning where it has one."""
+        return self._meaning(self._steps.request.goals[number].tool, name)
 
-    def _slots_of(self, wants: tuple[GoalCall, ...]) -> Iterable[_Slot]:
-        named = _labels(wants, {tool.name for tool in self._steps.readers})
-        for number, want in enumerate(wants):
-            for place, name, value in leaves(want.arguments):
+    def _slots_of(self, goals: tuple[GoalCall, ...]) -> Iterable[_Slot]:
+        named = _labels(goals, {tool.name for tool in self._steps.readers})
+        for number, goal in enumerate(goals):
+            for place, name, value in leaves(goal.arguments):
                 if isinstance(value, EntityQuery):
-                    meaning = self._meaning(want.tool, name)
+                    meaning = self._meaning(goal.tool, name)
                     row = "".join(f" {step + 1}" for step in place if isinstance(step, int))
-                    of = f"{meaning}{row} of {named[number]}" if want.tool else meaning
-                    yield _Slot(number, place, (want.tool, name), of)
+                    of = f"{meaning}{row} of {named[number]}" if goal.tool else meaning
+                    yield _Slot(number, place, (goal.tool, name), of)
 
     def _meaning(self, tool: str, parameter: str) -> str:
         found = self._steps.found.suits.meaning(tool, parameter)
         return parameter if found is None else found.name
 
-    def _look_up(self, tool: ToolSchema) -> NavigationTool:
+    def _query_step(self, tool: ToolSchema) -> NavigationTool:
         needs = [self._meaning(tool.name, p.name) for p in tool.takes if p.required]
         shape = shape_of(tool, self._steps.experience)
         given = (
@@ -170,26 +171,26 @@ class TaskChain:
         }
         return frozenset(known | slots)
 
-    def _wanted(self) -> Iterable[NavigationTool]:
-        for number, want in enumerate(self._steps.errand.goals):
-            if not want.tool:
+    def _goal_steps(self) -> Iterable[NavigationTool]:
+        for number, goal in enumerate(self._steps.request.goals):
+            if not goal.tool:
                 continue
-            needs = frozenset(slot.name for slot in self._slots if slot.want == number)
-            shape = shape_of(self._tools[want.tool], self._steps.experience)
-            given = frozenset[str]() if shape is None else self._given(want.tool, shape)
-            own = frozenset(slot.name for slot in self._slots if slot.want == number)
+            needs = frozenset(slot.name for slot in self._slots if slot.goal == number)
+            shape = shape_of(self._tools[goal.tool], self._steps.experience)
+            given = frozenset[str]() if shape is None else self._given(goal.tool, shape)
+            own = frozenset(slot.name for slot in self._slots if slot.goal == number)
             yield NavigationTool(self.labels[number], needs, given - own)
 
 
-def _labels(wants: tuple[GoalCall, ...], readers: set[str]) -> Mapping[int, str]:
-    """Return a name for the step of each want, no two the same, and none that of a look-up."""
-    times = Counter(want.tool for want in wants)
+def _labels(goals: tuple[GoalCall, ...], readers: set[str]) -> Mapping[int, str]:
+    """Return a name for the step of each goal, no two the same, and none that of a query."""
+    times = Counter(goal.tool for goal in goals)
     labels, used = {}, Counter[str]()
-    for number, want in enumerate(wants):
-        used[want.tool] += 1
-        which = f" {used[want.tool]}" if times[want.tool] > 1 else ""
-        wanted = " (wanted)" if want.tool in readers else ""
-        labels[number] = f"{want.tool}{which}{wanted}"
+    for number, goal in enumerate(goals):
+        used[goal.tool] += 1
+        which = f" {used[goal.tool]}" if times[goal.tool] > 1 else ""
+        wanted = " (wanted)" if goal.tool in readers else ""
+        labels[number] = f"{goal.tool}{which}{wanted}"
     return labels
 
 
@@ -201,7 +202,7 @@ def _labels(wants: tuple[GoalCall, ...], readers: set[str]) -> Mapping[int, str]
 
 @dataclass(frozen=True)
 class ToolDomain:
-    """What stands for what.
+    """The domain and problem of a task, and the PDDL names in them.
 
     Args:
         domain: the tools as actions without parameters.

@@ -44,7 +44,7 @@ from hvr.tools.navigation.request import (
 )
 
 # Task steps ---------------------------------------------------------------------------------------
-# The calls of an errand, one after another: what comes next, and what becomes of each.
+# The calls of a task, one after another: which comes next, and what became of each.
 
 MAX_ERROR_CHARACTERS = 300
 """Characters of what a tool says of a failure that are told on."""
@@ -58,15 +58,15 @@ class NextCall:
     """A call to make now.
 
     Args:
-        call: it.
-        want: the number of the want that it is; None of a look-up.
-        why: a clause for people.
-        serves: the number of the want for which a look-up is made.
-        sources: where each value of a goal call comes from, by its place.
+        call: The call.
+        goal: Index of the goal call that it makes; None for a query.
+        why: A clause for people.
+        serves: Index of the goal call for which a query is made.
+        sources: Where each value of a goal call comes from, by its place.
     """
 
     call: ToolCall
-    want: int | None
+    goal: int | None
     why: str
     serves: int | None = None
     sources: Mapping[Place, Source] = field(default_factory=dict)
@@ -102,28 +102,28 @@ class FailureHandling:
 
 
 class TaskSteps:
-    """An errand on its way.
+    """A task on its way.
 
     Before each call what comes next is worked out anew. A tool that failed rests, and others that
     lead to the same value are called instead; where there are none it is tried again, after 1, 2, 4
-    calls and so on as long as others wait less, and `IN_VAIN` such tries in all. A call that
-    was refused waits until something else has changed. A writing call that may have worked though
-    it failed is not repeated, unless its tool is idempotent, a look-up that was made before shows
-    that nothing has changed, or the user says that it was not done. What a goal call is made with
-    is said or identified (`Binder`); everything else is a question.
+    calls and so on as long as others wait less, and `MAX_REPEATED_FAILURES` such tries in all. A
+    call that was refused waits until something else has changed. A writing call that may have
+    worked though it failed is not repeated, unless its tool is idempotent, a query that was made
+    before shows that nothing has changed, or the user says that it was not done. What a goal call
+    is made with is said or identified (`Binder`); everything else is a question.
 
     Args:
         tools: what may be called, with the budget.
-        errand: what is wanted.
+        request: The goal calls and what the request says.
         learnt: what was learnt before; it learns from these calls.
         retrying: what is done where a call fails.
-        was_done: asks the user about doubtful calls; None if nobody can be asked.
+        was_done: asks the user about uncertain calls; None if no one can be asked.
     """
 
     def __init__(
         self,
         tools: GuardedTools,
-        errand: ToolRequest,
+        request: ToolRequest,
         learnt: Learnt | None = None,
         *,
         retrying: FailureHandling | None = None,
@@ -132,28 +132,28 @@ class TaskSteps:
         retrying = retrying or FailureHandling()
         self._recombine = retrying.recombine
         learnt = learnt or Learnt()
-        self._tools, self.errand = tools, errand
+        self._tools, self.request = tools, request
         self.experience, self._was_done = learnt.experience, was_done
         self._conditions = learnt.conditions
-        self._doubts: dict[int, ToolCall] = {}
+        self._uncertain: dict[int, ToolCall] = {}
         self._why: dict[int, str] = {}
         self._schemas = {tool.name: tool for tool in tools.catalogue.tools}
         self.readers = readers_of(self._schemas.values())
         self._reading = {tool.name for tool in self.readers}
         wanted = [
             NamedValue(name, value)
-            for want in errand.goals
-            for _, name, value in given_leaves(want.arguments)
+            for goal in request.goals
+            for _, name, value in given_leaves(goal.arguments)
             if value is not None
         ]
         suits = ParameterMatcher(self.experience.flow, learnt.meanings)
-        self.found = KnownValues(errand.said, wanted, suits)
+        self.found = KnownValues(request.said, wanted, suits)
         self.graph = EntityGraph()
         self._binder = Binder(
-            errand, self.found, self.graph, learnt.conditions, self._schemas, self.readers
+            request, self.found, self.graph, learnt.conditions, self._schemas, self.readers
         )
         self.missing = self._binder.missing()
-        self._said = [feature.value for feature in (*errand.said, *wanted)]
+        self._request_values = [one.value for one in (*request.said, *wanted)]
         self.outcomes: list[CallOutcome] = []
         self.done: list[int] = []
         self.left: dict[int, str] = {}
@@ -170,11 +170,11 @@ class TaskSteps:
     @property
     def complete(self) -> bool:
         """Whether all that was wanted is done and known."""
-        return len(self.done) == len(self.errand.goals)
+        return len(self.done) == len(self.request.goals)
 
     @property
     def given_up(self) -> frozenset[str]:
-        """The look-ups that failed too often to be made again."""
+        """The queries that failed too often to be made again."""
         return self._attempts.given_up
 
     @property
@@ -184,8 +184,8 @@ class TaskSteps:
         return tuple(dict.fromkeys((*self.missing, *asked)))
 
     def why_not(self) -> dict[int, str]:
-        """Return why each want that is not done is not, by its number."""
-        numbers = (n for n in range(len(self.errand.goals)) if n not in self.done)
+        """Return why each goal that is not done is not, by its number."""
+        numbers = (n for n in range(len(self.request.goals)) if n not in self.done)
         none = "no call leads on to a value that it needs"
         return {n: self.left.get(n, self._why.get(n, none)) for n in numbers}
 
@@ -197,31 +197,33 @@ class TaskSteps:
         """
         if self._spent:
             return None
-        for number, call in list(self._doubts.items()):
+        for number, call in list(self._uncertain.items()):
             look = self._settle(number, call)
             if look is not None:
                 return NextCall(look, None, "it shows whether a call that failed was done")
         if not self._recombine and self.outcomes and not self.outcomes[-1].ok:
             last = self.outcomes[-1].call
             if last.tool in self._reading:
-                over = self._attempts.exhausted(last) or self._vain(last)
+                over = self._attempts.exhausted(last) or self._is_futile(last)
                 return None if over else NextCall(last, None, "it failed")
-        for patience in RetryLevel:
-            for number in self._open(patience):
-                step = self._step(number, patience, tool)
-                if step is None or (step.want is not None and self._waits_for(number, patience)):
+        for level in RetryLevel:
+            for number in self._open(level):
+                step = self._step(number, level, tool)
+                if step is None or (step.goal is not None and self._waits_for(number, level)):
                     continue
                 return step
         return None
 
     def make(self, step: NextCall) -> CallOutcome:
         """Make the call that `next` returned and take in its outcome."""
-        number, call = step.want, step.call
+        number, call = step.goal, step.call
         again = number is not None and sum(
             call_key(outcome.call) == call_key(call) for outcome in self.outcomes if outcome.ok
-        ) < sum(self.errand.goals[n] == self.errand.goals[number] for n in self._open_or_done())
+        ) < sum(self.request.goals[n] == self.request.goals[number] for n in self._open_or_done())
         known = self.graph.known_by(call.arguments) if number is not None else {}
-        outcome = self._tools.call_with(call, step.sources, again=again, request=self._said)
+        outcome = self._tools.call_with(
+            call, step.sources, again=again, request=self._request_values
+        )
         self.outcomes.append(outcome)
         if outcome.failure is CallFailure.NOT_ALLOWED:
             self._spent = number is None or "budget" in outcome.error
@@ -250,11 +252,11 @@ class TaskSteps:
             self._after_failure(number, self._schemas[call.tool], outcome)
         return outcome
 
-    def _vain(self, call: ToolCall) -> bool:
-        return self._attempts.vain(call, len(self.done))
+    def _is_futile(self, call: ToolCall) -> bool:
+        return self._attempts.is_futile(call, len(self.done))
 
     def _bring(self, step: NextCall) -> None:
-        """Give a want up for which look-ups answer and bring nothing nearer."""
+        """Give up a goal for which queries answer and bring nothing nearer."""
         if step.serves is None:
             return
         bound = self._binder.bind(step.serves, final=False)
@@ -262,7 +264,7 @@ class TaskSteps:
         values = list(scalars_in(step.call.arguments))
         guess = len(values) > 1 and any(key(value) not in said for value in values)
         if self._progress.look(step.serves, bound.told, bound.met, guess=guess):
-            why = f"{MAX_FRUITLESS_QUERIES} look-ups brought nothing that it needs"
+            why = f"{MAX_FRUITLESS_QUERIES} queries brought nothing that it needs"
             self.left[step.serves] = why
             if bound.searches:
                 name = bound.searches[0].name
@@ -274,23 +276,23 @@ class TaskSteps:
         return bool(self._binder.pending(number))
 
     def bound(self, number: int) -> Mapping[Place, Json]:
-        """Return the values of a want that are given or found, by their places."""
+        """Return the values of a goal that are given or found, by their places."""
         return self._binder.bind(number, final=False).values
 
-    def _step(self, number: int, patience: RetryLevel, only: str) -> NextCall | None:
-        """Return the next call for a goal: a look-up, or, if nothing is left to be found, its own.
+    def _step(self, number: int, level: RetryLevel, only: str) -> NextCall | None:
+        """Return the next call for a goal: a query, or, if nothing is left to be found, its own.
 
-        Once no look-up is left, what is known so far decides.
+        Once no query is left, what is known so far decides.
         """
         self._questions.pop(number, None)
         for final in (False, True):
             bound = self._binder.bind(number, final=final)
             if not bound.searches:
                 break
-            look = self._look(bound.searches, patience, only)
+            look = self._look(bound.searches, level, only)
             if look is not None:
                 return replace(look, serves=number)
-            if patience not in (RetryLevel.MOST, RetryLevel.END) and not final:
+            if level not in (RetryLevel.MOST, RetryLevel.END) and not final:
                 return None  # what failed may work when it is tried again
         if bound.searches:
             self._not_found(number, bound.searches[0])
@@ -298,7 +300,7 @@ class TaskSteps:
         if bound.questions:
             self._questions[number] = bound.questions
             return None
-        return self._wanted(number, bound, patience, only)
+        return self._goal_call(number, bound, level, only)
 
     def _not_found(self, number: int, search: QueryTarget) -> None:
         """Take note that nothing leads to a value: the user is asked, or told why there is none."""
@@ -306,62 +308,62 @@ class TaskSteps:
         if search.seen:
             self._why[number] = f"no {search.name} that was found meets what was said{refused}"
         elif not self._barred and (refused or not self._attempts.failing):
-            why = f"no look-up leads to it{refused}"
+            why = f"no query leads to it{refused}"
             self._questions[number] = (
                 UserQuestion(QuestionKind.MISSING, number, search.name, why),
             )
 
-    def _wanted(
-        self, number: int, bound: BoundValues, patience: RetryLevel, only: str
+    def _goal_call(
+        self, number: int, bound: BoundValues, level: RetryLevel, only: str
     ) -> NextCall | None:
         """Return the call of a goal whose values are all known, if it may be made now."""
-        want, values = self.errand.goals[number], bound.values
-        if not want.tool:
+        goal, values = self.request.goals[number], bound.values
+        if not goal.tool:
             self._answer(number, values)
             return None
-        call = ToolCall(want.tool, _plain(filled(want.arguments, values)))
-        resting = patience in (RetryLevel.NONE, RetryLevel.OTHER)
-        if (resting and self.experience.idle(want.tool)) or only not in ("", want.tool):
+        call = ToolCall(goal.tool, _plain(filled(goal.arguments, values)))
+        resting = level in (RetryLevel.NONE, RetryLevel.OTHER)
+        if (resting and self.experience.idle(goal.tool)) or only not in ("", goal.tool):
             return None
-        if self._vain(call):
+        if self._is_futile(call):
             return None
         if self._refuses(number, call):
             if self._binder.count(number):
                 named = ", ".join(map(str, scalars_in(call.arguments)))
                 shown = short(named, MAX_ERROR_CHARACTERS)
-                why = f"{quoted(want.tool)} for {shown}: {self._why[number]}"
+                why = f"{quoted(goal.tool)} for {shown}: {self._why[number]}"
                 self._leave(number, call, why)
-                return None if number in self.left else self._step(number, patience, only)
-            return self._step(number, patience, only) if number in self._binder.unfit else None
+                return None if number in self.left else self._step(number, level, only)
+            return self._step(number, level, only) if number in self._binder.unfit else None
         return NextCall(call, number, "all that it needs is known", sources=bound.sources)
 
     def _answer(self, number: int, values: Mapping[Place, Json]) -> None:
         self.answers |= {str(place[0]): value for place, value in values.items()}
         self.done.append(number)
 
-    def _waits_for(self, number: int, patience: RetryLevel) -> bool:
-        if not self.errand.ordered or patience is RetryLevel.END:
+    def _waits_for(self, number: int, level: RetryLevel) -> bool:
+        if not self.request.ordered or level is RetryLevel.END:
             return False
         return any(n not in self.done and n not in self.left for n in range(number))
 
-    def _open(self, patience: RetryLevel) -> Iterator[int]:
-        for number, want in enumerate(self.errand.goals):
-            if number in self.done or number in self.left or number in self._doubts:
+    def _open(self, level: RetryLevel) -> Iterator[int]:
+        for number, goal in enumerate(self.request.goals):
+            if number in self.done or number in self.left or number in self._uncertain:
                 continue
-            if not want.tool and patience is not RetryLevel.END and self._calls_left():
+            if not goal.tool and level is not RetryLevel.END and self._calls_left():
                 continue  # what is read before something is done may not be so any more
-            if self._waits.get(number, -1) < len(self.done) or patience in (
+            if self._waits.get(number, -1) < len(self.done) or level in (
                 RetryLevel.MOST,
                 RetryLevel.END,
             ):
                 yield number
 
     def _calls_left(self) -> bool:
-        wants = enumerate(self.errand.goals)
-        return any(w.tool and n not in self.done and n not in self.left for n, w in wants)
+        goals = enumerate(self.request.goals)
+        return any(g.tool and n not in self.done and n not in self.left for n, g in goals)
 
     def _refuses(self, number: int, call: ToolCall) -> bool:
-        """Say whether a confirmed condition of a wanted call does not hold.
+        """Say whether a confirmed condition of a goal call does not hold.
 
         The value that it is about, if it was looked up, is then not taken again: another may fit.
         """
@@ -373,7 +375,7 @@ class TaskSteps:
         first = next(
             (
                 place
-                for place, own, value in leaves(self.errand.goals[number].arguments)
+                for place, own, value in leaves(self.request.goals[number].arguments)
                 if isinstance(value, EntityQuery) and own == broken.parameter
             ),
             None,
@@ -384,22 +386,22 @@ class TaskSteps:
         return True
 
     def _look(
-        self, searches: Sequence[QueryTarget], patience: RetryLevel, only: str
+        self, searches: Sequence[QueryTarget], level: RetryLevel, only: str
     ) -> NextCall | None:
         rested = [tool for tool in self.readers if not self.experience.idle(tool.name)]
-        readers = rested if patience is RetryLevel.NONE else self.readers
+        readers = rested if level is RetryLevel.NONE else self.readers
         gone = self.given_up
         readers = [t for t in readers if t.name not in gone and only in ("", t.name)]
-        if patience is RetryLevel.SOME:
+        if level is RetryLevel.SOME:
             readers = [tool for tool in readers if not self._attempts.resting(tool.name)]
-        tried = self._attempts.tried(patience, len(self.done))
+        tried = self._attempts.tried(level, len(self.done))
         look = next_query(searches, self.found, self.graph, readers, self.experience, tried)
         if look is None:
             return None
         return NextCall(look.call, None, f"it may show {quoted(searches[0].name)}")
 
     def _finish(self, number: int, call: ToolCall) -> None:
-        """Take note that a want is done: what was refused before may be allowed now."""
+        """Take note that a goal is done: what was refused before may be allowed now."""
         self._binder.made[number] = call
         self.experience.changed()
         self._binder.pass_over(number, call)
@@ -426,11 +428,13 @@ class TaskSteps:
         self.left[number] = f"{'; '.join(dict.fromkeys(missed))}{done}"
 
     def _settle(self, number: int, call: ToolCall) -> ToolCall | None:
-        """Return the look-up that shows whether a call has written; if there is none, ask."""
+        """Return the query that shows whether a call has written; if there is none, ask."""
         seen = confirming_query(call, self.outcomes, self._schemas, self.experience)
-        if seen is not None and not (self._attempts.exhausted(seen.call) or self._vain(seen.call)):
+        if seen is not None and not (
+            self._attempts.exhausted(seen.call) or self._is_futile(seen.call)
+        ):
             return seen.call
-        del self._doubts[number]
+        del self._uncertain[number]
         done = self._was_done(call) if self._was_done else None
         if done is not None:
             self._tools.settle(call, "the user says so", done=done)
@@ -443,12 +447,12 @@ class TaskSteps:
         return None
 
     def _compare(self, outcome: CallOutcome) -> None:
-        """Settle the doubts on which a look-up that was made again bears."""
-        for number, call in list(self._doubts.items()):
+        """Settle the uncertain calls on which a repeated query bears."""
+        for number, call in list(self._uncertain.items()):
             before = confirming_query(call, self.outcomes, self._schemas, self.experience)
             if before is None or before.call != outcome.call:
                 continue
-            del self._doubts[number]
+            del self._uncertain[number]
             changed = before.result != outcome.result
             self._tools.settle(call, f"{outcome.call.tool} shows it", done=changed)
             if changed:
@@ -457,10 +461,10 @@ class TaskSteps:
                 self.left[number] = f"{quoted(call.tool)} failed {MAX_CALL_ATTEMPTS} times"
 
     def _open_or_done(self) -> list[int]:
-        return [n for n in range(len(self.errand.goals)) if n not in self.left]
+        return [n for n in range(len(self.request.goals)) if n not in self.left]
 
     def _after_failure(self, number: int, tool: ToolSchema, outcome: CallOutcome) -> None:
-        """Decide what becomes of a want whose call failed."""
+        """Decide what becomes of a goal whose call failed."""
         error = short(error_text(outcome), MAX_ERROR_CHARACTERS)
         self._why[number] = f"{quoted(tool.name)} {outcome.failure}: {error}"
         if (
@@ -468,7 +472,7 @@ class TaskSteps:
             and not tool.idempotent
             and tool.effect is not Effect.READS
         ):
-            self._doubts[number] = outcome.call
+            self._uncertain[number] = outcome.call
         elif (
             self._attempts.exhausted(outcome.call, outcome.failure)
             or outcome.failure is CallFailure.BAD_ARGUMENTS
@@ -484,7 +488,7 @@ def _plain(arguments: Mapping[str, Argument]) -> dict[str, Json]:
 
 
 # Goals by meaning ---------------------------------------------------------------------------------
-# What is asked of a world of tools, by meaning, and the errand that it is.
+# What is asked of a world of tools, by meaning, and the goal calls that this means.
 
 
 @dataclass(frozen=True)
@@ -505,20 +509,20 @@ class ToolGoals:
 
 
 def tool_request(asked: ToolGoals, catalogue: Catalogue, suits: ParameterMatcher) -> ToolRequest:
-    """Return the errand of what is asked.
+    """Return the goal calls that achieve what is asked.
 
-    What a wanted tool takes and the request says is given; what else it needs is sought.
+    An argument that the request says is given; any other is a query.
 
     Args:
-        asked: it.
-        catalogue: has the tools that are to have been called.
-        suits: knows the meanings of parameters.
+        asked: The tools and values that are wanted, by meaning.
+        catalogue: The catalogue that has these tools.
+        suits: Knows the meanings of parameters.
     """
     schemas = {tool.name: tool for tool in catalogue.tools}
-    wants = [goal_call(schemas[name], asked.values, suits) for name in asked.done]
-    wants += [GoalCall("", {name: asked.values.get(name, EntityQuery())}) for name in asked.known]
+    goals = [goal_call(schemas[name], asked.values, suits) for name in asked.done]
+    goals += [GoalCall("", {name: asked.values.get(name, EntityQuery())}) for name in asked.known]
     facts = tuple(NamedValue(name, value) for name, value in asked.values.items())
-    return ToolRequest(tuple(wants), facts, ordered=False, text=asked.request)
+    return ToolRequest(tuple(goals), facts, ordered=False, text=asked.request)
 
 
 def goal_call(tool: ToolSchema, values: Mapping[str, Json], suits: ParameterMatcher) -> GoalCall:

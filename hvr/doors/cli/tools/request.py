@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hvr.tools.navigation.words.reading import ReadRequest
 
 
-# Errand -------------------------------------------------------------------------------------------
+# Request ------------------------------------------------------------------------------------------
 # What `hvr tools plan` and `run` are asked: a world of tools, a goal, and what is known.
 
 
@@ -169,8 +169,8 @@ def open_request(args: argparse.Namespace) -> OpenedRequest:
     asked = OpenedRequest(world, tools, found, None, request, encoder)
     if not done and not known:
         return asked
-    errand = ToolGoals(tuple(done), tuple(known), values, request)
-    return replace(asked, wanted=tool_request(errand, tools.catalogue, asked.suits))
+    goals = ToolGoals(tuple(done), tuple(known), values, request)
+    return replace(asked, wanted=tool_request(goals, tools.catalogue, asked.suits))
 
 
 def load_experience(asked: OpenedRequest, graph: Path | None, *, write: bool = False) -> Learnt:

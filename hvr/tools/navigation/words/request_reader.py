@@ -205,7 +205,7 @@ class RequestReader:
         related = [one for one in ranked if only or self._related(one, clause, verb)]
         named = [o for o in related if o.verb >= SAME_VERB and o.tool.effect is not Effect.READS]
         if named:
-            # "Return Emma" returns the book, although a look-up "returns" things.
+            # "Return Emma" returns the book, although a query "returns" things.
             fit = max(one.fit for one in named)
             related = [
                 one
