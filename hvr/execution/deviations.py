@@ -48,7 +48,7 @@ class DeviationKind(StrEnum):
     GOAL_UNMET = "goal unmet"
     """All steps of the plan were done, and the goal does not hold."""
     CONSTRAINT_BROKEN = "constraint broken"
-    """Something that was to be kept throughout is no longer so, and nothing can mend it."""
+    """Something that was to be kept throughout is no longer so, and nothing can repair it."""
 
 
 class Side(StrEnum):

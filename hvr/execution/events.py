@@ -147,10 +147,10 @@ class Noticed(Value):
 
 
 class Recovery(Value):
-    """A rung of the ladder of recoveries was used.
+    """A recovery strategy was used.
 
     Args:
-        rung: its name.
+        rung: Name of the strategy.
         reason: the deviation in a sentence.
         outcome: what came of it: `worked`, `failed`, a new plan, or why there is none.
         step: number of the step after which it was used.
@@ -194,7 +194,7 @@ class Finished(Value):
         unmet: what is missing for the goal.
         remains: the same in sentences.
         failures: how many deviations of each kind were noticed.
-        recoveries: how often each rung of the ladder was used.
+        recoveries: how often each recovery strategy was used.
     """
 
     reached: bool

@@ -2,7 +2,7 @@
 
 Every step is validated before it is executed, and the state seen after it is compared with
 the state that the domain predicts. Where they differ and the rest of the plan would no longer
-work, the ladder of recoveries is climbed (`hvr.execution.recovery`): first the rungs that keep
+work, the recovery strategies are tried (`hvr.execution.recovery`): first those that keep
 the plan, since a new one costs most and gives up what has been planned; then room is made, and
 only then is the stage planned anew.
 """
@@ -58,11 +58,11 @@ class Executor(Generic[Goal]):
 
     Args:
         world: the world to act in.
-        policy: makes the plans; its rungs say how it recovers.
+        policy: makes the plans; its strategies say how it recovers.
         listen: called with each event as it happens.
         planned: called with each plan and its problem, before it is executed.
         max_replans: most new plans of a run.
-        max_tries: how often a rung that keeps the plan may be used for the same step; with 0 a
+        max_tries: how often a strategy that keeps the plan may be used for the same step; with 0 a
             new plan is made at once.
     """
 
@@ -88,19 +88,19 @@ class Executor(Generic[Goal]):
     _broken: list[Deviation] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        rungs = self.policy.rungs
+        strategies = self.policy.recovery_strategies
         unknown = [
-            *(set(rungs.mend) - set(PLAN_REPAIRS)),
-            *(set(rungs.replan) - set(REPLANNING_STRATEGIES)),
+            *(set(strategies.repairs) - set(PLAN_REPAIRS)),
+            *(set(strategies.replan) - set(REPLANNING_STRATEGIES)),
         ]
         if unknown:
             raise UsageError(
-                f"unknown rung {unknown[0]!r} (rungs that keep the plan: "
+                f"unknown recovery strategy {unknown[0]!r} (strategies that keep the plan: "
                 f"{', '.join(PLAN_REPAIRS)}; "
                 f"that make a new one: {', '.join(REPLANNING_STRATEGIES)})"
             )
-        mends = tuple((name, PLAN_REPAIRS[name]) for name in rungs.mend)
-        self._ladder = RecoveryProgress(mends, self.listen, self.max_tries)
+        repairs = tuple((name, PLAN_REPAIRS[name]) for name in strategies.repairs)
+        self._recovery = RecoveryProgress(repairs, self.listen, self.max_tries)
 
     def run(self, stages: Sequence[Goal], promised: Sequence[Trajectory] = ()) -> Finished:
         """Reach one stage after the other.
@@ -243,7 +243,7 @@ class Executor(Generic[Goal]):
                 for e in unmet
             ),
             tuple(sorted(self._failures.items())),
-            tuple(sorted(self._ladder.used.items())),
+            tuple(sorted(self._recovery.used.items())),
         )
 
     def _execute(self, planned: Planned, watch: BeliefMonitor) -> Impasse | None:
@@ -270,7 +270,7 @@ class Executor(Generic[Goal]):
                 success, failures = done.success, done.failures
                 self._done += success
                 if success and not done.difference:
-                    self._ladder.done()
+                    self._recovery.done()
                     if better := watch.outdated(rest):
                         return self._outdated(watch, rest, better)
                     continue
@@ -279,7 +279,7 @@ class Executor(Generic[Goal]):
                 validator = watch.resumed(done.difference)
                 ahead = validator.check(rest)
                 if success and ahead.valid:
-                    self._ladder.done()
+                    self._recovery.done()
                     if better := watch.outdated(rest):
                         return self._outdated(watch, rest, better)
                     continue
@@ -289,13 +289,13 @@ class Executor(Generic[Goal]):
             else:
                 success, failures = False, (watch.cannot(self.steps + 1, action),)
                 self._notice(failures)
-            self._ladder.stuck()
+            self._recovery.stuck()
             task, state = watch.ahead(validator.state)
             impasse = Impasse(failures, action, success, rest, task, state, self.steps)
-            steps = self._ladder.mend(impasse)
+            steps = self._recovery.repair(impasse)
             if steps is None:
                 return impasse
-            # Whatever the rung puts in belongs to the block that got stuck; the steps that were
+            # Whatever the strategy puts in belongs to the block that got stuck; the steps that were
             # planned before keep their blocks.
             todo = [(block, a) for a in steps[: len(steps) - len(todo)]] + [
                 (block if a != old else number, a)
@@ -313,7 +313,7 @@ class Executor(Generic[Goal]):
             return None
         failures = (goal_unmet(self.steps, unmet, self.world.wording),)
         self._notice(failures)
-        self._ladder.stuck()
+        self._recovery.stuck()
         return Impasse(failures, None, True, (), *watch.ahead(watch.state), self.steps)
 
     # a new plan
@@ -337,12 +337,12 @@ class Executor(Generic[Goal]):
         return left is None
 
     def _new_plan(self, stage: Goal, impasse: Impasse, old: Planned) -> tuple[Planned | None, str]:
-        """Return the plan of the next rung that makes one, or None and the reason."""
+        """Return the plan of the next strategy that makes one, or None and the reason."""
         if self.replans >= self.max_replans:
             return None, f"gave up after {self.replans} new plans: {impasse.reason}"
         if self._promises.left or self._broken:
             stage = self.policy.keeping(stage, _texts(self._promises.left))
-        names = self.policy.rungs.replan
+        names = self.policy.recovery_strategies.replan
         again = self.replans > 0 and self._done <= 1  # the last plan got nowhere
         # Look before planning: a plan made from a wrong belief would fail like the last one. When
         # that one got nowhere, even what seems certain is looked at again.
@@ -364,9 +364,9 @@ class Executor(Generic[Goal]):
     def _climb(
         self, names: tuple[str, ...], stage: Goal, impasse: Impasse, reasons: list[str]
     ) -> Planned | None:
-        """Return the plan of the first rung that makes one; append to `reasons` why others fail."""
-        # Least tried first: the same rung at the same step would most likely fail again.
-        for name in self._ladder.least_tried(names, impasse):
+        """Return the plan of the first strategy that makes one; note why others fail."""
+        # Least tried first: the same strategy at the same step would most likely fail again.
+        for name in self._recovery.least_tried(names, impasse):
             if self.replans >= self.max_replans:
                 break
             reason = impasse.reason
@@ -386,24 +386,24 @@ class Executor(Generic[Goal]):
                 reasons.append(str(error))
         return None
 
-    def _another(self, rung: str, goal: Goal, impasse: Impasse, reason: str) -> Planned:
-        """Return the plan of a rung; report and count the outcome."""
-        self._ladder.take(rung, impasse)
+    def _another(self, strategy: str, goal: Goal, impasse: Impasse, reason: str) -> Planned:
+        """Return the plan of a strategy; report and count the outcome."""
+        self._recovery.take(strategy, impasse)
         self.replans += 1
         self._done = 0
         self.listen(Replanning(impasse.reason, self.replans))
         try:
             planned = self.prepare(goal, reason)
         except (ImpossibleGoalError, PlannerError) as error:
-            self._say(rung, impasse, f"no plan: {error}")
+            self._say(strategy, impasse, f"no plan: {error}")
             raise
-        self._say(rung, impasse, f"a new plan of {len(planned.plan.actions)} steps")
+        self._say(strategy, impasse, f"a new plan of {len(planned.plan.actions)} steps")
         return planned
 
     def _look_around(self, impasse: Impasse, everything: bool) -> bool:
         things = self.world.look_around(self.steps, everything)
         if things:
-            self._ladder.take("look around", impasse)
+            self._recovery.take("look around", impasse)
             self._say("look around", impasse, f"found {', '.join(things)}")
         return bool(things)
 
@@ -416,8 +416,8 @@ class Executor(Generic[Goal]):
 
     # reports
 
-    def _say(self, rung: str, impasse: Impasse, outcome: str) -> None:
-        self.listen(Recovery(rung, impasse.reason, outcome, impasse.step))
+    def _say(self, strategy: str, impasse: Impasse, outcome: str) -> None:
+        self.listen(Recovery(strategy, impasse.reason, outcome, impasse.step))
 
     def _notice(self, failures: tuple[Deviation, ...]) -> None:
         self._count(failures)

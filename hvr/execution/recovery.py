@@ -24,14 +24,14 @@ from hvr.validation.trajectory import ConstraintMonitor
 from hvr.values import Value
 
 # Recovery -----------------------------------------------------------------------------------------
-# The ladder of recoveries: what may be tried when a plan cannot go on, cheapest first.
+# The recovery strategies: what may be tried when a plan cannot go on, cheapest first.
 #
 #     retry              do the step again           an action that did not take
 #     re-navigate        go there again, do it       something out of reach or in the way
 #     satisfy            plan from what is seen      a condition that is missing or was undone
 #     make room          take others away            a microwave that somebody put a lettuce in
 #     replace            plan with another object    one that is gone, broken or blocked
-#     ask                tell the policy             what no rung above can mend
+#     ask                tell the policy             what no strategy above can repair
 #
 # The first two go on with the plan as it is, the others make a new one. A step is proposed only
 # if the domain says that the plan then reaches its goal. The last resort is to give up, with an
@@ -81,7 +81,7 @@ class Impasse(Value):
 
 
 Strategy = Callable[[Impasse], Steps | None]
-"""All steps to do from here on to the end of the plan; None when the rung does not help here."""
+"""All steps to do from here on to the end of the plan; None when this does not help."""
 
 
 def retry(impasse: Impasse) -> Steps | None:
@@ -144,11 +144,11 @@ PLAN_REPAIRS: Mapping[str, Strategy] = {
     "re-navigate": renavigate,
     "satisfy": satisfy,
 }
-"""The rungs that keep the plan, by the names that policies use in
+"""The strategies that keep the plan, by the names that policies use in
 `hvr.planning.plans.RecoveryStrategies`."""
 
 REPLANNING_STRATEGIES = ("satisfy", "replace", "ask")
-"""The rungs that make a new plan, which the executor climbs."""
+"""The strategies that make a new plan, which the executor tries in turn."""
 
 
 def crowded_place(
@@ -216,20 +216,20 @@ def _affordances(name: str, inventory: Inventory, task: Task) -> frozenset[str]:
 
 
 # Ladder -------------------------------------------------------------------------------------------
-# Climbing the ladder of recoveries: the next rung, the outcome of the last one, and counts.
+# Recovery: the next strategy, the outcome of the last one, and counts.
 
 
 class _Use(NamedTuple):
-    """A use of a rung whose outcome is not known yet.
+    """A use of a strategy whose outcome is not known yet.
 
     Args:
-        rung: its name.
+        strategy: Its name.
         reason: the deviations in sentences.
         step: number of the step after which it was used.
         left: steps that it added and that are not done yet.
     """
 
-    rung: str
+    strategy: str
     reason: str
     step: int
     left: int
@@ -237,28 +237,28 @@ class _Use(NamedTuple):
 
 @dataclass
 class RecoveryProgress:
-    """The rungs of one run, with a record of their use.
+    """The recovery strategies of one run, with a record of their use.
 
     Args:
-        mends: the rungs that keep the plan, cheapest first.
-        listen: is called for each use of a rung, when its outcome is known.
-        max_tries: how often a rung that keeps the plan may be used for the same step.
+        repairs: The strategies that keep the plan, cheapest first.
+        listen: is called for each use of a strategy, when its outcome is known.
+        max_tries: how often a strategy that keeps the plan may be used for the same step.
     """
 
-    mends: Strategies
+    repairs: Strategies
     listen: Callable[[Recovery], None]
     max_tries: int = 1
     used: Counter[str] = field(default_factory=Counter, init=False)
-    """How often each rung was used in the run."""
+    """How often each strategy was used in the run."""
     _tried: Counter[tuple[str, GroundAction | None]] = field(default_factory=Counter, init=False)
     _pending: _Use | None = field(default=None, init=False)
 
-    def mend(self, impasse: Impasse) -> Steps | None:
-        """Return the steps of the lowest rung that helps and has not been used up for this step."""
-        for name, rung in self.mends:
+    def repair(self, impasse: Impasse) -> Steps | None:
+        """Return the steps of the first strategy that helps and is not used up for this step."""
+        for name, strategy in self.repairs:
             if self._tried[name, impasse.action] >= self.max_tries:
                 continue
-            steps = rung(impasse)
+            steps = strategy(impasse)
             if steps is not None:
                 self.take(name, impasse)
                 # It has worked when the steps that it added are done; the rest was planned before.
@@ -273,20 +273,20 @@ class RecoveryProgress:
             use = self._pending
             self._pending = use._replace(left=use.left - 1) if use.left > 1 else None
             if use.left == 1:
-                self.listen(Recovery(use.rung, use.reason, "worked", use.step))
+                self.listen(Recovery(use.strategy, use.reason, "worked", use.step))
 
     def stuck(self) -> None:
         """Take note that the plan cannot go on."""
         if self._pending is not None:
             use, self._pending = self._pending, None
-            self.listen(Recovery(use.rung, use.reason, "failed", use.step))
+            self.listen(Recovery(use.strategy, use.reason, "failed", use.step))
 
     def least_tried(self, names: tuple[str, ...], impasse: Impasse) -> tuple[str, ...]:
-        """Return rungs in the order in which to use them: least used for this step first."""
+        """Return strategies in the order in which to use them: least used for this step first."""
         return tuple(sorted(names, key=lambda name: self._tried[name, impasse.action]))
 
     def take(self, name: str, impasse: Impasse) -> None:
-        """Count the use of a rung."""
+        """Count the use of a strategy."""
         self._tried[name, impasse.action] += 1
         self.used[name] += 1
 
@@ -304,8 +304,8 @@ class RecoverablePolicy(Protocol[Goal]):
     """What the loop asks of a policy itself; a `hvr.planning.plans.Policy` has it."""
 
     @property
-    def rungs(self) -> RecoveryStrategies:
-        """The recoveries that suit it."""
+    def recovery_strategies(self) -> RecoveryStrategies:
+        """The recovery strategies that suit it."""
         ...
 
     def clearing(self, things: Sequence[str], place: str) -> Goal:

@@ -130,14 +130,14 @@ class Planned(Value):
 
 
 class RecoveryStrategies(Value):
-    """The rungs of recovery that suit a policy; see `hvr.execution.recovery`.
+    """The recovery strategies that suit a policy; see `hvr.execution.recovery`.
 
     Args:
-        mend: those that keep the plan, cheapest first.
+        repairs: Those that keep the plan, cheapest first.
         replan: those that make a new one.
     """
 
-    mend: tuple[str, ...] = ("retry", "re-navigate")
+    repairs: tuple[str, ...] = ("retry", "re-navigate")
     replan: tuple[str, ...] = ("satisfy", "replace")
 
 
@@ -240,7 +240,7 @@ class Policy(Protocol[Wanted]):
     `clearing`; the rest has defaults.
     """
 
-    rungs: ClassVar[RecoveryStrategies] = STATE_PLANNER_STRATEGIES
+    recovery_strategies: ClassVar[RecoveryStrategies] = STATE_PLANNER_STRATEGIES
     """The recoveries that suit it."""
 
     asks_model: ClassVar[bool] = False

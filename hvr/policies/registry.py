@@ -28,7 +28,7 @@ _MEMBERS = (
     "judge",
     "records",
     "keep",
-    "rungs",
+    "recovery_strategies",
     "asks_model",
     "meter",
 )

@@ -84,9 +84,9 @@ def test_a_mistyped_planner_is_guessed() -> None:
 
 def test_rungs_that_do_not_exist_are_refused() -> None:
     class Climber(Policy[str]):
-        rungs = RecoveryStrategies(("jump",))
+        recovery_strategies = RecoveryStrategies(("jump",))
 
-    with pytest.raises(UsageError, match=r"unknown rung 'jump'.*retry"):
+    with pytest.raises(UsageError, match=r"unknown recovery strategy 'jump'.*retry"):
         Executor(None, Climber(), print, print)  # type: ignore[arg-type, abstract]
 
 

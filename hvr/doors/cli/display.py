@@ -98,8 +98,8 @@ class Lines:
             case Noticed(failures):
                 for failure in failures:
                     write(f"  !!     {failure.kind.value}: {failure.explanation}")
-            case Recovery(rung, _, outcome):
-                write(f"  ->     {rung}: {outcome}")
+            case Recovery(strategy, _, outcome):
+                write(f"  ->     {strategy}: {outcome}")
             case Finished() if not event.reached and event.unmet:
                 write(f"unmet: {' '.join(event.unmet)}")
                 for sentence in event.remains:
@@ -226,8 +226,8 @@ class LiveTree:
                 for failure in failures:
                     line = f"{failure.kind.value}: {failure.explanation}"
                     self.past.append(Text(line, style="bold red"))
-            case Recovery(rung, _, outcome):
-                self.past.append(Text(f"{rung}: {outcome}", style="yellow"))
+            case Recovery(strategy, _, outcome):
+                self.past.append(Text(f"{strategy}: {outcome}", style="yellow"))
             case _:
                 pass
 

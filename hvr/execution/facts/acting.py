@@ -131,7 +131,7 @@ class FactPolicy:
 
     domain: Domain
     planner: FactPlanner
-    rungs: RecoveryStrategies = RECOVERY_STRATEGIES
+    recovery_strategies: RecoveryStrategies = RECOVERY_STRATEGIES
 
     def clearing(self, things: Sequence[str], place: str) -> Problem:
         """Not asked for: a world of facts knows no places (see `ExecutionWorld.crowding`)."""

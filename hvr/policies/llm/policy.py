@@ -47,7 +47,7 @@ class LLMPolicy(Policy[str]):
         about: the request and the scene, for the library.
     """
 
-    rungs = FEEDBACK_PLANNER_STRATEGIES
+    recovery_strategies = FEEDBACK_PLANNER_STRATEGIES
     asks_model = True
 
     def __init__(

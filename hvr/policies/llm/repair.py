@@ -34,7 +34,7 @@ from hvr.policies.llm.record import PlanJudged
 from hvr.validation import Validator, minimise
 from hvr.validation.trajectory import ConstraintMonitor, grounded_constraints
 
-# Lean ---------------------------------------------------------------------------------------------
+# Redundant steps ----------------------------------------------------------------------------------
 # Action elimination: leave out the steps without which a plan comes to the same end.
 #
 # Action elimination (Nakhost & Müller, ICAPS 2010) needs a goal. Since no gold goal may be known
@@ -145,7 +145,7 @@ def _literals(task: Task, state: State, fluents: int, fleeting: frozenset[str]) 
     return And((*sorted(true, key=str), *(Not(a) for a in sorted(false, key=str))))
 
 
-# Judged -------------------------------------------------------------------------------------------
+# Judged repair ------------------------------------------------------------------------------------
 # The loop of judge and planner on a model's plan, before it is executed.
 #
 # No gold goal may be known here. What the model wants is taken to be what its steps would bring
@@ -194,7 +194,7 @@ def repair_judged_blocks(
         if not loop.rounds or verdict is None:
             unmended = "" if verdict is None or verdict.valid else _why(verdict)
             break
-        done = _mended(changed, verdict)
+        done = _repaired(changed, verdict)
         # Where few objects were looked at, a condition on all of a kind may say more.
         if problem is not whole and not everywhere.check(_steps(done)).valid:
             unmended = "the steps that were found do not do with all objects of the world"
@@ -217,7 +217,7 @@ def _why(verdict: PlanVerdict) -> str:
     return "; ".join([verdict.unknown or "no steps were found that mend the plan", *reasons])
 
 
-def _mended(blocks: tuple[AABlock, ...], verdict: PlanVerdict) -> tuple[AABlock, ...]:
+def _repaired(blocks: tuple[AABlock, ...], verdict: PlanVerdict) -> tuple[AABlock, ...]:
     """Return blocks with what a verdict says of their steps done."""
     put_in: dict[int, list[GroundAction]] = {}
     for critique in verdict.missing:
@@ -271,7 +271,7 @@ def intended_outcome(
     return And((*sorted(true, key=str), *(Not(a) for a in sorted(false, key=str))))
 
 
-# Keeping ------------------------------------------------------------------------------------------
+# Constraints --------------------------------------------------------------------------------------
 # Constraints on the way: what a request forbids, and which steps of a block break it.
 #
 # They are those that hvr itself reads in the request, as "never two doors open". Of its reading a
@@ -334,7 +334,7 @@ def remaining_constraints(
     return promises.prohibitions
 
 
-# Bridge -------------------------------------------------------------------------------------------
+# Planner repair -----------------------------------------------------------------------------------
 # Planner-assisted repair: the classical planner gets to where the model did not.
 #
 # This is hvr's own, beyond the paper. The planner sees only the present state and a condition
