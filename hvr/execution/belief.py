@@ -154,8 +154,8 @@ def update_belief(
     return Belief(scene, seen, MappingProxyType(last))
 
 
-# Hearing ------------------------------------------------------------------------------------------
-# The belief corrected by sounds, which tell of things out of sight.
+# Audio events -------------------------------------------------------------------------------------
+# The belief corrected by audio events, which tell of things out of sight.
 
 
 def belief_after_sounds(

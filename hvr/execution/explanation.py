@@ -21,7 +21,7 @@ from hvr.pddl.model import (
 )
 from hvr.values import Value
 
-# Words --------------------------------------------------------------------------------------------
+# Clauses ------------------------------------------------------------------------------------------
 # PDDL literals as clauses of a sentence.
 
 
@@ -86,7 +86,7 @@ def literal_clauses(
     return "".join(clauses)
 
 
-# Explain ------------------------------------------------------------------------------------------
+# Explanation --------------------------------------------------------------------------------------
 # The sentence that explains a deviation, and the sounds that speak for it.
 
 

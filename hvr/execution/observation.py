@@ -93,7 +93,7 @@ def default_sorts() -> PredicateSorts:
     return sorts_of(load_ontology())
 
 
-# Sounds -------------------------------------------------------------------------------------------
+# Audio events -------------------------------------------------------------------------------------
 # Sounds as labels, made from what an action changed in the whole room.
 #
 # They stand in for the audio track of a recording: a sound tells what happened to which kind

@@ -215,7 +215,7 @@ def _affordances(name: str, inventory: Inventory, task: Task) -> frozenset[str]:
     )
 
 
-# Ladder -------------------------------------------------------------------------------------------
+# Recovery progress --------------------------------------------------------------------------------
 # Recovery: the next strategy, the outcome of the last one, and counts.
 
 

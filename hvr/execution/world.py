@@ -69,7 +69,7 @@ class ChangeReader:
         return Atom(rule.predicate, tuple(ends[a] for a in rule.arguments))
 
 
-# Looking ------------------------------------------------------------------------------------------
+# Search for missing objects -----------------------------------------------------------------------
 # Looking for things behind closed doors: what is missing, and which door to open next.
 
 

@@ -24,7 +24,7 @@ from hvr.tools.call_log import (
 from hvr.tools.calling.calls import argument_faults
 from hvr.tools.tool_plans import Link, LoggedCall, ToolGraph, ToolPlan
 
-# Finding ------------------------------------------------------------------------------------------
+# Findings -----------------------------------------------------------------------------------------
 # What a judge of plans over tools finds.
 
 

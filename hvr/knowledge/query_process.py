@@ -19,13 +19,13 @@ from pyoxigraph import RdfFormat, Store, parse
 from hvr.errors import QueryLimitError, StoreError, UsageError
 from hvr.knowledge.query import QueryResult, refuse_service, solve
 
-# Asking -------------------------------------------------------------------------------------------
+# Client -------------------------------------------------------------------------------------------
 # Queries in a process of their own, which can be ended.
 #
 # Oxigraph answers a query without looking up: not for Ctrl-C, and not for a time that is over. A
 # query that is nested deeply enough overflows the stack of its process. So a query that a person or
-# a program has written is answered by another process (`hvr.knowledge.query_process`), which has
-# little time, little memory and no way to open a connection or a file.
+# a program has written is answered by another process, with little time, little memory and no way
+# to open a connection or a file.
 
 _LONGEST_S = 1_000_000
 _ANSWER = (
@@ -161,8 +161,8 @@ def _ended_by(code: int, name: str) -> bool:
     return code < 0 and -code == getattr(signal, name, None)
 
 
-# Answering ----------------------------------------------------------------------------------------
-# The process that answers one query for `hvr.knowledge.query_process`, and ends.
+# Query process ------------------------------------------------------------------------------------
+# The process that answers one query and ends.
 #
 # It reads a line of JSON and N-Quads from standard input, and writes the rows of the answer as
 # lines of JSON, then a line about the whole.

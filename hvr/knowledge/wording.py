@@ -208,8 +208,8 @@ def template_of(ontology: Ontology, term: str, prop: str) -> Template:
         ) from error
 
 
-# Conduct ------------------------------------------------------------------------------------------
-# How plans are cut into blocks, told and played, as the ontology's annotations of actions say.
+# Action annotations -------------------------------------------------------------------------------
+# How plans are cut into blocks, reported and executed, as the ontology's annotations of actions say.
 
 
 class BlockTitle(Value):

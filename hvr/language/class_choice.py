@@ -271,7 +271,7 @@ class ClassChoice:
         return places and contents and self._able(number, object_class)
 
 
-# Instead ------------------------------------------------------------------------------------------
+# Alternative meanings -----------------------------------------------------------------------------
 # What a word asks of things to which it cannot apply as it stands: `k:Instead` of the ontology.
 #
 # an apple cannot be cooked       'a cooked apple' is heated

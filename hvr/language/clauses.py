@@ -35,7 +35,7 @@ from hvr.language.syntax import (
     Prohibition,
 )
 
-# Ordering -----------------------------------------------------------------------------------------
+# Order of clauses ---------------------------------------------------------------------------------
 # Clauses in their order, and what one says of another: 'after washing it', 'to put it there'.
 
 

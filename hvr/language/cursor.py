@@ -488,7 +488,7 @@ def predicate_goes_on(cursor: Cursor) -> bool:
     return True
 
 
-# Composed -----------------------------------------------------------------------------------------
+# Compound phrases ---------------------------------------------------------------------------------
 # Phrases that are put together, or stand for others: 'a tomato and lettuce salad', 'breakfast:
 # toast and coffee', 'put the kettle on'.
 

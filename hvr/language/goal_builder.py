@@ -559,7 +559,7 @@ def _end_preferences(ontology: Ontology) -> list[tuple[str, str]]:
     ]
 
 
-# Choosing -----------------------------------------------------------------------------------------
+# Choices ------------------------------------------------------------------------------------------
 # Goals that leave a choice: one goal of which either part will do.
 
 

@@ -505,7 +505,7 @@ class MeaningDraft:
         self._alias[old] = new
 
 
-# Adapting -----------------------------------------------------------------------------------------
+# Whole requests -----------------------------------------------------------------------------------
 # What a whole request shows of its parts, once all clauses are read.
 #
 # A thing that is put somewhere and cut is there in pieces; the pan in which an egg is fried before

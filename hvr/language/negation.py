@@ -192,7 +192,7 @@ def _without(draft: MeaningDraft, number: int, others: list[int]) -> None:
     draft.entities[number] = entity
 
 
-# Forbidding ---------------------------------------------------------------------------------------
+# Constraints --------------------------------------------------------------------------------------
 # Prohibitions as PDDL: constraints on every state of a plan.
 #
 # without the microwave     (always (forall (?x - microwave) (not (toggled ?x))))

@@ -111,7 +111,7 @@ def several(determiner: Determiner, word: FunctionWord) -> Determiner:
     return Determiner(count, determiner.definite, determiner.other)
 
 
-# Particulars --------------------------------------------------------------------------------------
+# Fixed phrases ------------------------------------------------------------------------------------
 # Phrases that name no thing: 'back where it was', 'for two', 'in it', 'the lower right of'.
 
 

@@ -12,7 +12,7 @@ from hvr.language.meaning import Entity, Nearness
 from hvr.language.syntax import Adjunct, Nearby, NounGroup, NounPhrase
 from hvr.language.taxonomy import Taxonomy
 
-# Beside -------------------------------------------------------------------------------------------
+# Spatial relations --------------------------------------------------------------------------------
 # 'Next to', 'under', 'left of': which thing or place is meant, told by what is near it.
 #
 # the mug next to the sink                     of the mugs, the one nearest to a sink

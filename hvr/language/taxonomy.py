@@ -82,7 +82,7 @@ def telling(condition: str) -> str:
     return positive[-1] if positive else condition
 
 
-# Methods ------------------------------------------------------------------------------------------
+# State changes ------------------------------------------------------------------------------------
 # How states are brought about, by the ontology: means, places that act, what comes with a state.
 #
 # Every word here is the ontology's; `ontology/grammar.ttl` says what its annotations mean.

@@ -22,7 +22,7 @@ from hvr.models.config import ModelOptions
 from hvr.models.errors import NO_USAGE, Cancellation, Kind, ModelError, kind_of, used
 from hvr.models.model import Answer, Layer, Model, Request, Usage, add_usages
 
-# Guard of answers ---------------------------------------------------------------------------------
+# Reply filter -------------------------------------------------------------------------------------
 # A guard around a model of whatever provider: what gets in is clean and can be used.
 
 

@@ -101,7 +101,7 @@ def _whole(value: float | None) -> int | None:
     return None if value is None else int(value)
 
 
-# Notices ------------------------------------------------------------------------------------------
+# Progress notices ---------------------------------------------------------------------------------
 # What happens on the way to a model while somebody waits: retries, waits, long silence.
 #
 # All of it goes to the loggers of `hvr.models`: another attempt as a warning, the rest as

@@ -15,7 +15,7 @@ from hvr.models.budget import transaction
 from hvr.models.errors import Cancellation, ModelError
 from hvr.models.model import Answer, Layer, Model, Request, count_tokens
 
-# Windows of a minute ------------------------------------------------------------------------------
+# Rate windows -------------------------------------------------------------------------------------
 # What was sent within the last minute: counted by one process, or by all who share a file.
 
 MINUTE_S = 60.0

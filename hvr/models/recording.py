@@ -22,7 +22,7 @@ from hvr.models.errors import used
 from hvr.models.model import Answer, Layer, Model, Request, Totals
 from hvr.models.transcript import Exchange, Replay
 
-# Earlier tries ------------------------------------------------------------------------------------
+# Earlier attempts ---------------------------------------------------------------------------------
 # What earlier tries of a run asked and were answered: nothing is asked or paid for twice.
 #
 # A run that broke off is done again from the beginning, and its prompts are the same until it comes

@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from hvr.pddl.model import And, Atom, Equal, Expression, Imply, Not, Or, TypedName, is_variable
 
-# Compact ------------------------------------------------------------------------------------------
+# Compact sequences --------------------------------------------------------------------------------
 # What a problem may have hundreds of thousands of, kept small: typed names and ground atoms.
 #
 # A value of its own for each would take many times its text; here it is made when it is asked for.

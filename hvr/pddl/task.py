@@ -597,7 +597,7 @@ def _action(schema: ActionSchema, binding: dict[str, str]) -> GroundAction:
     return GroundAction(schema.name, tuple([binding[p.name] for p in schema.parameters]))
 
 
-# Frozen -------------------------------------------------------------------------------------------
+# Formulas in one state ----------------------------------------------------------------------------
 # Look a formula up in one state, however many instances its quantifiers have.
 
 

@@ -142,7 +142,7 @@ def _formula(answer: str) -> str:
     return " ".join(text[begins.start() :].split())
 
 
-# Written ------------------------------------------------------------------------------------------
+# Plans by a language model ------------------------------------------------------------------------
 # Plans for a world that a language model writes: the policy of the paper on facts alone.
 
 TRANSCRIPT = "llm.jsonl"

@@ -37,7 +37,7 @@ from hvr.planning.search.planners import Planner
 from hvr.planning.search.post_optimisation import eliminate, postpone
 from hvr.values import cached_property
 
-# Widening -----------------------------------------------------------------------------------------
+# More objects -------------------------------------------------------------------------------------
 # More objects than a goal seems to need, from the domain alone: before anybody says "impossible".
 #
 # A choice of objects that is too narrow makes a problem without a plan. What the whole scene would

@@ -80,8 +80,8 @@ class Recorder:
         )
 
 
-# Account ------------------------------------------------------------------------------------------
-# What a run says of itself in `task.json`: that it has begun, that it is finished, or why not.
+# Run status ---------------------------------------------------------------------------------------
+# The status of a run in `task.json`: that it has begun, that it is finished, or why not.
 
 
 class RunStatus:
@@ -178,7 +178,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-# Sharing ------------------------------------------------------------------------------------------
+# Shared graph -------------------------------------------------------------------------------------
 # The graph of a run on a server that holds the graphs of many.
 
 SHARED_FILE = "shared.json"

@@ -171,7 +171,7 @@ def _telling(value: str | float) -> bool:
     return len(value.strip()) > 2 if isinstance(value, str) else abs(value) > 9
 
 
-# Words of tools -----------------------------------------------------------------------------------
+# Tool names in requests ---------------------------------------------------------------------------
 # Which tools a request speaks of, by the words of their names and descriptions.
 
 _LATIN_WORD = re.compile(r"[a-z]+")

@@ -226,7 +226,7 @@ def issue(
     return LintFinding(rule, RULES[rule].level, message, name, place, in_problem)
 
 
-# Judged -------------------------------------------------------------------------------------------
+# Plan results of a batch --------------------------------------------------------------------------
 # The result of one plan of a batch: a `PlanResult` and what its reports need besides.
 
 NOT_VALIDATED_ID = "HVR006"

@@ -207,7 +207,7 @@ def _reads(operator: Operator) -> int:
     return mask
 
 
-# Steps that every shorter plan has --------------------------------------------------------------
+# Necessary steps ----------------------------------------------------------------------------------
 
 
 def _needed(

@@ -75,7 +75,7 @@ def action_of(step: Step) -> GroundAction:
     return step.action if isinstance(step, TimedAction) else step
 
 
-# Quickly ------------------------------------------------------------------------------------
+# Fast path ----------------------------------------------------------------------------------------
 
 
 def is_markovian(task: Task) -> bool:
@@ -266,7 +266,7 @@ class Follower:
         return ahead
 
 
-# In full ------------------------------------------------------------------------------------
+# Full check ---------------------------------------------------------------------------------------
 
 
 class SequenceRun:

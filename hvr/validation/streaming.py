@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hvr.base.engines.registry import EngineChoice
 
 
-# Kept ---------------------------------------------------------------------------------------------
+# Model cache --------------------------------------------------------------------------------------
 # Models that were read from texts, kept while they are in use.
 
 _MOST_MODELS = 16
@@ -250,7 +250,7 @@ def _texts(row: object, number: int) -> tuple[str, str, str]:
     return row[0], row[1], row[2]
 
 
-# Resident -----------------------------------------------------------------------------------------
+# Server -------------------------------------------------------------------------------------------
 # Answers to requests, one after the other, by a process that stays: models are read once.
 #
 # A request is an object with the texts `domain`, `problem` and `plan`. In place of a text, it may

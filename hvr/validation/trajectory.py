@@ -260,7 +260,7 @@ def _flatten(
                 yield None, part, own
 
 
-# Promises -----------------------------------------------------------------------------------------
+# Constraint monitor -------------------------------------------------------------------------------
 # Trajectory constraints, watched in the states that go by: predicted or observed.
 #
 # What is left of a constraint after some states is a constraint on the rest, the present state

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hvr.worlds.faults import Schedule
 
 
-# Base ---------------------------------------------------------------------------------------------
+# Environment --------------------------------------------------------------------------------------
 # What every environment offers, AI2-THOR and the embedded kitchen alike.
 
 

@@ -153,7 +153,7 @@ def _ended(
             yield finished
 
 
-# Here ---------------------------------------------------------------------------------------------
+# Engine without processes -------------------------------------------------------------------------
 # The engine without processes: this one does each cell, in order.
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from hvr.base.secrets import named_like_a_key
 
-# Forms --------------------------------------------------------------------------------------------
+# Forms of keys ------------------------------------------------------------------------------------
 # What looks like a key, by its form or by what stands before it.
 #
 # A pattern takes the whole of a run of characters, and then a function decides. So no text can make

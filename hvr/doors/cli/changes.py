@@ -14,7 +14,7 @@ from hvr.doors.cli.streams import is_reader_gone
 from hvr.errors import HvrError, UsageError
 from hvr.validation.suites import Job, Suite
 
-# Changed ------------------------------------------------------------------------------------------
+# Changes since a revision -------------------------------------------------------------------------
 # `--changed-since REV`: leave out the plans that git says are as they were.
 
 # A checked repository must not run programs by its own configuration.

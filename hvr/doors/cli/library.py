@@ -261,8 +261,8 @@ def run_merge(args: argparse.Namespace) -> int:
     return 0
 
 
-# Taking in ----------------------------------------------------------------------------------------
-# `hvr library import`: somebody else's library.
+# Import -------------------------------------------------------------------------------------------
+# `hvr library import`: a library of someone else.
 
 _IMPORT_EPILOG = """\
 examples:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hvr.worlds.facts.lexicon import WorldLexicon
 
 
-# Posed --------------------------------------------------------------------------------------------
+# Problem ------------------------------------------------------------------------------------------
 # What `hvr solve` is asked: two files, or a problem of a world, perhaps with another goal.
 
 

@@ -32,8 +32,8 @@ from hvr.worlds.facts.environment import FactEnvironment, close_environment, req
 from hvr.worlds.facts.faults import FaultRule, FaultyWorld, read_faults
 from hvr.worlds.facts.timed_environment import domain_environment
 
-# Executing ----------------------------------------------------------------------------------------
-# `hvr solve --execute`: the plan carried out, watched and mended.
+# Execution ----------------------------------------------------------------------------------------
+# `hvr solve --execute`: the plan carried out, watched and repaired.
 
 
 def execute_solution(args: argparse.Namespace) -> int:
@@ -163,7 +163,7 @@ def summary(run: WorldRun) -> str:
     return f"goal not reached, undecided: {facts}; {done.reason}"
 
 
-# Written ------------------------------------------------------------------------------------------
+# Plans by a language model ------------------------------------------------------------------------
 # `hvr solve --llm`: the plan that a language model writes, judged by hvr's validator.
 
 SIMULATED = "scripted"

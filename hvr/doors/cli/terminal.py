@@ -63,7 +63,7 @@ class _Lines:
         self.write(f"{stage}: {done} of {of}{f', {remark}' if remark else ''}")
 
 
-# Asking -------------------------------------------------------------------------------------------
+# Questions ----------------------------------------------------------------------------------------
 # One question on a terminal: which of several readings of a request is meant.
 
 

@@ -424,7 +424,7 @@ def _suite(request: _Request) -> Suite:
     return suite.requiring_plans() if request.require_plans else suite
 
 
-# Doing it ------------------------------------------------------------------------------------
+# Running ------------------------------------------------------------------------------------------
 
 
 def _validate(request: _Request) -> int:

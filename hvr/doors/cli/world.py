@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hvr.knowledge.world_file import WorldFile
 
 
-# New ----------------------------------------------------------------------------------------------
+# New world ----------------------------------------------------------------------------------------
 # `hvr world new`: a world of a PDDL domain.
 
 _NEW_DESCRIPTION = """\

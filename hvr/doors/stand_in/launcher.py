@@ -71,7 +71,7 @@ def controller_arguments(
 
 
 # Options ------------------------------------------------------------------------------------------
-# The options of the process: a module that costs nothing to import.
+# The options of the process.
 
 _MOST_PIXELS = 16384
 _T = TypeVar("_T")

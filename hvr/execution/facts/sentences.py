@@ -40,7 +40,7 @@ from hvr.pddl.model import Function
 from hvr.planning.search.constraints import with_stages
 from hvr.worlds.facts.lexicon import WorldLexicon, object_phrases, plural, words_of
 
-# Amounts ------------------------------------------------------------------------------------------
+# Comparisons --------------------------------------------------------------------------------------
 # Comparisons in simple sentences: "the battery of r1 is at least 5", taken apart.
 #
 # comparison = function COMPARED number | function COMPARED function
@@ -391,9 +391,9 @@ def _pattern(text: str) -> tuple[re.Pattern[str], tuple[int, ...]]:
 # Requests -----------------------------------------------------------------------------------------
 # Goals of a world of facts in sentences: simple clauses, or requests where its ontology has verbs.
 #
-# `hvr.execution.facts.sentences` reads what the wording of facts can say. An ontology that says
-# more, which things can be carried and what verbs bring about, switches on the grammar of requests
-# (`hvr.language`): "freeze two tubes and put them in the rack". docs/language.md says which
+# Simple clauses are what the wording of facts can say. An ontology that says more, which things can
+# be carried and what verbs bring about, switches on the grammar of requests (`hvr.language`):
+# "freeze two tubes and put them in the rack". docs/language.md says which
 # annotation switches on what.
 
 _NAME = re.compile(r"(?<![\w?-])[a-z]+-\d+(?![\w-])")

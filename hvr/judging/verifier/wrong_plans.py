@@ -27,7 +27,7 @@ from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
 from hvr.judging.verifier.verdict import Verdict
 from hvr.tools.tool_plans import ToolPlan
 
-# Auc ----------------------------------------------------------------------------------------------
+# ROC-AUC ------------------------------------------------------------------------------------------
 # ROC-AUC, and thresholds by F1.
 
 

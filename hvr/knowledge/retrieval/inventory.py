@@ -264,7 +264,7 @@ def take_inventory(
     )
 
 
-# Chosen -------------------------------------------------------------------------------------------
+# Chosen objects -----------------------------------------------------------------------------------
 # The objects that have been chosen for a planning problem, and choosing more of a class.
 
 _MOST_KINDS = 4

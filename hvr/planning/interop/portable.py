@@ -39,7 +39,7 @@ from hvr.pddl import (
     When,
 )
 
-# Portable -----------------------------------------------------------------------------------------
+# Portable models ----------------------------------------------------------------------------------
 # Models in the words that the strictest readers of PDDL accept, VAL above all.
 #
 # VAL reads no numeric effect outside of an `and`, no `and` inside the `and` of an effect, no sum of
@@ -213,7 +213,7 @@ def _in_pairs(number: NumericExpression) -> Steps[NumericExpression]:
     return reduce(lambda one, two: Arithmetic(number.operator, (one, two)), parts)
 
 
-# Untyped ------------------------------------------------------------------------------------------
+# Untyped models -----------------------------------------------------------------------------------
 # Problems without types, for engines that know no type hierarchies.
 #
 # Types become static predicates: parameters and variables range over all objects, and conditions

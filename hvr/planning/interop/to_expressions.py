@@ -318,7 +318,7 @@ def _typed(domain: Domain, problem: Problem) -> list[TypedName]:
     return typed
 
 
-# Flatten ------------------------------------------------------------------------------------------
+# Flattening ---------------------------------------------------------------------------------------
 # Conditions and effects taken apart into the pieces that other libraries make them of.
 
 _Around = tuple[Expression, tuple[TypedName, ...], Expression, tuple[TimeSpecifier, ...]]

@@ -398,7 +398,7 @@ def _order(literal: Literal) -> tuple[str, tuple[tuple[str, int, str], ...], boo
     return atom.predicate, tuple(natural_key(a) for a in atom.args), not positive
 
 
-# Lift ---------------------------------------------------------------------------------------------
+# Lifting ------------------------------------------------------------------------------------------
 # Lifting a block of a plan to an entry: objects become variables.
 
 _MOST_ALIKE = 4

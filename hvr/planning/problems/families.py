@@ -301,7 +301,7 @@ def _other(rng: Random, values: Sequence[str], value: str) -> str:
     return rng.choice([other for other in values if other != value])
 
 
-# Cellar -------------------------------------------------------------------------------------------
+# Match cellar -------------------------------------------------------------------------------------
 # Problems with time: fuses that are mended by the light of matches.
 #
 # Each mending lies within the light of one match, and mendings exclude each other. So a plan is an

@@ -15,7 +15,7 @@ from hvr.planning.problems.families import Cellar, Draft, GradedProblem, Proven
 from hvr.validation.relaxation import Deadline, Relaxation
 from hvr.validation.search import execute, read_functions
 
-# Exhaust ------------------------------------------------------------------------------------------
+# Exhaustive search --------------------------------------------------------------------------------
 # Shortest plans and proofs that there is none, by looking at every state in the order of depth.
 
 _State: TypeAlias = tuple[int, Values]

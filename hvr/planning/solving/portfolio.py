@@ -150,7 +150,7 @@ def feature_text(features: Collection[str]) -> str:
     return " and ".join(sorted(features))
 
 
-# Turns of planners --------------------------------------------------------------------------------
+# Schedule -----------------------------------------------------------------------------------------
 # Which planner works next, and for how long: learnt from recorded races.
 #
 # `races.tsv` has a row for each problem of a set, and how many seconds each planner took for it.

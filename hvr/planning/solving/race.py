@@ -28,7 +28,7 @@ from hvr.validation.validator import Validator
 # Retiming -----------------------------------------------------------------------------------------
 # Timed plans with the same steps at better times.
 #
-# Steps that interfere need a gap. Planners disagree on its size, and some leave none. This module
+# Steps that interfere need a gap. Planners disagree on its size, and some leave none. Retiming
 # keeps the order of interfering steps, puts the validator's gap between them, and lets every step
 # start as early as possible. It solves a simple temporal problem (Dechter, Meiri & Pearl 1991) over
 # the starts and ends of the plan, as in the deordering of plans (Bäckström 1998).
@@ -183,7 +183,7 @@ def _earliest(
     return None
 
 
-# Capacity of this machine -------------------------------------------------------------------------
+# Capacity -----------------------------------------------------------------------------------------
 # How many planners may work at the same time on this machine.
 
 MIN_FREE_MEMORY = 1 << 30

@@ -50,7 +50,7 @@ from hvr.policies.llm.settings import GOAL, is_goal
 from hvr.policies.llm.writing import Equipment
 from hvr.policies.symbolic import SymbolicPolicy
 
-# Forgotten ----------------------------------------------------------------------------------------
+# Unmentioned objects ------------------------------------------------------------------------------
 # Things that a request names and its goal does not: asked about once, since they may be means.
 
 
@@ -100,7 +100,7 @@ def _related(kind: str, words: GoalVocabulary) -> Iterable[str]:
             yield other
 
 
-# Writing ------------------------------------------------------------------------------------------
+# Goal generation ----------------------------------------------------------------------------------
 # Ask a model for a goal, check it, and send back what is wrong.
 #
 # request ─▶ predicates, kinds, knowledge ─▶ goal ─▶ words, types, affordances
@@ -261,7 +261,7 @@ def _ends(checked: CheckedGoal, number: int, taxonomy: Taxonomy) -> list[str]:
     return end_conditions(taxonomy, taxonomy.with_controls(exempt), holding=holding)
 
 
-# Whole --------------------------------------------------------------------------------------------
+# Whole plans --------------------------------------------------------------------------------------
 # Whole plans of a policy, made without carrying anything out.
 
 

@@ -123,7 +123,7 @@ def _printable(text: str) -> str:
     )
 
 
-# Telling ------------------------------------------------------------------------------------------
+# Prompt texts -------------------------------------------------------------------------------------
 # The words of prompts: actions, what was planned, and what the ontology knows.
 #
 # Without the switch `knowledge` a `PromptWords` says nothing that the paper's prompts do not say.

@@ -22,7 +22,7 @@ from hvr.policies.llm.prompts import Prompts, load_prompts
 from hvr.policies.llm.settings import PolicySettings, settings_named
 from hvr.policies.llm.writing import Equipment
 
-# Opening ------------------------------------------------------------------------------------------
+# Equipment ----------------------------------------------------------------------------------------
 # The equipment of a language model's policy: model, prompts, library, embedder, planner.
 
 LIBRARY_FILE = "library.ttl"

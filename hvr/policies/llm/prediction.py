@@ -34,7 +34,7 @@ from hvr.validation.stepper import Stepper
 from hvr.validation.trajectory import ConstraintMonitor
 from hvr.values import cached_property
 
-# Foresight ----------------------------------------------------------------------------------------
+# Predicted world ----------------------------------------------------------------------------------
 # The predicted world: what holds after the steps planned so far, and how prompts tell of it.
 
 PickedObjects = tuple[dict[str, str], tuple[str, ...]]

@@ -137,7 +137,7 @@ def _with_argument(step: GroundAction, place: int, name: str) -> GroundAction:
     return GroundAction(step.name, (*step.args[:place], name, *step.args[place + 1 :]))
 
 
-# Undo ---------------------------------------------------------------------------------------------
+# Correction ---------------------------------------------------------------------------------------
 # Correction of a block after feedback: the simulated model undoes one of its errors.
 
 _STEP = re.compile(r"(?<!after )\b(?:step|line|action) (\d+)\b", re.IGNORECASE)
@@ -263,7 +263,7 @@ def _built(parts: Sequence[_Part], chosen: set[int]) -> Steps:
     return tuple(step for chunk in chunks for step in chunk)
 
 
-# Adapt --------------------------------------------------------------------------------------------
+# Adaptation ---------------------------------------------------------------------------------------
 # Adaptation of a block to feedback that names a condition it never establishes.
 #
 # An earlier block that went wrong leaves another state than the ground truth's: no knife in the

@@ -247,7 +247,7 @@ def _singular(words: Words) -> Words:
     return thing_of(" ".join(words))
 
 
-# Names for values ---------------------------------------------------------------------------------
+# Value names --------------------------------------------------------------------------------------
 # What users call a value: its meaning, or a parameter that has it.
 
 MIN_SPELLING_SIMILARITY = 0.8

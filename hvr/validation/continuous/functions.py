@@ -388,7 +388,7 @@ def condense(number: Quantity) -> Quantity:
     return TimeFunction.of(Enclosed(number))
 
 
-# Taylor -------------------------------------------------------------------------------------------
+# Taylor coefficients ------------------------------------------------------------------------------
 # Enclosures of the Taylor coefficients of functions of time.
 #
 # The coefficients over an interval of time enclose the coefficients at each of its points: order 0

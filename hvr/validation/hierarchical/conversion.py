@@ -46,7 +46,7 @@ from hvr.validation.hierarchical.verifier import DecompositionVerifier
 from hvr.validation.report import Failure, FailureKind, OnFailure, Outcome, ValidationReport
 from hvr.values import Value
 
-# Recover ------------------------------------------------------------------------------------------
+# Recovery of decompositions -----------------------------------------------------------------------
 # Plans without their decomposition: the actions are read, and a decomposition is looked for.
 
 _STEP = re.compile(r"\(([^()]*)\)")
@@ -291,7 +291,7 @@ def _fresh(words: str, taken: set[str]) -> str:
     return result
 
 
-# Draw ---------------------------------------------------------------------------------------------
+# Output -------------------------------------------------------------------------------------------
 # Plans with their decomposition as text, as a picture and as JSON values.
 #
 # None of them recurses: tasks that go on with themselves make trees as deep as the plan is long.

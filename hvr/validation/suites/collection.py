@@ -14,7 +14,7 @@ from hvr.validation.findings import STDIN
 from hvr.validation.suites import FIELDS, Job, Left, Suite
 from hvr.validation.suites.files import ClassifiedFile, FileKind, definition, is_skipped
 
-# Collected ----------------------------------------------------------------------------------------
+# Collection ---------------------------------------------------------------------------------------
 # Suites of folders, patterns and files: everything in them is looked at.
 
 _REASONS = {

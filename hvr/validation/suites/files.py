@@ -120,7 +120,7 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8-sig", "replace")
 
 
-# Looks --------------------------------------------------------------------------------------------
+# File detection -----------------------------------------------------------------------------------
 # What a file is, by its name and its beginning.
 
 _COMMENT = re.compile(r";[^\r\n]*")

@@ -174,7 +174,7 @@ def require_untimed(domain: Domain, problem: Problem) -> None:
         )
 
 
-# Observing ----------------------------------------------------------------------------------------
+# Observation --------------------------------------------------------------------------------------
 # An observation as facts and numbers of a task, checked: environments are anybody's code.
 
 

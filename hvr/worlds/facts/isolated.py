@@ -24,12 +24,12 @@ from hvr.worlds.facts.environment import CallReporter, FactEnvironment, Observat
 from hvr.worlds.facts.folder import WorldFolder
 from hvr.worlds.facts.timed_environment import METHODS
 
-# Apart --------------------------------------------------------------------------------------------
+# Isolated environment -----------------------------------------------------------------------------
 # Environments in a process of their own: every call has a time-out, and the process ends with hvr.
 #
 # Nothing in Python ends a function that hangs. The environment of a world is code of others, so it
-# runs in a child process (`hvr.worlds.facts.isolated`), which is killed with all that it has
-# started when it does not answer in time.
+# runs in a child process, which is killed with all that it has started when it does not answer in
+# time.
 
 TIMEOUT_S = 60.0
 """Seconds that each call may take, if nothing else is said."""
@@ -237,9 +237,8 @@ def _how(code: int | None) -> str:
     return f"exit code {code}"
 
 
-# Hosting ------------------------------------------------------------------------------------------
-# The process that an environment of a world runs in; `hvr.worlds.facts.isolated` is at the other
-# end.
+# Host process -------------------------------------------------------------------------------------
+# The process that an environment of a world runs in.
 #
 # It reads one JSON request a line from standard input and answers each with one JSON line on what
 # was standard output at the start. The environment itself finds an empty input, and what it prints

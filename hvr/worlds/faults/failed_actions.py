@@ -102,7 +102,7 @@ class Diversions:
             self._env.restore(before)
 
 
-# Hindrance ----------------------------------------------------------------------------------------
+# Refused actions ----------------------------------------------------------------------------------
 # Refused actions: once, or as long as something is in the way.
 
 NO_ROOM = "No valid positions to place object found"

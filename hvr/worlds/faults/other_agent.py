@@ -14,8 +14,8 @@ from hvr.worlds.kitchen.placement import surface_height
 from hvr.worlds.naming import Names
 from hvr.worlds.thor.types import OPEN_PLACES, PUT_ASIDE_PLACES, SLICEABLE, USUAL_LIQUID
 
-# Others -------------------------------------------------------------------------------------------
-# Interventions of somebody else in the room, by forced actions that the robot does not see.
+# Forced actions -----------------------------------------------------------------------------------
+# Interventions of another agent in the room, by forced actions that the robot does not see.
 #
 # Where a change needs the hand, what the robot holds is put aside and taken again, so that it
 # holds afterwards what it held before. Everything is done with AI2-THOR's own actions, except
@@ -238,8 +238,8 @@ def _ids(objects: Iterable[Mapping[str, Any]]) -> list[str]:
     return sorted(str(o["objectId"]) for o in objects)
 
 
-# Somebody -----------------------------------------------------------------------------------------
-# Faults by somebody else: choose an object, then move it, change it or put it in the way.
+# Another agent ------------------------------------------------------------------------------------
+# Faults by another agent: choose an object, then move it, change it or put it in the way.
 
 _TRIES = 6
 

@@ -131,7 +131,7 @@ def choose_misreport(
     return None
 
 
-# Answers ------------------------------------------------------------------------------------------
+# Composed events ----------------------------------------------------------------------------------
 # Composed events: the answer to an action, and the room as a faulty sensor reports it.
 
 Lens = Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -165,7 +165,7 @@ def event_through(event: Event, lens: Lens) -> Event:
     return Event(lambda: lens(event.metadata), event.success)
 
 
-# Sense --------------------------------------------------------------------------------------------
+# Sensor noise -------------------------------------------------------------------------------------
 # Sensor noise on scene graphs, for what looks at these instead of metadata.
 
 

@@ -18,7 +18,7 @@ from hvr.worlds.kitchen.placement import fallen, holders, landing, place
 from hvr.worlds.kitchen.state import KitchenObject, KitchenState
 from hvr.worlds.kitchen.state_changes import shattered
 
-# Handling -----------------------------------------------------------------------------------------
+# Objects in hand ----------------------------------------------------------------------------------
 # Taking, putting, dropping and throwing.
 
 FRAGILE = frozenset({"Egg"})
@@ -176,7 +176,7 @@ def _fall(
     return after, {"x": round(px, 5), "y": round(py, 5), "z": round(pz, 5)}
 
 
-# Switching ----------------------------------------------------------------------------------------
+# Doors and switches -------------------------------------------------------------------------------
 # Opening, closing, switching on and off.
 
 DRAWER_TRAVEL = 0.815

@@ -223,7 +223,7 @@ def use_up(world: KitchenState, context: Context, args: Args) -> Result:
     return world.changed(thing.but(is_used_up=True)), None
 
 
-# Zones --------------------------------------------------------------------------------------------
+# Automatic effects --------------------------------------------------------------------------------
 # Automatic effects: cold, heat, running water, coffee, and time.
 #
 # They are applied after every action:

@@ -13,7 +13,7 @@ from hvr.worlds.kitchen.state import CROUCH, KitchenObjects, KitchenState
 from hvr.worlds.scenes import ObjectSpec, Scene
 from hvr.worlds.thor.types import LIDDED, ObjectTypeFacts, load_facts
 
-# Room ---------------------------------------------------------------------------------------------
+# Fixed geometry -----------------------------------------------------------------------------------
 # The unchanging part of a kitchen: grid, bounds, faucets with their basins.
 
 GRID = 0.25

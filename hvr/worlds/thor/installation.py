@@ -318,7 +318,7 @@ def _build(machine: Machine, platform: str) -> Check:
     )
 
 
-# Launch -------------------------------------------------------------------------------------------
+# Start --------------------------------------------------------------------------------------------
 # Start of the simulator: the arguments of AI2-THOR's client, and its failures explained.
 
 _TELLING = (TimeoutError, BrokenPipeError)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hvr.tools.calling.guard import ProposedCall
 
 
-# Approving ----------------------------------------------------------------------------------------
+# Approval -----------------------------------------------------------------------------------------
 # What the user is asked before a call that may write: on the terminal, or by options.
 
 _SHOWN = 200

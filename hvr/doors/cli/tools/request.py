@@ -255,7 +255,7 @@ def _value(text: str) -> Any:
         return text
 
 
-# In words -----------------------------------------------------------------------------------------
+# Requests in words --------------------------------------------------------------------------------
 # Requests in words: rules or a model read them, and the commands report the reading.
 
 

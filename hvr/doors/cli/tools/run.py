@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from hvr.tools.navigation.turn_judge import WeighedRequest
 
 
-# Kept run -----------------------------------------------------------------------------------------
+# Run folder ---------------------------------------------------------------------------------------
 # The folder of a run of tools, from its first moment on.
 
 _TRACE = "trace.jsonl"

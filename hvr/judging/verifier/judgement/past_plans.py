@@ -112,7 +112,7 @@ class PlanRegression:
         return Prediction(every, odds[size:], self._usual + float(predicted[-1]))
 
 
-# Words --------------------------------------------------------------------------------------------
+# Word vectors -------------------------------------------------------------------------------------
 # Vectors of the words of texts.
 
 _WORD = re.compile(r"[a-z]+")

@@ -293,7 +293,7 @@ def _fact(atom: Atom, positive: bool) -> Fact:
     return Fact(atom.predicate, tuple(map(str, atom.args)), positive)
 
 
-# Words --------------------------------------------------------------------------------------------
+# Wording ------------------------------------------------------------------------------------------
 # Kitchen actions and facts in words, and by class instead of by name.
 
 Name = Callable[[str, Mapping[str, str]], str]

@@ -251,7 +251,7 @@ def _should_be_action(line: Line, following: Line | None, headed: bool, begun: b
     return headed and re.match(r"\(?[a-z]+_[a-z_]+\b", line.text) is not None
 
 
-# Exact --------------------------------------------------------------------------------------------
+# Exact actions ------------------------------------------------------------------------------------
 # Actions that are written to the letter: `(stack a b)`, `(charge)`, `fly(plane, x, y)`.
 #
 # The reader of orders in English takes `a` for an article and no word for an action that is no verb

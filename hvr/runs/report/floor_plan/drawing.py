@@ -260,7 +260,7 @@ def _foot(sheet: Drawing) -> Iterator[Mark]:
     yield Mark("text", "label", ((30.0 + sheet.scale, y),), text="1 m")
 
 
-# Looks --------------------------------------------------------------------------------------------
+# Style --------------------------------------------------------------------------------------------
 # Colours and lines of a floor plan, for light and for dark surroundings.
 
 

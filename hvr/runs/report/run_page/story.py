@@ -212,7 +212,7 @@ def _texts(values: Any) -> tuple[str, ...]:
     return tuple(map(str, values or ()))
 
 
-# Expected -----------------------------------------------------------------------------------------
+# Expected effects ---------------------------------------------------------------------------------
 # The effects that the domain predicts for each step of a run, worked out from its files.
 
 Changes = tuple[tuple[str, ...], tuple[str, ...]]
