@@ -209,7 +209,7 @@ def template_of(ontology: Ontology, term: str, prop: str) -> Template:
 
 
 # Action annotations -------------------------------------------------------------------------------
-# How plans are cut into blocks, reported and executed, as the ontology's annotations of actions say.
+# How plans are cut into blocks, reported and executed, by the ontology's annotations of actions.
 
 
 class BlockTitle(Value):
