@@ -94,7 +94,7 @@ def cells(count: int, choice: EngineChoice, part: int = 0) -> Iterable[str]:
     from hvr.bench.cells import CellOptions, plan_cells
     from hvr.bench.folder import BenchFolder
     from hvr.bench.runner import run_bench
-    from hvr.models.budget import Ledger, Load
+    from hvr.models.limits import Ledger, Load
 
     each = -(-count // sum(len(tasks) for _, tasks in _BENCH))
     chosen = [

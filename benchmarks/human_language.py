@@ -42,7 +42,7 @@ from hvr.base.engines.registry import EngineChoice
 from hvr.errors import HvrError
 from hvr.execution.world import open_world
 from hvr.knowledge.world_file import load_world, world_of_scene
-from hvr.language.readers import READERS
+from hvr.language.grammar import READERS
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.worlds.kitchen import Kitchen

@@ -37,8 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from inputs import measured
 
-from hvr.judging.verifier.kitchen.graph import reading_of
-from hvr.judging.verifier.kitchen.kitchen_verifier import FOLDER, judge
+from hvr.judging.verifier.kitchen.kitchen_verifier import FOLDER, judge, reading_of
 from hvr.judging.verifier.kitchen.mentions import FROM, NEAR, mentions_of
 from hvr.judging.verifier.kitchen.step_features import untouched
 from hvr.judging.verifier.verifier import Verifier

@@ -33,8 +33,7 @@ from pyoxigraph import Quad, Store
 
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
-from hvr.knowledge.query import run_query
-from hvr.knowledge.query_process import QueryLimits
+from hvr.knowledge.query import QueryLimits, run_query
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.knowledge.terms import PREFIXES, Triple
 from hvr.knowledge.triples import SceneReader

@@ -38,10 +38,9 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.world_file import load_world
 from hvr.language.goal_builder import Goal, Stage
-from hvr.language.grammar import Reader
+from hvr.language.grammar import Reader, is_plain
 from hvr.language.learnt.agreement import EndStates, ReaderThresholds, agreed
 from hvr.language.learnt.reader import LearntReader, Reading
-from hvr.language.readers import is_plain
 from hvr.worlds.kitchen import Kitchen
 from studies.alfred import scene_from_alfred
 from studies.human_language import PARTS, Demonstration, demonstrations

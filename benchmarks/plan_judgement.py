@@ -42,7 +42,6 @@ from inputs import measured, records
 from tool_sets import DATA, ToolSet, add_tool_set, on_tool_set
 
 from hvr.judging.verifier.config import VerifierConfig, no_progress
-from hvr.judging.verifier.judgement.corrector import correct, rewritten
 from hvr.judging.verifier.judgement.draft_reader import DraftReader, ReadDraft
 from hvr.judging.verifier.judgement.fit import (
     PlannerErrors,
@@ -52,7 +51,7 @@ from hvr.judging.verifier.judgement.fit import (
     weights_of,
     with_errors,
 )
-from hvr.judging.verifier.judgement.judge import ChangeRule, Judge
+from hvr.judging.verifier.judgement.judge import ChangeRule, Judge, correct, rewritten
 from hvr.judging.verifier.judgement.past_plans import PastPlans
 from hvr.judging.verifier.judgement.posterior import (
     FEATURES,

@@ -30,7 +30,7 @@ from conditions import conditions
 from inputs import measured
 
 from hvr.doors.stand_in import controller_arguments
-from hvr.doors.stand_in.messages import JsonEncoder, MetadataEncoder, MsgpackEncoder, Reply
+from hvr.doors.stand_in.protocol import JsonEncoder, MetadataEncoder, MsgpackEncoder, Reply
 from hvr.worlds.kitchen import Kitchen
 
 ROUNDS = 5

@@ -74,10 +74,10 @@ if TYPE_CHECKING:
     from hvr.planning.problems import graded as graded
     from hvr.planning.solving.solve import Solution as Solution
     from hvr.policies.symbolic import SymbolicPolicy
-    from hvr.runs.options import Options as Options
+    from hvr.runs.judging import verify
+    from hvr.runs.request import Options
     from hvr.runs.result import Run as Run
     from hvr.runs.spine import plan
-    from hvr.runs.verification import verify as verify
     from hvr.tools.calling.calls import ToolCall
     from hvr.tools.calling.guard import Question
     from hvr.tools.calling.rewards import ToolRewards as ToolRewards
@@ -124,7 +124,7 @@ _WHERE = {
     "ModelChoice": "hvr.models.choice:ModelChoice",
     "NumberTooLargeError": "hvr.errors:NumberTooLargeError",
     "Observation": "hvr.worlds.facts.environment:Observation",
-    "Options": "hvr.runs.options:Options",
+    "Options": "hvr.runs.request:Options",
     "PddlError": "hvr.errors:PddlError",
     "PddlSemanticError": "hvr.errors:PddlSemanticError",
     "PddlSyntaxError": "hvr.errors:PddlSyntaxError",
@@ -170,7 +170,7 @@ _WHERE = {
     "solve": "hvr.doors.python:solve",
     "stream": "hvr.validation.streaming:stream",
     "validate": "hvr.validation.validator:validate",
-    "verify": "hvr.runs.verification:verify",
+    "verify": "hvr.runs.judging:verify",
 }
 """The public names, each with the module that has it, which is imported when it is used.
 

@@ -42,7 +42,7 @@ HvrError                             2  root: catch this to catch everything bel
 │   └── ModelError                   4  it or the way to it failed: `kind`  [hvr.models.errors]
 │       └── CancelledError           4  the caller no longer wants it  [hvr.models.errors]
 ├── SimulatorError                   4  AI2-THOR did not answer or has ended; 2: it is missing, …
-├── ProtocolError                    2  a client broke the protocol  [hvr.doors.stand_in.messages]
+├── ProtocolError                    2  a client broke the protocol  [hvr.doors.stand_in.protocol]
 ├── StoreError                       2  the graph store cannot be opened, read or queried
 │   └── QueryLimitError              4  a query ran out of time or memory
 ├── MissingExtraError                2  an optional dependency is not installed
@@ -53,7 +53,7 @@ ActionFailedError     [hvr.worlds.kitchen.action_context]          becomes an ev
 BadRequestError       [hvr.worlds.kitchen.actions]                 becomes an event with an error
 _RefusedError         [hvr.worlds.thor.skills]                     becomes the outcome of a skill
 ProcessEndedError     [hvr.worlds.thor.client]                     becomes a SimulatorError
-RefusedActionError    [hvr.doors.stand_in.conversation]            becomes a reply to the client
+RefusedActionError    [hvr.doors.stand_in.process]            becomes a reply to the client
 _TakenError           [hvr.runs.folder]                            becomes a DataFileError
 Terminated            [hvr.doors.cli.process]                      becomes exit code 143
 NotSentError          [hvr.tools.calling.openapi_requests]         becomes a call not made

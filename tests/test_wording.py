@@ -16,7 +16,7 @@ import pytest
 from hvr.base.files import data_path
 from hvr.execution.explanation import literal_clause
 from hvr.execution.world import open_world
-from hvr.judging.verifier.kitchen.graph import kitchen_tools
+from hvr.judging.verifier.kitchen.kitchen_verifier import kitchen_tools
 from hvr.judging.verifier.kitchen.linked_plan import Fact, say_action, say_ends
 from hvr.judging.verifier.kitchen.mentions import RequestMentions, mentions_of
 from hvr.judging.verifier.kitchen.step_features import NameMatch, name_match

@@ -43,9 +43,9 @@ from hvr.planning.macro_actions import macro_blocks
 from hvr.planning.plans import AABlock, Planned
 from hvr.planning.search.fast_downward import SearchResult, solve
 from hvr.planning.search.planners import FastDownward, Planner
-from hvr.planning.search.post_optimisation import reaches_goal
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.runs.tasks import load_task, task_ids
+from hvr.validation.minimise import reaches_goal
 from hvr.validation.sequences import is_simple
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.naming import Names

@@ -31,8 +31,7 @@ from hvr.base.files import write_whole
 from hvr.judging.verifier.checkpoint import VALUES
 from hvr.judging.verifier.config import Epoch, VerifierConfig
 from hvr.judging.verifier.features import count_paths
-from hvr.judging.verifier.kitchen.graph import kitchen_tools, reading_of
-from hvr.judging.verifier.kitchen.kitchen_verifier import FOLDER
+from hvr.judging.verifier.kitchen.kitchen_verifier import FOLDER, kitchen_tools, reading_of
 from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
 from hvr.judging.verifier.verifier import Verifier, make_encoder
 from studies.kitchen_plans.contrast_groups import kitchen_family

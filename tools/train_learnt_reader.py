@@ -33,10 +33,9 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from hvr.knowledge.ontology import Ontology, load_ontology
-from hvr.language.learnt.decode import ScoredFrame, Space
 from hvr.language.learnt.encoder import LAYERS, SentenceEncoder
 from hvr.language.learnt.frames import OTHER
-from hvr.language.learnt.head import POINTERS, SHIPPED, Head, labels_of
+from hvr.language.learnt.reader import POINTERS, SHIPPED, Head, ScoredFrame, Space, labels_of
 from hvr.language.taxonomy import Taxonomy
 from hvr.worlds.scenes import load_scene, scene_names
 from studies.learnt_reader.batches import Batches, Meanings, States, Vocabulary

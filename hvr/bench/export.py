@@ -1,18 +1,40 @@
-"""A bench as CSV, as JSON, and as the paper's tables 2 and 5 in LaTeX."""
+"""A bench as CSV, as JSON, as the paper's tables in LaTeX, and as one HTML page."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from hvr.bench.cells import CellResult
-from hvr.bench.scores import Scores
+from hvr.bench.cells import COLUMNS, CellResult, Scores
 from hvr.bench.summary import Row, Stat, Summary
+from hvr.bench.tables import before_after, bounds, with_spread
 from hvr.models.meter import MeteredUse
+from hvr.runs.report.charts import (
+    Series,
+    bars,
+    bullets,
+    definitions,
+    element,
+    fill,
+    page,
+    paragraph,
+    scatter,
+    side_by_side,
+    stacked,
+    table,
+)
+from hvr.runs.report.charts import escaped as escaped_charts
 from hvr.runs.tasks import label
+from hvr.runs.tasks import label as task_label
+
+# Export -------------------------------------------------------------------------------------------
+# A bench as CSV, as JSON, and as the paper's tables 2 and 5 in LaTeX.
 
 # Export -------------------------------------------------------------------------------------------
 # A bench as CSV, one line a cell, and as one JSON document.
@@ -137,3 +159,424 @@ def _with_interval(stat: Stat | None) -> str:
     if stat is None or stat.low is None or stat.high is None:
         return _mean(stat)
     return f"{_mean(stat)} {{\\scriptsize [{100 * stat.low:.1f}, {100 * stat.high:.1f}]}}"
+
+
+# Page ---------------------------------------------------------------------------------------------
+# A bench as one HTML page that needs nothing else: hvr's tables beside the paper's, and plots.
+
+# Paper --------------------------------------------------------------------------------------------
+# The numbers that the HVR paper reports, as data.
+#
+# Source: Petruzzellis, Cornelio, Lio, "Hierarchical Planning for Complex Tasks with Knowledge
+# Graph-RAG and Symbolic Verification", 2025, tables 1, 2 and 4 to 16.
+
+MODELS = ("Phi3", "Gemini")
+"""The paper's models: Phi-3-mini-4k-instruct and gemini-1.5-flash."""
+
+SETTINGS = ("HVR", "HV", "HR", "VR", "R", "LLM")
+
+TABLES: Mapping[str, tuple[str, str]] = {
+    "pc": ("5", "11"),
+    "es": ("6", "12"),
+    "ld": ("7", "13"),
+    "epv": ("8", "14"),
+    "mpv": ("9", "15"),
+    "aabv": ("10", "16"),
+}
+"""For each measure, the numbers of its table for each of MODELS."""
+
+Values = Mapping[str, Mapping[str, float | None]]
+
+
+@dataclass(frozen=True)
+class PaperTables:
+    """The paper's tables; all values are per cent, except the counts of table 1.
+
+    Args:
+        tables: by number, as they are in the file.
+        inconsistencies: what does not agree within the paper, in sentences.
+        source: authors, title and year in one line.
+    """
+
+    tables: Mapping[str, Mapping[str, Any]]
+    inconsistencies: tuple[str, ...]
+    source: str
+
+    def summary(self, model: str) -> Values:
+        """Return table 2: for each setting its values by name, such as `mpv_before`."""
+        rows: Values = self.tables["2"]["rows"][model]
+        return rows
+
+    def per_task(self, measure: str, model: str, stage: str = "") -> Values:
+        """Return tables 5 to 16: for each setting a value for each task, and the printed averages.
+
+        Args:
+            measure: `pc`, `es`, `ld`, `epv`, `mpv` or `aabv`.
+            model: one of MODELS.
+            stage: `before` or `after` correction, for `mpv` and `aabv`.
+        """
+        table = self.tables[self.number(measure, model)]
+        rows: Values = table[stage or "rows"]
+        return rows
+
+    def number(self, measure: str, model: str) -> str:
+        """Return the number of the table."""
+        return TABLES[measure][MODELS.index(model)]
+
+    def special(self) -> Mapping[str, Mapping[str, Values]]:
+        """Return table 4: for each setting and model, PC, LD and EPV of T5bis and T5."""
+        rows: Mapping[str, Mapping[str, Values]] = self.tables["4"]["rows"]
+        return rows
+
+
+@cache
+def paper_tables() -> PaperTables:
+    """Read the packaged tables."""
+    path = Path(__file__).with_name("paper_tables.json")
+    values = json.loads(path.read_text(encoding="utf-8"))
+    source = values["source"]
+    return PaperTables(
+        values["tables"],
+        tuple(entry["what"] for entry in values["inconsistencies"]),
+        f"{source['authors']}: {source['title']} ({source['year']})",
+    )
+
+
+# Page ---------------------------------------------------------------------------------------------
+# A bench as one HTML page that needs nothing else: hvr's tables beside the paper's, and plots.
+
+_SECTIONS = {
+    "success": "Valid plans that reach the goal",
+    "over": "Steps over the best known, of plans that reach the goal",
+    "pc": "Plan correctness (PC)",
+    "es": "Execution success (ES), of correct plans",
+    "ld": "Length discrepancy (LD)",
+    "epv": "Expanded plan verification (EPV)",
+    "mpv": "Macro plan verification (MPV)",
+    "aabv": "Atomic action block verification (AABV)",
+}
+_COST = ("calls", "corrections", "planner_calls", "library_hits", "tokens", "cost", "seconds")
+# Title, name in a row's statistics, name in the paper's table 2.
+_LEADING = (
+    ("goal", "success"),
+    ("executed", "reached"),
+    ("over", "over"),
+    ("in budget", "within_budget"),
+)
+_MAIN = (
+    ("PC", "pc", "pc_all"),
+    ("PC moderate", "pc_moderate", "pc_moderate"),
+    ("PC high", "pc_high", "pc_high"),
+)
+_LENGTHS = (
+    ("LD min", "ld_min", "ld_min"),
+    ("LD max", "ld_max", "ld_max"),
+    ("LD", "ld", "ld_avg"),
+    ("|LD|", "ld_abs", "ld_abs"),
+    ("EPV", "epv", "epv"),
+)
+_VERIFIED = (("MPV", "mpv"), ("AABV", "aabv"))
+_MORE = (("conditions", "goal_conditions"),)
+_MOST_KINDS = 14
+_MOST_ERRORS = 50
+
+
+def render(manifest: Mapping[str, Any], results: Sequence[CellResult], summary: Summary) -> str:
+    """Return the page."""
+    summary = summary.beside()
+    names = [summary.label(m) for m in summary.models]
+    paper = paper_tables()
+    body = fill(
+        "hvr.bench",
+        "bench.html",
+        about=_about(manifest, results, names),
+        simulated=_simulated(summary),
+        summary=_summary(summary),
+        plots="\n".join(_plots(summary)),
+        costs=_costs(summary),
+        special=_special(summary),
+        tasks="\n".join(_by_task_page(summary)),
+        errors=_errors(results),
+        source=escaped_charts(paper.source),
+        inconsistencies=bullets(map(escaped_charts, paper.inconsistencies)),
+    )
+    return page(f"hvr bench: {', '.join(names)}", body)
+
+
+def _about(manifest: Mapping[str, Any], results: Sequence[CellResult], names: Sequence[str]) -> str:
+    subject, starts = manifest["subject"], manifest["starts"]
+    last = starts[-1] if starts else {}
+    failed = sum(not r.finished for r in results)
+    facts = {
+        "Models": ", ".join(names),
+        "Settings": ", ".join(subject["settings"]),
+        "Tasks": ", ".join(subject["tasks"]),
+        "Seeds": ", ".join(map(str, subject["seeds"])),
+        "Cells": f"{len(results)}" + (f", of which {failed} ended in an error" if failed else ""),
+        "Code": f"hvr {last.get('hvr')}, commit {last.get('commit')}",
+        "Machine": f"Python {last.get('python')}, {last.get('system')}, {last.get('machine')}",
+        "Started": ", ".join(str(s.get("time")) for s in starts),
+    }
+    return definitions(facts.items())
+
+
+def _simulated(summary: Summary) -> str:
+    names = [summary.label(m) for m in summary.models if summary.simulated(m)]
+    if not names:
+        return ""
+    return fill("hvr.bench", "simulated.html", names=escaped_charts(", ".join(names)))
+
+
+def _summary(summary: Summary) -> str:
+    note = (
+        "Per cent, but for calls; means (the paper's measures: over T1 to T12) with ± the standard "
+        "deviation over seeds. "
+        "Goal: valid plans that reach the goal; executed: of the plans that were carried out, "
+        "those that reached the goal; over: how many more steps than the shortest plan known they "
+        "have, of plans that reach the goal; in budget: of the tasks with a budget of steps, those "
+        "reached within it. MPV and AABV: (before) after correction. Conditions: "
+        "share of the goal's conditions that hold."
+    )
+    parts: list[str] = []
+    for model in summary.models:
+        rows = [row for row in summary.rows if row.model == model]
+        parts += _own(summary, model, rows)
+    for model in MODELS:
+        values = paper_tables().summary(model)
+        lengths = [
+            (
+                setting,
+                *(_number(row[key]) for _, _, key in _LENGTHS),
+                *(_pair(row, name) for _, name in _VERIFIED),
+            )
+            for setting, row in values.items()
+        ]
+        correct = [(s, *(_number(row[key]) for _, _, key in _MAIN)) for s, row in values.items()]
+        titles = [title for title, *_ in (*_LENGTHS, *_VERIFIED)]
+        parts.append(
+            table(f"Paper, table 2, {model}", ("setting", *(t for t, *_ in _MAIN)), correct)
+        )
+        parts.append(table(f"Paper, table 2, {model}, continued", ("setting", *titles), lengths))
+    return side_by_side(*parts) + paragraph(note, "note")
+
+
+def _own(summary: Summary, model: str, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the tables of a model: plans, lengths and verification, intervals."""
+    label = summary.label(model)
+    plans = (*_LEADING, *(pair[:2] for pair in _MAIN))
+    yield table(
+        f"hvr, plans · {label}",
+        ("setting", *(title for title, _ in plans)),
+        [_line(summary, row, plans) for row in rows],
+    )
+    lengths = tuple(pair[:2] for pair in _LENGTHS)
+    yield table(
+        f"hvr, lengths and verification · {label}",
+        (
+            "setting",
+            *(title for title, _ in lengths),
+            *(title for title, _ in _VERIFIED),
+            *(title for title, _ in _MORE),
+            "calls",
+            "errors",
+        ),
+        [
+            (
+                *_line(summary, row, lengths),
+                *(before_after(row, name) for _, name in _VERIFIED),
+                *(with_spread(row.stats.get(key), key) for _, key in _MORE),
+                with_spread(row.stats.get("calls"), "calls"),
+                str(row.errors),
+            )
+            for row in rows
+        ],
+    )
+    shown = [(title, key) for title, key in (*plans, *lengths) if _has_bounds(rows, key)]
+    if shown:
+        yield table(
+            f"hvr, 95 % intervals over tasks and seeds · {label}",
+            ("setting", *(title for title, _ in shown)),
+            [
+                (summary.name(row.setting), *(bounds(row.stats.get(key)) for _, key in shown))
+                for row in rows
+            ],
+        )
+
+
+def _line(summary: Summary, row: Row, columns: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    values = (with_spread(row.stats.get(key), key) for _, key in columns)
+    return summary.name(row.setting), *values
+
+
+def _has_bounds(rows: Sequence[Row], key: str) -> bool:
+    return any(key in row.stats and row.stats[key].low is not None for row in rows)
+
+
+def _plots(summary: Summary) -> Iterator[str]:
+    for model in summary.models:
+        label = summary.label(model)
+        for title, key in (("Goals reached", "success"), ("PC", "pc")):
+            series = [_series(summary, model, setting, key) for setting in summary.settings]
+            names = [task_label(task) for task in summary.tasks]
+            yield bars(f"{title} by task and setting, per cent · {label}", names, series)
+            yield _table_of(summary, model, key)
+        yield _calls(summary, model)
+        yield _failures(summary, model)
+
+
+def _series(summary: Summary, model: str, setting: str, key: str) -> Series:
+    stats = {t: summary.stats.get((key, model, setting, t)) for t in summary.tasks}
+    return Series(
+        summary.name(setting), {task_label(task): stat.mean for task, stat in stats.items() if stat}
+    )
+
+
+def _calls(summary: Summary, model: str) -> str:
+    rows = [r for r in summary.rows if r.model == model]
+    known = [r for r in rows if {"pc", "calls"} <= r.stats.keys()]
+    points = [(summary.name(r.setting), r.stats["calls"].mean, r.stats["pc"].mean) for r in known]
+    title = f"Model calls for a task, and PC in per cent · {summary.label(model)}"
+    lines = [
+        (
+            summary.name(r.setting),
+            with_spread(r.stats["calls"], "calls"),
+            with_spread(r.stats["pc"], "pc"),
+        )
+        for r in known
+    ]
+    return side_by_side(
+        scatter(
+            title, "model calls for a task (mean)", points, [*map(summary.name, summary.settings)]
+        ),
+        table("The same as numbers", ("setting", "calls", "PC"), lines),
+    )
+
+
+def _failures(summary: Summary, model: str) -> str:
+    rows = [r for r in summary.rows if r.model == model]
+    totals: dict[str, int] = {}
+    for row in rows:
+        for kind, count in row.failures.items():
+            totals[kind] = totals.get(kind, 0) + count
+    if not totals:
+        return element("p", escaped_charts(f"No failures · {summary.label(model)}"))
+    kinds = sorted(totals, key=lambda kind: (-totals[kind], kind))
+    shown = kinds[:_MOST_KINDS]
+    series = [
+        Series(summary.name(r.setting), {k: float(r.failures[k]) for k in shown if k in r.failures})
+        for r in rows
+    ]
+    lines = [(kind, *(str(r.failures.get(kind, 0)) for r in rows)) for kind in kinds]
+    note = (
+        "Of a plan, the first step that is not applicable counts, by the predicates of the "
+        "violated condition; unmapped: lines of answers that could not be made an action."
+    )
+    return side_by_side(
+        stacked(f"Failures by kind · {summary.label(model)}", shown, series),
+        table(
+            "The same as numbers", ("kind", *(summary.name(r.setting) for r in rows)), lines, note
+        ),
+    )
+
+
+def _costs(summary: Summary) -> str:
+    rows = [
+        (
+            summary.label(row.model),
+            summary.name(row.setting),
+            *(COLUMNS[k].show(row.stats[k].mean if k in row.stats else None) for k in _COST),
+        )
+        for row in summary.rows
+    ]
+    header = ("model", "setting", *(COLUMNS[k].title for k in _COST))
+    return table("Means for a task; – where it is not known", header, rows)
+
+
+def _special(summary: Summary) -> str:
+    measures, tasks = ("pc", "ld", "epv"), ("T5bis", "T5")
+    header = ("setting", *(f"{m.upper()} {t}" for m in measures for t in tasks))
+    parts = []
+    for model in summary.models:
+        if not set(tasks) <= set(summary.tasks):
+            lacks = f"{summary.label(model)}: the bench lacks T5 or T5bis."
+            parts.append(element("p", escaped_charts(lacks)))
+            continue
+        places = [(m, t) for m in measures for t in tasks]
+        rows = [
+            (
+                summary.name(s),
+                *(with_spread(summary.stats.get((m, model, s, t)), m) for m, t in places),
+            )
+            for s in summary.settings
+        ]
+        parts.append(table(f"hvr, {summary.label(model)}", header, rows))
+    for name in MODELS:
+        rows = [
+            (setting, *(_number(values[name][m][t]) for m in measures for t in tasks))
+            for setting, values in paper_tables().special().items()
+        ]
+        parts.append(table(f"Paper, table 4, {name}", header, rows))
+    return side_by_side(*parts)
+
+
+def _by_task_page(summary: Summary) -> Iterator[str]:
+    for measure, title in _SECTIONS.items():
+        yield element("h3", escaped_charts(title))
+        staged = measure in ("mpv", "aabv")
+        keys = [f"{measure}_before", f"{measure}_after"] if staged else [measure]
+        own = [_table_of(summary, model, key) for model in summary.models for key in keys]
+        theirs = [
+            _paper(measure, model, stage)
+            for model in MODELS
+            for stage in (("before", "after") if staged else ("",))
+            if measure in TABLES
+        ]
+        yield side_by_side(*own, *theirs)
+
+
+def _table_of(summary: Summary, model: str, key: str) -> str:
+    rows = [
+        (
+            summary.name(s),
+            *(with_spread(summary.stats.get((key, model, s, t)), key) for t in summary.tasks),
+        )
+        for s in summary.settings
+    ]
+    caption = f"hvr, {COLUMNS[key].title}, per cent · {summary.label(model)}"
+    return table(caption, ("setting", *map(task_label, summary.tasks)), rows)
+
+
+def _paper(measure: str, model: str, stage: str) -> str:
+    values = paper_tables().per_task(measure, model, stage)
+    columns = list(next(iter(values.values())))
+    rows = [(s, *(_number(values[s].get(c)) for c in columns)) for s in SETTINGS if s in values]
+    number = TABLES[measure][MODELS.index(model)]
+    when = f", {stage} correction" if stage else ""
+    return table(f"Paper, table {number}, {model}{when}", ("setting", *columns), rows)
+
+
+def _errors(results: Sequence[CellResult]) -> str:
+    failed = [r for r in results if not r.finished]
+    if not failed:
+        return ""
+    rows = [
+        (
+            f"{task_label(r.cell.task)} {r.cell.setting} {r.cell.model} seed {r.cell.seed}",
+            r.error_kind,
+            r.error[:300],
+        )
+        for r in failed[:_MOST_ERRORS]
+    ]
+    more = len(failed) - len(rows)
+    note = f"and {more} more" if more else ""
+    caption = "In no mean above; a resumed bench tries them again"
+    return "<h2>Errors</h2>" + table(caption, ("cell", "kind", "error"), rows, note)
+
+
+def _pair(values: Mapping[str, float | None], name: str) -> str:
+    before, after = values[f"{name}_before"], values[f"{name}_after"]
+    return "–" if before is None else f"({_number(before)}) {_number(after)}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from hvr.bench.cells import Scores
 from hvr.bench.metrics import (
     best_correctness,
     block_verification,
@@ -19,7 +20,6 @@ from hvr.bench.metrics import (
     length_discrepancy,
     macro_plan_verification,
 )
-from hvr.bench.scores import Scores
 from hvr.execution.deviations import compare_states
 from hvr.execution.world import World, open_world
 from hvr.knowledge.world_file import world_of_scene

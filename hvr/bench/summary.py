@@ -9,9 +9,8 @@ from random import Random
 from statistics import fmean, stdev
 from typing import Any
 
-from hvr.bench.cells import NO_MODEL, CellResult, policy_of
+from hvr.bench.cells import COLUMNS, HIGH, MODERATE, NO_MODEL, CellResult, policy_of
 from hvr.bench.metrics import length_summary
-from hvr.bench.scores import COLUMNS, HIGH, MODERATE
 
 # Intervals ----------------------------------------------------------------------------------------
 # Bootstrap confidence intervals of means over tasks and seeds.

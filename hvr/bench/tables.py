@@ -11,9 +11,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from hvr.base.texts import read_json
-from hvr.bench.cells import CellResult
+from hvr.bench.cells import COLUMNS, CellResult
 from hvr.bench.folder import BenchFolder
-from hvr.bench.scores import COLUMNS
 from hvr.bench.summary import Row, Stat, Summary, summarise
 from hvr.errors import DataFileError
 from hvr.runs.tasks import label

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from hvr.errors import UndefinedValueError
-from hvr.judging.relaxed import reads_of
+from hvr.judging.reduction import reads_of
 from hvr.judging.verdict import CausalLink, Cause, Critique, CritiqueKind
 from hvr.pddl import GroundAction, Misfit, State, Task
 from hvr.pddl.numeric import Values

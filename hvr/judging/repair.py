@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from hvr.errors import UndefinedValueError
 from hvr.judging.evidence import TraceState, execute, holds
-from hvr.judging.relaxed import reads_of
+from hvr.judging.reduction import reads_of
 from hvr.pddl import State, Task
 from hvr.pddl.numeric import NumericTest, evaluate
 from hvr.pddl.state import Conjunction, Operator, set_bits

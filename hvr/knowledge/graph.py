@@ -14,8 +14,7 @@ from hvr.errors import StoreError, UnknownObjectError
 from hvr.knowledge.graph_reader import Description, FactReader, describe
 from hvr.knowledge.journal import Journal, read_journal
 from hvr.knowledge.ontology import Ontology, load_ontology
-from hvr.knowledge.query import QueryResult, run_query
-from hvr.knowledge.query_process import QueryLimits, run_limited_query
+from hvr.knowledge.query import QueryLimits, QueryResult, run_limited_query, run_query
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.knowledge.terms import (
     KITCHEN,

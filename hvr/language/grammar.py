@@ -1,14 +1,20 @@
-"""Sentences to meaning.
-
-hvr looks words up (`lexicon`), reads them into clauses and noun phrases (`cursor`, `clauses`,
-`noun_phrases`, `syntax`), and turns these into entities with conditions on them (`reference`,
-`verb_phrases`, `meaning`). Where a word can be several things ("toast", "open", "water"), its
-neighbours decide.
-"""
+"""The reader of requests: grammar, misspelt words, and the choice of the reader."""
 
 from __future__ import annotations
 
-from hvr.errors import AmbiguousError, ImpossibleGoalError, LanguageError, UsageError
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from hvr.errors import (
+    AmbiguousError,
+    HvrError,
+    ImpossibleGoalError,
+    LanguageError,
+    MissingExtraError,
+    UsageError,
+)
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.clauses import read_clauses
@@ -18,11 +24,125 @@ from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, load_le
 from hvr.language.meaning import Meaning, MeaningDraft, adapt
 from hvr.language.negation import Forbidding
 from hvr.language.paraphrase import in_order, said
-from hvr.language.spelling import correct
 from hvr.language.taxonomy import Taxonomy
 from hvr.language.verb_phrases import Interpreter
 from hvr.pddl import Domain
 from hvr.values import cached_property
+
+if TYPE_CHECKING:
+    from hvr.language.learnt.reader import LearntReader
+
+
+# Spelling -----------------------------------------------------------------------------------------
+# Spelling mistakes: words that hvr does not know, read as the one known word that they resemble.
+#
+# A word that is an ordinary word of English is left alone: a 'cake' is no misspelt 'make'.
+
+_SHORTEST = 4
+"""Letters of the shortest word that is corrected."""
+
+_LONG = 5
+"""Letters from which two mistakes are corrected; before that, one."""
+
+
+def correct(tokens: Sequence[str], lexicon: Lexicon) -> tuple[tuple[str, ...], list[str]]:
+    """Return words with the misspelt ones corrected, and a note for each of these."""
+    corrected: list[str] = []
+    notes: list[str] = []
+    tokens = _rejoined(tokens, lexicon)
+    for token in tokens:
+        meant = None if _known(token, lexicon) else meant_by(token, lexicon)
+        corrected.append(meant or token)
+        if meant:
+            notes.append(f"read {token!r} as {meant!r}")
+    return tuple(corrected), list(dict.fromkeys(notes))
+
+
+def _rejoined(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
+    """Return words with compounds as hvr knows them: 'sauce pan' as 'saucepan', 'saltshaker' as
+    'salt shaker'.
+    """
+    words: list[str] = []
+    for token in tokens:
+        joined = words[-1] + token if words else ""
+        halves = [(token[:i], token[i:]) for i in range(3, len(token) - 2)]
+        apart = next((pair for pair in halves if pair in lexicon.entries), None)
+        if (joined,) in lexicon.entries and not (
+            words[-1] in lexicon.parts and _known(token, lexicon)
+        ):
+            words[-1] = joined
+        elif apart and not _known(token, lexicon):
+            words += apart
+        else:
+            words.append(token)
+    return tuple(words)
+
+
+def _known(token: str, lexicon: Lexicon) -> bool:
+    return not token.isalpha() or token in lexicon.parts
+
+
+def meant_by(word: str, lexicon: Lexicon) -> str | None:
+    """Return the one known word that a misspelt word resembles most; None without one.
+
+    Examples:
+        >>> from hvr.knowledge.ontology import load_ontology
+        >>> from hvr.language.lexicon import load_lexicon
+        >>> lexicon = load_lexicon(load_ontology())
+        >>> meant_by("tomatoe", lexicon), meant_by("cake", lexicon)
+        ('tomato', None)
+    """
+    if len(word) < _SHORTEST or word in _ordinary_words():
+        return None
+    most = 2 if len(word) >= _LONG else 1
+    near: dict[str, int] = {}
+    for other in lexicon.words:
+        if len(other) >= _SHORTEST and abs(len(other) - len(word)) <= most and other[0] == word[0]:
+            apart = distance(word, other)
+            if apart <= most:
+                near[other] = apart
+    best = min(near.values(), default=0)
+    nearest = sorted(other for other, apart in near.items() if apart == best)
+    if len(nearest) > 1:
+        # A word and its plural, or a verb and its -ing form, are one suggestion.
+        nearest = [w for w in nearest if not any(w != o and w.startswith(o) for o in nearest)]
+    return nearest[0] if len(nearest) == 1 else None
+
+
+@lru_cache(maxsize=4096)
+def distance(one: str, other: str) -> int:
+    """Return how many letters must be put in, left out, replaced or swapped with their neighbour.
+
+    Examples:
+        >>> distance("tabel", "table"), distance("aple", "apple"), distance("mug", "bug")
+        (1, 1, 1)
+    """
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        before, above, row = row, before, [i]
+        for j, b in enumerate(other, 1):
+            least = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                least = min(least, above[j - 2] + 1)
+            row.append(least)
+    return row[-1]
+
+
+@lru_cache(maxsize=1)
+def _ordinary_words() -> frozenset[str]:
+    text = resources.files("hvr.language").joinpath("ordinary_words.txt").read_text("utf-8")
+    lines = (line for line in text.splitlines() if not line.startswith("#"))
+    return frozenset(word for line in lines for word in line.split())
+
+
+# Grammar ------------------------------------------------------------------------------------------
+# Sentences to meaning.
+#
+# hvr looks words up (`lexicon`), reads them into clauses and noun phrases (`cursor`, `clauses`,
+# `noun_phrases`, `syntax`), and turns these into entities with conditions on them (`reference`,
+# `verb_phrases`, `meaning`). Where a word can be several things ("toast", "open", "water"), its
+# neighbours decide.
 
 _PUNCTUATION = frozenset(".;,!?")
 _NOISE = frozenset({"really", "very", "quite", "just", "actually", "basically", "simply"})
@@ -216,3 +336,111 @@ class Reader:
             return goal_of(meaning, self.taxonomy, inventory, self.domain)
         except ImpossibleGoalError as error:
             return error
+
+
+# Readers ------------------------------------------------------------------------------------------
+# The readers of requests, by name: the grammar, the learnt reader, or both with agreement.
+
+READERS = ("grammar", "learnt", "both")
+"""The names that `make_reader` takes."""
+
+_PLAIN_WORDS = 5
+"""A request of so few words that the grammar reads whole needs no second reader."""
+
+
+def make_reader(
+    name: str | None, ontology: Ontology, domain: Domain, *, any_place: bool = False
+) -> Reader:
+    """Return a reader by name.
+
+    Args:
+        name: one of `READERS`; None for both where the extra `language` is installed, and for the
+            grammar elsewhere.
+        ontology: words, task knowledge and preferences.
+        domain: the actions.
+        any_place: see `Reader`.
+
+    Raises:
+        UsageError: there is no such reader.
+        MissingExtraError: the extra is not installed.
+    """
+    check_reader(name)
+    if name is None:
+        name = "both" if _is_installed() else "grammar"
+    kinds = {"grammar": Reader, "learnt": LearntOnly, "both": AgreementReader}
+    return kinds[name](ontology, domain, any_place=any_place)
+
+
+def check_reader(name: str | None) -> None:
+    """Refuse a name that no reader has, or one whose extra is not installed.
+
+    Raises:
+        UsageError: there is no such reader.
+        MissingExtraError: the extra is not installed.
+    """
+    if name is not None and name not in READERS:
+        raise UsageError(f"unknown reader {name!r} (readers: {', '.join(READERS)})", field="reader")
+    if name in ("learnt", "both") and not _is_installed():
+        from hvr.language.learnt.encoder import EXTRA, PACKAGE
+
+        raise MissingExtraError(PACKAGE, EXTRA)
+
+
+def _is_installed() -> bool:
+    from hvr.language.learnt.encoder import is_installed
+
+    return is_installed()
+
+
+class _WithLearnt(Reader):
+    """A reader that can ask the learnt one, which is loaded when it is asked first."""
+
+    @cached_property
+    def learnt(self) -> LearntReader:
+        """The learnt reader."""
+        from hvr.language.learnt.reader import LearntReader
+
+        return LearntReader(self.ontology, self.domain, self.lexicon, self.taxonomy)
+
+
+class LearntOnly(_WithLearnt):
+    """Reads requests by what was learnt alone."""
+
+    def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
+        """See `Reader`."""
+        from hvr.language.learnt.agreement import ReaderThresholds, marked
+
+        reading = self.learnt.read(request, inventory)
+        if reading.goal is None or reading.p < ReaderThresholds().alone:
+            why = reading.refusal or f"{100 * reading.p:.0f} % sure at most"
+            raise LanguageError(f"the learnt reader does not understand this request: {why}")
+        return (marked(reading.goal, reading.p, self.learnt.head.digest),)
+
+
+class AgreementReader(_WithLearnt):
+    """Reads requests by grammar, and asks the learnt reader where there may be doubt."""
+
+    def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
+        """See `Reader`."""
+        grammar: Goal | HvrError
+        try:
+            grammar, *others = super().goals(request, inventory)
+        except HvrError as error:
+            grammar, others = error, []
+        if isinstance(grammar, Goal) and (others or is_plain(request, grammar)):
+            return grammar, *others
+        from hvr.language.learnt.agreement import EndStates, ReaderThresholds, agreed
+
+        try:
+            reading = self.learnt.read(request, inventory)
+        except LanguageError:
+            if isinstance(grammar, HvrError):
+                raise grammar from None
+            return (grammar,)
+        ends = EndStates(self.taxonomy, inventory, self.domain)
+        return agreed(grammar, reading, ends, ReaderThresholds(), self.learnt.head.digest)
+
+
+def is_plain(request: str, goal: Goal) -> bool:
+    """Return whether a request is so short, and read so fully, that no one else is asked."""
+    return len(request.split()) <= _PLAIN_WORDS and not goal.unread and not goal.notes

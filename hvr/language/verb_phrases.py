@@ -16,9 +16,8 @@ from hvr.knowledge.roles import (
 )
 from hvr.language.adjectives import apply_adjective, heat_vessel, nothing_at
 from hvr.language.adjuncts import STATIC, Adjuncts
-from hvr.language.dishes import Making
+from hvr.language.dishes import Liquids, Making
 from hvr.language.lexicon import Dish, Lexicon, Noun, Verb, verb_of
-from hvr.language.liquids import Liquids
 from hvr.language.meaning import MeaningDraft
 from hvr.language.negation import leave_out
 from hvr.language.reference import ReferentReading, Referents

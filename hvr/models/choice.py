@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hvr.base.numbers import check_real
 
 if TYPE_CHECKING:
-    from hvr.models.budget import Limits
+    from hvr.models.limits import Limits
 
 _HOTTEST = 100.0
 """No provider takes more than 2; a server of one's own may."""

@@ -10,14 +10,13 @@ from typing import Any
 from hvr.base.registry import Registry
 from hvr.base.texts import check_fields
 from hvr.errors import DataFileError, UsageError
-from hvr.models.budget import Budget, Budgeted, Limits, Load
 from hvr.models.choice import ModelChoice
 from hvr.models.config import ConfiguredModel, ModelOptions, read_config, read_embedder_config
 from hvr.models.errors import Cancellation
 from hvr.models.layers import Cache, Guarded, Retry, RetryLimits, RetryPolicy
+from hvr.models.limits import Budget, Budgeted, Limits, Load, PerMinute, RateLimit, SharedWindow
 from hvr.models.meter import Meter
 from hvr.models.model import Model
-from hvr.models.rate_limits import PerMinute, RateLimit, SharedWindow
 from hvr.models.recording import RecordingModel, times_asked
 from hvr.models.transcript import Replay
 

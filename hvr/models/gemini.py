@@ -9,7 +9,7 @@ from typing import Any
 from hvr.base.extras import load
 from hvr.base.texts import parse_json
 from hvr.errors import UsageError
-from hvr.models import failures
+from hvr.models import transport
 from hvr.models.config import ModelOptions, priced
 from hvr.models.errors import ModelError, seconds_of
 from hvr.models.model import Answer, Message, Request, Usage, reported_usage
@@ -132,7 +132,7 @@ class GeminiModel:
             return parse_json(raw, strict=False)
         except ValueError as error:
             body = raw.encode() if isinstance(raw, str) else raw
-            raise failures.not_json(self.name, self._options, body, str(error)) from None
+            raise transport.not_json(self.name, self._options, body, str(error)) from None
 
     def _http(self, seconds: float | None) -> Any:
         return self._types.HttpOptions(timeout=_milliseconds(self._options.within(seconds)))
@@ -173,7 +173,7 @@ class GeminiModel:
             complaint = replace(complaint, codes=())
         if not complaint.message:
             complaint = replace(complaint, message=str(error.message or error))
-        refused = failures.reported_error(
+        refused = transport.reported_error(
             self.name, self._options, complaint, status=status, headers=headers
         )
         if refused.retry_after is None:
@@ -184,12 +184,12 @@ class GeminiModel:
         # The SDK lets errors of its HTTP client through, whose package depends on its version.
         kinds = {c.__name__ for c in type(error).__mro__}
         if "TimeoutException" in kinds or "Timeout" in kinds:
-            return failures.timed_out(self.name, self._options)
+            return transport.timed_out(self.name, self._options)
         if kinds & {"TransportError", "RequestException", "ConnectionError", "OSError"}:
-            return failures.connection_failed(
-                self.name, self._options, failures.root_message(error)
+            return transport.connection_failed(
+                self.name, self._options, transport.root_message(error)
             )
-        return failures.malformed_reply(
+        return transport.malformed_reply(
             self.name, self._options, f"{type(error).__name__}: {error}"
         )
 
@@ -206,20 +206,20 @@ class GeminiModel:
         text = "".join(texts)
         usage = self._usage(json_at(body, "usageMetadata"), bool(text))
         if error := json_at(body, "error"):
-            raise failures.reported_error(
+            raise transport.reported_error(
                 self.name, self._options, complaint_of(error), usage=usage
             )
         if blocked := json_at(body, "promptFeedback", "blockReason"):
-            raise failures.filtered_answer(self.name, self._options, f"prompt: {blocked}", usage)
+            raise transport.filtered_answer(self.name, self._options, f"prompt: {blocked}", usage)
         if not isinstance(candidate, Mapping):
             complaint = complaint_in(body)
             if complaint is not None:
-                raise failures.reported_error(self.name, self._options, complaint, usage=usage)
-            raise failures.malformed_reply(self.name, self._options, "no candidate in the reply")
+                raise transport.reported_error(self.name, self._options, complaint, usage=usage)
+            raise transport.malformed_reply(self.name, self._options, "no candidate in the reply")
         finish = str(json_at(candidate, "finishReason") or "")
         if finish in _WITHHELD:
             reason = f"{finish} {json_at(candidate, 'finishMessage') or ''}"
-            raise failures.filtered_answer(self.name, self._options, reason, usage, text)
+            raise transport.filtered_answer(self.name, self._options, reason, usage, text)
         calls = [
             str(json_at(c, "name")) for part in _list(parts) if (c := json_at(part, "functionCall"))
         ]
@@ -227,7 +227,7 @@ class GeminiModel:
             calls = [finish]
         reasoned = bool(usage.reasoning or any(json_at(part, "thought") for part in _list(parts)))
         if not text.strip() and (calls or reasoned):
-            raise failures.without_text(self.name, usage, calls=calls, cut=finish in _CUT)
+            raise transport.without_text(self.name, usage, calls=calls, cut=finish in _CUT)
         model = json_at(body, "modelVersion")
         return Answer(
             text=text,

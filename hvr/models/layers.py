@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 from hvr.base.files import unwritable
 from hvr.base.texts import parse_json
 from hvr.errors import DataFileError, LLMError
-from hvr.models import failures, replies, transcript
-from hvr.models.budget import transaction
+from hvr.models import replies, transcript, transport
 from hvr.models.config import ModelOptions
 from hvr.models.errors import NO_USAGE, Cancellation, Kind, ModelError, kind_of, used
+from hvr.models.limits import transaction
 from hvr.models.model import Answer, Layer, Model, Request, Usage, add_usages
 
 # Reply filter -------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ class Guarded(Layer):
             model=scrubber.text(answer.model),
         )
         if clean.finish == "filter":
-            raise failures.filtered_answer(
+            raise transport.filtered_answer(
                 self.name, self._options, "no reason is given", clean.usage, clean.text
             )
         return clean if clean.data is not None else replies.checked(clean, request)

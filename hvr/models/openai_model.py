@@ -10,7 +10,7 @@ from typing import Any, Literal
 from hvr.base.extras import load
 from hvr.base.texts import parse_json
 from hvr.errors import UsageError
-from hvr.models import failures
+from hvr.models import transport
 from hvr.models.config import ModelOptions, priced
 from hvr.models.errors import ModelError
 from hvr.models.model import Answer, Request, Usage, reported_usage
@@ -179,7 +179,7 @@ class OpenAIModel:
                 self.dialect = dialect
             except (ValueError, TypeError, RecursionError) as error:
                 # An error whose body cannot be read.
-                raise failures.malformed_reply(self.name, self._options, str(error)) from None
+                raise transport.malformed_reply(self.name, self._options, str(error)) from None
         return self._read(reply.http_response, request)
 
     def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
@@ -203,7 +203,7 @@ class OpenAIModel:
         except self._sdk.OpenAIError as error:
             raise self._error(error) from None
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            raise failures.malformed_reply(self.name, self._options, str(error)) from None
+            raise transport.malformed_reply(self.name, self._options, str(error)) from None
 
     def _other_dialect(self, error: Any, request: Request) -> Dialect | None:
         """Return the dialect to try after a refusal; None if it is about something else."""
@@ -212,7 +212,7 @@ class OpenAIModel:
             return None
         # A prompt that is too long, or filtered, is refused with the same status as a setting.
         complaint = _complaint(error)
-        if failures.kind_of_complaint(complaint, status) != "request":
+        if transport.kind_of_complaint(complaint, status) != "request":
             return None
         words = f"{json_at(error.body, 'param') or ''} {complaint.message}"
         return other_dialect(self.dialect, words, request)
@@ -221,27 +221,27 @@ class OpenAIModel:
         if isinstance(error.__cause__, ModelError):  # of hvr's own client
             return error.__cause__
         if isinstance(error, self._sdk.APITimeoutError):
-            return failures.timed_out(self.name, self._options)
+            return transport.timed_out(self.name, self._options)
         if isinstance(error, self._sdk.APIConnectionError):
-            return failures.connection_failed(
-                self.name, self._options, failures.root_message(error)
+            return transport.connection_failed(
+                self.name, self._options, transport.root_message(error)
             )
         if isinstance(error, self._sdk.APIStatusError):
-            return failures.reported_error(
+            return transport.reported_error(
                 self.name,
                 self._options,
                 _complaint(error),
                 status=error.status_code,
                 headers=error.response.headers,
             )
-        return failures.malformed_reply(self.name, self._options, str(error))
+        return transport.malformed_reply(self.name, self._options, str(error))
 
     def _read(self, reply: Any, request: Request) -> Answer:
         """Return the answer in a reply."""
         try:
             body = parse_json(reply.content, strict=False)
         except ValueError as error:
-            raise failures.not_json(self.name, self._options, reply.content, str(error)) from None
+            raise transport.not_json(self.name, self._options, reply.content, str(error)) from None
         choice = json_at(body, "choices", 0)
         text, refusal = _said(json_at(choice, "message"))
         usage = self._usage(json_at(body, "usage"), bool(text))
@@ -249,19 +249,19 @@ class OpenAIModel:
         wrong = json_at(body, "error") or json_at(choice, "error")
         if wrong or finish in _FAILED:
             complaint = complaint_of(wrong or finish)
-            raise failures.reported_error(
+            raise transport.reported_error(
                 self.name, self._options, complaint, headers=reply.headers, usage=usage
             )
         if text is None:
             raise self._without_answer(body, reply)
         if refusal:
-            raise failures.refused_answer(self.name, self._options, refusal, usage)
+            raise transport.refused_answer(self.name, self._options, refusal, usage)
         if finish in _WITHHELD:
-            raise failures.filtered_answer(self.name, self._options, finish, usage, text)
+            raise transport.filtered_answer(self.name, self._options, finish, usage, text)
         message = json_at(choice, "message")
         calls, reasoned = _calls(message), bool(usage.reasoning or _reasoning(message))
         if not text.strip() and (calls or reasoned):
-            raise failures.without_text(self.name, usage, calls=calls, cut=finish in _CUT)
+            raise transport.without_text(self.name, usage, calls=calls, cut=finish in _CUT)
         model = json_at(body, "model")
         return Answer(
             text=self.dialect.cut(text, request.stop),
@@ -276,13 +276,13 @@ class OpenAIModel:
         if reason := _filtered(
             json_at(body, "prompt_filter_results") or json_at(body, "prompt_annotations")
         ):
-            return failures.filtered_answer(self.name, self._options, f"prompt: {reason}", usage)
+            return transport.filtered_answer(self.name, self._options, f"prompt: {reason}", usage)
         complaint = complaint_in(body)
         if complaint is not None:
-            return failures.reported_error(
+            return transport.reported_error(
                 self.name, self._options, complaint, headers=reply.headers, usage=usage
             )
-        return failures.malformed_reply(
+        return transport.malformed_reply(
             self.name, self._options, f"no chat completion: {reply.text}"
         )
 

@@ -1,27 +1,326 @@
-"""The way of a request to a hosted model: an end to its time, and to the size of its reply.
-
-The HTTP client of the SDKs has a time-out for silence alone and reads whatever comes, so a server
-that trickles holds it for ever, and one that floods it fills the memory.
-"""
+"""The HTTP transport to a provider, and its failures as errors a program can act on."""
 
 from __future__ import annotations
 
 import logging
 import os
+import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.base.proxies import DIRECT
+from hvr.base.proxies import DIRECT, Proxy, proxy_of
 from hvr.errors import UsageError
-from hvr.models import failures
 from hvr.models.config import ModelOptions
-from hvr.models.errors import ModelError
+from hvr.models.errors import Kind, ModelError, kind_of, retry_after
+from hvr.models.model import Usage
+from hvr.models.replies import Complaint
+
+# Failures -----------------------------------------------------------------------------------------
+# Errors of providers as errors of models: what happened, where, and what to do.
+
+_ADVICE: Mapping[Kind, str] = {
+    "auth": "the key is missing or wrong; set it in the environment (docs/models.md)",
+    "forbidden": "the key may not use this model",
+    "missing": "there is no such model, or the base URL is wrong",
+    "rate": "too many requests, or the quota is used up",
+    "server": "the server failed",
+    "overflow": "the prompt is too long for the server",
+    "timeout": "the server did not get it done in time",
+    "request": "the server refuses the request",
+    "refused": "the provider's filter withheld the answer",
+    "garbled": "the server's reply cannot be read",
+}
+_CODES: Mapping[Kind, str] = {
+    "refused": "content_filter content_policy content_policy_violation moderation_blocked "
+    "responsibleaipolicyviolation prohibited_content safety sensitive refusal blocked",
+    "overflow": "context_length_exceeded request_too_large string_above_max_length",
+    "auth": "invalid_api_key incorrect_api_key api_key_invalid api_key_expired unauthenticated "
+    "unauthorized authentication_error invalid_authentication",
+    "forbidden": "permission_denied permission_error forbidden access_denied",
+    "missing": "model_not_found not_found not_found_error notfounderror",
+    "rate": "rate_limit_exceeded rate_limit_error rate_limited rate_limit ratelimiterror "
+    "too_many_requests resource_exhausted insufficient_quota quota_exceeded",
+    "timeout": "timeout timeouterror request_timeout gateway_timeout deadline_exceeded",
+    "server": "server_error internal internal_error internal_server_error unavailable "
+    "service_unavailable overloaded overloaded_error api_error",
+    "request": "invalid_request_error invalid_request invalid_argument bad_request badrequesterror "
+    "failed_precondition",
+}
+"""Codes of providers; of several the first kind counts, which says more than those after it."""
+
+_WORDS: Mapping[Kind, tuple[str, ...]] = {
+    "refused": ("content management policy", "content filter", "content policy", "safety system"),
+    "overflow": ("context length", "context size", "context window"),
+    "rate": ("rate limit", "too many requests", "quota"),
+    "auth": ("api key", "unauthorized", "authentication"),
+    "timeout": ("timed out", "timeout", "deadline"),
+    "forbidden": ("permission", "forbidden", "access denied"),
+    "missing": ("not found", "does not exist", "no such model", "unknown model"),
+}
+# Where there is a status, it tells the rest.
+_FINER_THAN_STATUS: tuple[Kind, ...] = ("refused", "overflow", "auth")
+_IN_WORDS_WITH_STATUS: tuple[Kind, ...] = ("refused", "overflow")
+_HOSTED: Mapping[str, str] = {
+    "openai": "https://api.openai.com/v1",
+    "gemini": "https://generativelanguage.googleapis.com",
+}
+"""Where a provider is reached if no base URL is given."""
+
+_OK = 200
+_LOGIN = 407
+_NO_WAY_ON = (502, 503, 504)
+_ERRORS = range(400, 600)
+_READ = 20_000
+_SHOWN = 300
+_LINE = 60
+_SHOWN_CODES = 3
+
+
+def reported_error(
+    name: str,
+    options: ModelOptions,
+    complaint: Complaint,
+    *,
+    status: int = _OK,
+    headers: Mapping[str, str] | None = None,
+    usage: Usage | None = None,
+) -> ModelError:
+    """Return the error that a server reports.
+
+    Args:
+        name: of the model.
+        options: how it was reached; the key is taken out of the message.
+        complaint: what the server says.
+        status: of HTTP; some report errors with status 200.
+        headers: of the reply.
+        usage: what was used all the same, if it is known.
+    """
+    kind = kind_of_complaint(complaint, status)
+    if told := _told_by_proxy(name, options, complaint, status):
+        return ModelError(f"{name}: {told}", kind=kind, status=status)
+    codes = f", {'/'.join(complaint.codes[:_SHOWN_CODES])}" if status == _OK else ""
+    shown = brief(options, f"status {status}{codes}: {complaint.message}").rstrip(": ")
+    return ModelError(
+        f"{name}: {_ADVICE[kind]} ({shown})",
+        kind=kind,
+        status=None if status == _OK else status,
+        retry_after=retry_after(headers or {}),
+        usage=usage,
+    )
+
+
+def _told_by_proxy(
+    name: str, options: ModelOptions, complaint: Complaint, status: int
+) -> str | None:
+    """Return the message for an answer of the proxy itself; None if the server answers.
+
+    Only a proxy asks for its own login. A proxy that cannot reach the server has no words in the
+    form of the API; a gateway that belongs to the server mostly has.
+    """
+    through = proxy_to(name, options)
+    if through is None or (status != _LOGIN and (status not in _NO_WAY_ON or complaint.codes)):
+        return None
+    cause = "cannot reach the server or got no answer from it; is the base URL right?"
+    if status == _LOGIN:
+        cause = f"wants a login: put user and password into {through.variable}"
+    shown = brief(options, f"status {status}: {complaint.message}").rstrip(": ")
+    return f"{options.scrubber.text(str(through))} {cause} ({shown})"
+
+
+def kind_of_complaint(complaint: Complaint, status: int = _OK) -> Kind:
+    """Return the kind of error that a complaint is, by its codes, its status and its words."""
+    codes = {re.sub(r"[^a-z0-9]+", "_", code.lower()).strip("_") for code in complaint.codes}
+    by_code = [kind for kind, known in _CODES.items() if codes & set(known.split())]
+    words = complaint.message.lower()
+    by_words = [kind for kind, known in _WORDS.items() if any(w in words for w in known)]
+    if status != _OK:
+        finer = [kind for kind in by_code if kind in _FINER_THAN_STATUS]
+        finer += [kind for kind in by_words if kind in _IN_WORDS_WITH_STATUS]
+        return finer[0] if finer else kind_of(status)
+    numbers = [int(code) for code in codes if code.isdecimal() and len(code) == 3]
+    by_number = [kind_of(number) for number in numbers if number in _ERRORS]
+    telling = [kind for kind in (*by_code, *by_number) if kind not in ("request", "server")]
+    return (*telling, *by_words, *by_code, *by_number, "server")[0]
+
+
+def refused_answer(name: str, options: ModelOptions, words: str, usage: Usage) -> ModelError:
+    """Return the error for a model that refuses to answer."""
+    said = brief(options, words)
+    return ModelError(
+        f"{name}: the model refused to answer{': ' + said if said else ''}",
+        kind="refused",
+        usage=usage,
+    )
+
+
+def filtered_answer(
+    name: str, options: ModelOptions, reason: str, usage: Usage, text: str = ""
+) -> ModelError:
+    """Return the error for an answer that the provider's filter withholds.
+
+    Args:
+        name: of the model.
+        options: how it was reached.
+        reason: as the provider names it.
+        usage: what was used.
+        text: the part of the answer that came.
+    """
+    why = brief(options, reason)
+    begun = f"; it begins with {brief(options, text)!r}" if text.strip() else ""
+    return ModelError(
+        f"{name}: the provider's filter withheld the answer ({why}{begun})",
+        kind="refused",
+        usage=usage,
+    )
+
+
+def timed_out(name: str, options: ModelOptions, seconds: float | None = None) -> ModelError:
+    """Return the error for an answer that is not there, or not whole, in time.
+
+    Args:
+        name: of the model.
+        options: how it was reached.
+        seconds: how long was waited, if that was not the time-out.
+    """
+    waited = max(round(options.timeout if seconds is None else seconds, 1), 0.1)
+    return ModelError(
+        f"{name}: no answer within {waited:g} s{_place(options)}{_way(name, options)}; "
+        "raise the time-out if the model is slow",
+        kind="timeout",
+    )
+
+
+def redirected(name: str, options: ModelOptions, status: int, place: str) -> ModelError:
+    """Return the error for a server that sends requests on to another address."""
+    return ModelError(
+        f"{name}: the server sends requests on to {brief(options, place)} (status {status}), which "
+        "hvr does not follow, since the key would go there, too; give the right base URL",
+        kind="request",
+        status=status,
+    )
+
+
+def connection_failed(name: str, options: ModelOptions, reason: str) -> ModelError:
+    """Return the error for a connection that cannot be made or breaks off."""
+    shown = brief(options, reason)
+    way = _way(name, options)
+    ask = (
+        "does the proxy run, and may it connect to the server?"
+        if way
+        else ("is the server running, and the base URL right?")
+    )
+    return ModelError(
+        f"{name}: no connection{_place(options)}{way} ({shown}); {ask}", kind="connection"
+    )
+
+
+def malformed_reply(name: str, options: ModelOptions, reason: str) -> ModelError:
+    """Return the error for a reply that is not what the protocol says."""
+    return ModelError(
+        f"{name}: the reply{_place(options)} cannot be read ({brief(options, reason)})",
+        kind="garbled",
+    )
+
+
+def not_json(name: str, options: ModelOptions, body: bytes, reason: str) -> ModelError:
+    """Return the error for a body that is not a JSON document, by what it is instead.
+
+    Args:
+        name: of the model.
+        options: how it was reached.
+        body: what came.
+        reason: what the JSON reader says, for a body that begins like JSON.
+    """
+    text = body[:_READ].decode("utf-8", "replace").strip().lstrip("\ufeff")
+    start = text[:_LINE].lower()
+    if not text:
+        what = "it is empty"
+    elif start.startswith(("<!doctype html", "<html", "<head", "<body")) or "<html" in start:
+        title = re.search(r"<title[^>]*>(.*?)</title>", text, re.DOTALL | re.IGNORECASE)
+        titled = f" titled {' '.join(title[1].split())!r}" if title else ""
+        what = f"it is a web page{titled}, not JSON: is the base URL that of the API, such as …/v1?"
+    elif re.match(r"(data|event|id|retry)?:", start):
+        what = "it is an event stream, and hvr asks for one JSON document: turn streaming off"
+    elif text[0] in "{[":
+        what = f"it is not whole JSON: {reason}"
+    else:
+        what = f"it is not JSON, and begins with {text[:_LINE]!r}: is the base URL that of the API?"
+    return malformed_reply(name, options, what)
+
+
+def connection_closed(name: str, options: ModelOptions, reason: str) -> ModelError:
+    """Return the error for a connection that ends before the reply does."""
+    return ModelError(
+        f"{name}: the reply{_place(options)}{_way(name, options)} broke off: the server hung up "
+        f"({brief(options, reason)})",
+        kind="connection",
+    )
+
+
+def without_text(name: str, usage: Usage, *, calls: Sequence[str], cut: bool) -> ModelError:
+    """Return the error for an answer that has something else in place of text.
+
+    Args:
+        name: of the model.
+        usage: what was used.
+        calls: names of the tools that the model wants to call; empty if it only reasoned.
+        cut: Whether the answer ended at the limit of tokens.
+    """
+    if calls:
+        named = ", ".join(calls[:_SHOWN_CODES])
+        what = f"the model answered with calls of tools ({brief_text(named)}) and no text, and hvr "
+        what += "offers it no tools: turn tools off at the server, or name another model"
+    else:
+        count = f" ({usage.reasoning} tokens)" if usage.reasoning else ""
+        what = f"the model reasoned{count} and wrote no answer"
+        what += ": raise max_tokens, or lower the effort of reasoning" if cut else ""
+    return ModelError(f"{name}: {what}", kind="empty", usage=usage)
+
+
+def brief_text(text: str) -> str:
+    """Return a text on one line, shortened."""
+    line = " ".join(text[:_READ].split())
+    return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
+
+
+def brief(options: ModelOptions, text: str) -> str:
+    """Return a text on one line, short and without the key."""
+    # The key goes first: a cut could leave a part of it that is not recognised any more.
+    return brief_text(options.scrubber.text(text[:_READ]))
+
+
+def root_message(error: BaseException) -> str:
+    """Return the message of the error at the bottom of a chain, or its name."""
+    while (below := error.__cause__ or error.__context__) is not None:
+        error = below
+    return str(error) or type(error).__name__
+
+
+def proxy_to(name: str, options: ModelOptions) -> Proxy | None:
+    """Return the proxy of the environment on the way to a model; None for none."""
+    return proxy_of(options.base_url or _HOSTED.get(name.partition(":")[0], ""))
+
+
+def _way(name: str, options: ModelOptions) -> str:
+    through = proxy_to(name, options)
+    return "" if through is None else options.scrubber.text(f" through {through}")
+
+
+def _place(options: ModelOptions) -> str:
+    return f" from {options.scrubber.text(options.base_url)}" if options.base_url else ""
+
+
+# Transport ----------------------------------------------------------------------------------------
+# The way of a request to a hosted model: an end to its time, and to the size of its reply.
+#
+# The HTTP client of the SDKs has a time-out for silence alone and reads whatever comes, so a server
+# that trickles holds it for ever, and one that floods it fills the memory.
 
 QUIET_S = 10.0
 """Seconds of silence before it is said that an answer is being waited for."""
@@ -95,7 +394,7 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
                 if not outcome.done():
                     _hang_up(streams)
 
-    mounts = None if failures.proxy(name, options) else dict.fromkeys(DIRECT)
+    mounts = None if proxy_to(name, options) else dict.fromkeys(DIRECT)
     _warn_of_clear_text(name, options)
     try:
         # What nobody asked to be packed need not be unpacked.
@@ -110,7 +409,7 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
 
 def _warn_of_clear_text(name: str, options: ModelOptions) -> None:
     """Say that a proxy reads the key, where nothing encrypts it."""
-    via = failures.proxy(name, options)
+    via = proxy_to(name, options)
     if via is not None and options.api_key and (options.base_url or "").startswith("http:"):
         _log.warning(
             "%s: the key goes through %s in clear text; use an https address, or name the server "
@@ -141,24 +440,24 @@ class _Bounds:
             )
             wait([outcome], self.seconds - quiet)
         if not outcome.done():
-            raise failures.timed_out(self.name, self.options, self.seconds)
+            raise timed_out(self.name, self.options, self.seconds)
         return outcome.result()
 
     def breach(self, reason: str) -> ModelError:
         """Return the error for a reply that breaks the rules of HTTP, or breaks off."""
         if "disconnected" in reason or "closed connection" in reason:
-            return failures.connection_closed(self.name, self.options, reason)
+            return connection_closed(self.name, self.options, reason)
         what = f"it breaks the rules of HTTP: {reason}"
         if reason == _TOO_LONG:
             what = "its headers are too long: is a proxy or a gateway on the way?"
-        return failures.malformed_reply(self.name, self.options, what)
+        return malformed_reply(self.name, self.options, what)
 
     def whole(self, reply: Any, end: float) -> Any:
         """Return a reply with all of its body, unpacked."""
         try:
             if reply.has_redirect_location:
                 place = reply.headers["location"]
-                raise failures.redirected(self.name, self.options, reply.status_code, place)
+                raise redirected(self.name, self.options, reply.status_code, place)
             packed = self._read(reply.iter_raw(), end)
         finally:
             reply.close()
@@ -170,7 +469,7 @@ class _Bounds:
             body = b"".join(self._read(unpacked.iter_bytes(), end))
         except self.http.DecodingError as error:
             reason = f"it cannot be unpacked: {error}"
-            raise failures.malformed_reply(self.name, self.options, reason) from None
+            raise malformed_reply(self.name, self.options, reason) from None
         headers = [(k, v) for k, v in reply.headers.multi_items() if k.lower() not in _OF_THE_WAY]
         return self.http.Response(
             reply.status_code, headers=headers, content=body, request=reply.request
@@ -183,9 +482,9 @@ class _Bounds:
             size += len(piece)
             if size > self.options.reply_bytes:
                 reason = f"it is larger than {self.options.reply_bytes / 1e6:g} MB"
-                raise failures.malformed_reply(self.name, self.options, reason)
+                raise malformed_reply(self.name, self.options, reason)
             if time.monotonic() > end:
-                raise failures.timed_out(self.name, self.options, self.seconds)
+                raise timed_out(self.name, self.options, self.seconds)
             kept.append(piece)
         return kept
 

@@ -210,7 +210,7 @@ class PolicyContext:
         embedder: made already; None makes the one that `model` names.
         compile_task: makes tasks, for callers that keep them.
         listen: is told what happens while the policy plans.
-        reader: who reads requests, one of `hvr.language.readers.READERS`; None for the best that
+        reader: who reads requests, one of `hvr.language.grammar.READERS`; None for the best that
             is installed.
         reading: which of several readings of the request is meant, from 1.
     """

@@ -24,9 +24,8 @@ from hvr.knowledge.retrieval.relevance import (
 )
 from hvr.knowledge.wording import action_annotations_of
 from hvr.language.goal_builder import Stage, end_conditions
-from hvr.language.grammar import Reader
+from hvr.language.grammar import Reader, make_reader
 from hvr.language.paraphrase import constraints_said
-from hvr.language.readers import make_reader
 from hvr.pddl import And, Atom, Domain, Problem, Task, TypedName, parse_constraint, parse_formula
 from hvr.pddl.facts import necessary_literals
 from hvr.pddl.model import Formula, changes_of
@@ -34,7 +33,7 @@ from hvr.planning.macro_actions import macro_blocks
 from hvr.planning.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.planning.search.fast_downward import SearchResult
 from hvr.planning.search.planners import Planner
-from hvr.planning.search.post_optimisation import eliminate, postpone
+from hvr.validation.minimise import eliminate, postpone
 from hvr.values import cached_property
 
 # More objects -------------------------------------------------------------------------------------
@@ -161,7 +160,7 @@ class SymbolicPolicy(Policy[Stage]):
         domain: the actions.
         planner: the classical planner.
         any_place: plan as if everything could be put everywhere, for a world that forces puts.
-        reader: who reads requests, one of `hvr.language.readers.READERS`; None for the best that
+        reader: who reads requests, one of `hvr.language.grammar.READERS`; None for the best that
             is installed.
         reading: which of several readings of a request is meant, from 1.
     """

@@ -9,7 +9,7 @@ Begin with `plan` in `spine.py`, which reads like the picture in docs/architectu
 the simulated language model `scripted`.
 """
 
-from hvr.runs.options import Options
+from hvr.runs.request import Options
 from hvr.runs.result import Run
 from hvr.runs.spine import plan, resume
 

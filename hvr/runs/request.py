@@ -1,21 +1,23 @@
-"""Requests: a sentence, one of the paper's tasks, or the repetition of a recorded run."""
+"""The options of a run as one value, and the request that is read from them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hvr.base.numbers import MAX_INTEGER, as_float, brief, check_integer, check_positive
 from hvr.errors import DataFileError, ImpossibleGoalError, UsageError
 from hvr.execution.belief import Sight
+from hvr.execution.perception import Sensors
 from hvr.knowledge.world_file import WorldFile, load_world, world_of_scene, world_of_types
+from hvr.language.grammar import check_reader
 from hvr.models.choice import ModelChoice
 from hvr.planning.plans import Policy
-from hvr.planning.search.planners import PLANNERS, Planner, make_planner
+from hvr.planning.search.planners import DEFAULT, PLANNERS, Planner, make_planner
 from hvr.policies.registry import POLICIES, policy_class
-from hvr.runs.options import Options
 from hvr.runs.tasks import PaperTask, load_task
 from hvr.worlds.environment import ENVIRONMENTS, names_executable
 from hvr.worlds.scenes import is_recorded, load_scene
@@ -23,6 +25,105 @@ from hvr.worlds.scenes import is_recorded, load_scene
 if TYPE_CHECKING:
     from hvr.models.connect import RecordedRun
     from hvr.worlds.faults import Schedule
+
+
+# Options ------------------------------------------------------------------------------------------
+# The options of a run, as one value.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of a run.
+
+    Args:
+        world: a world with scenes, by name or folder; None for that of the scene.
+        scene: name of a packaged scene, or the path of a .json file with the metadata of an
+            AI2-THOR event; None for that of a task's ground truth, and for the first scene of the
+            world with any other request.
+        policy: the policy, one of `hvr.policies.registry.POLICIES`; None for `symbolic` when no
+            model is named, for `goal` with the setting LLM+P, and for `llm` otherwise.
+        planner: the classical planner of the symbolic policy, and for repair.
+        budget: most seconds for one planner call.
+        seed: seed of the environment.
+        max_replans: most new plans when something differs from what was expected.
+        execute: False to plan and validate only.
+        save: the run folder; None makes one under ./runs.
+        model: the language model, for policies that ask one.
+        env: the environment to execute in, one of `hvr.worlds.environment.ENVIRONMENTS`; None for
+            the usual one of the world.
+        env_options: options of the environment, as texts `name=value`.
+        sight: what the robot sees: `omniscient`, all of the metadata; `doors`, all but what is
+            behind closed doors; or `visible`. None for `doors` with a task whose things have to be
+            looked for, and for `omniscient` otherwise.
+        error_rate: share of wrong readings that the robot assumes its sensor to have.
+        faults: file of faults to play (docs/faults.md); None for none.
+        reader: who reads the request for the symbolic policy, one of
+            `hvr.language.grammar.READERS`; None for both where the extra `language` is installed,
+            and for the grammar elsewhere.
+        store: address of a SPARQL server that gets the graph of the run, too, change by change
+            (docs/knowledge.md); None for none.
+        reading: which reading of a request is meant that can be read in several ways, from 1.
+    """
+
+    world: str | None = None
+    scene: str | None = None
+    policy: str | None = None
+    planner: str = DEFAULT
+    budget: float = 10.0
+    seed: int = 0
+    max_replans: int = 3
+    execute: bool = True
+    save: Path | None = None
+    model: ModelChoice = field(default_factory=ModelChoice)
+    env: str | None = None
+    env_options: tuple[str, ...] = ()
+    sight: str | None = None
+    error_rate: float = 0.0
+    faults: Path | None = None
+    reader: str | None = None
+    reading: int | None = None
+    store: str | None = None
+
+    def __post_init__(self) -> None:
+        check_positive("budget", self.budget)
+        check_integer("seed", self.seed, least=-MAX_INTEGER)
+        check_integer("max_replans", self.max_replans)
+        if self.reading is not None:
+            check_integer("reading", self.reading, least=1)
+        if self.sight is not None and self.sight not in set(Sight):
+            raise UsageError(
+                f"unknown sight {self.sight!r} (sights: {', '.join(Sight)})", field="sight"
+            )
+        check_reader(self.reader)
+        if self.store is not None:
+            from hvr.knowledge.sparql_server import ServerAddress
+
+            ServerAddress.read(self.store, {})
+        if not 0 <= as_float(self.error_rate) < 0.5:
+            raise UsageError(
+                f"error_rate must be from 0 to below 0.5, not {brief(self.error_rate)}",
+                field="error_rate",
+            )
+
+    @property
+    def policy_name(self) -> str:
+        """The name of the policy."""
+        if self.policy is not None:
+            return self.policy
+        if self.model.spec is None:
+            return "symbolic"
+        from hvr.policies.llm.settings import is_goal
+
+        return "goal" if is_goal(self.model.setting) else "llm"
+
+    @property
+    def senses(self) -> Sensors:
+        """How the robot perceives."""
+        return Sensors(Sight(self.sight or Sight.OMNISCIENT), self.error_rate)
+
+
+# Request ------------------------------------------------------------------------------------------
+# Requests: a sentence, one of the paper's tasks, or the repetition of a recorded run.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +292,7 @@ def _choice_json(choice: ModelChoice) -> dict[str, Any]:
 
 
 def _choice_from_json(values: Mapping[str, Any]) -> ModelChoice:
-    from hvr.models.budget import Limits
+    from hvr.models.limits import Limits
 
     given = dict(values)
     for name in _PATHS:

@@ -13,7 +13,7 @@ from hvr.language.goal_builder import Goal
 if TYPE_CHECKING:
     from hvr.models.meter import MeteredUse
     from hvr.planning.plans import Judgement
-    from hvr.runs.composition import RunComponents
+    from hvr.runs.spine import RunComponents
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -217,7 +217,7 @@ def _warnings(
     if not (missing or overlooked):
         return ()
     from hvr.validation.findings import Finding, warning_finding
-    from hvr.validation.selection import without_ignored
+    from hvr.validation.lint_files import without_ignored
 
     findings = [
         *map(warning_finding, overlooked),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hvr.judging.evidence import execute, holds
-from hvr.judging.relaxed import reads_of
+from hvr.judging.reduction import reads_of
 from hvr.pddl import GroundAction, Misfit, Task
 from hvr.pddl.state import Operator
 

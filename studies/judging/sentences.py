@@ -16,8 +16,7 @@ from hvr.judging.verdict import PlanVerdict
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.language.goal_builder import Stage
-from hvr.language.grammar import Reader
-from hvr.language.readers import make_reader
+from hvr.language.grammar import Reader, make_reader
 from hvr.pddl import GroundAction, Problem
 from hvr.runs.judging import judge_by_goals
 from hvr.worlds.kitchen import Kitchen

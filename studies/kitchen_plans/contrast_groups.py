@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from hvr.judging.verifier.graph import PlanGraph
-from hvr.judging.verifier.kitchen.graph import reading_of
+from hvr.judging.verifier.kitchen.kitchen_verifier import reading_of
 from hvr.judging.verifier.kitchen.linked_plan import INITIAL_STATE, Fact, LinkedPlan, class_of
 from hvr.judging.verifier.kitchen.mentions import PAST_EVENTS, mentions_of
 from hvr.judging.verifier.kitchen.step_features import PlanOutcome, handles, is_so

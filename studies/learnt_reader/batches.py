@@ -16,7 +16,7 @@ import torch
 from hvr.knowledge.ontology import Ontology
 from hvr.language.learnt.encoder import WIDTH, SentenceEncoder, WordPieces
 from hvr.language.learnt.frames import Mentions
-from hvr.language.learnt.head import POINTERS
+from hvr.language.learnt.reader import POINTERS
 from hvr.language.taxonomy import Taxonomy
 from studies.learnt_reader.examples import Example
 from studies.learnt_reader.network import KIND_NUMBERS, Batch, Layer, Targets

@@ -1,6 +1,6 @@
 """The learnt reader's head in torch: the encoder's top layers and a pointer for each slot.
 
-`hvr.language.learnt.head` computes the same in numpy.
+`hvr.language.learnt.reader` computes the same in numpy.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from hvr.language.learnt.encoder import HEADS, WIDTH, SentenceEncoder
 from hvr.language.learnt.frames import KINDS, ONLY_PLACING, OTHER, PLACING
-from hvr.language.learnt.head import POINTERS, ROOM, SLOTS
+from hvr.language.learnt.reader import POINTERS, ROOM, SLOTS
 
 _NONE = -1e4
 """Score of what cannot be."""

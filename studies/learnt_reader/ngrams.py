@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from hvr.language.learnt.frames import KINDS, grams, shares
-from hvr.language.learnt.head import POINTERS, split
+from hvr.language.learnt.reader import POINTERS, split
 from studies.learnt_reader.batches import Meanings
 from studies.learnt_reader.examples import Example
 from studies.learnt_reader.network import Targets, loss_of

@@ -20,10 +20,10 @@ from hvr.base.numbers import (
     parse_real,
 )
 from hvr.errors import UsageError
-from hvr.models.budget import Limits
 from hvr.models.choice import ModelChoice
+from hvr.models.limits import Limits
 from hvr.planning.search.planners import make_planner
-from hvr.runs.options import Options
+from hvr.runs.request import Options
 
 HOSTILE = (
     "nan", "NaN", "inf", "-inf", "Infinity", "1e308", "1" + "0" * 30, "9" * 5000, "", " ", "1 ",

@@ -6,9 +6,8 @@ import os
 import time
 from pathlib import Path
 
-from hvr.bench.cells import Cell, CellOptions, CellResult
+from hvr.bench.cells import Cell, CellOptions, CellResult, Scores
 from hvr.bench.folder import BenchFolder
-from hvr.bench.scores import Scores
 from hvr.models.errors import ModelError
 from hvr.models.meter import MeteredUse
 

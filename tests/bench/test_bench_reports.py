@@ -14,9 +14,8 @@ import pytest
 from rich.console import Console
 
 from hvr.bench.cells import Cell, CellOptions, CellResult, plan_cells
-from hvr.bench.export import HEADER, to_csv, to_json
+from hvr.bench.export import HEADER, render, to_csv, to_json
 from hvr.bench.folder import BenchFolder
-from hvr.bench.page import render
 from hvr.bench.runner import run_bench
 from hvr.bench.summary import Stat, summarise
 from hvr.bench.tables import ALL, compare, load_results, main_tables, task_tables

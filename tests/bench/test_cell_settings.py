@@ -16,10 +16,10 @@ from hvr.bench.folder import BenchFolder
 from hvr.bench.runner import check_models, prompt_digests, run_bench, run_cell
 from hvr.errors import BudgetError, UsageError
 from hvr.knowledge.retrieval.embedders import LexicalEmbedder
-from hvr.models.budget import Budget, Budgeted, Limits
 from hvr.models.choice import ModelChoice
 from hvr.models.config import ModelOptions
 from hvr.models.connect import connect, embedder_options, reach
+from hvr.models.limits import Budget, Budgeted, Limits
 from hvr.models.model import Message, Request
 from tests.command_line import Hvr
 from tests.model_server import Behaviour, make_coffee

@@ -6,8 +6,8 @@ from statistics import fmean
 
 import pytest
 
-from hvr.bench.page import MODELS, SETTINGS, TABLES, paper_tables
-from hvr.bench.scores import HIGH, MODERATE
+from hvr.bench.cells import HIGH, MODERATE
+from hvr.bench.export import MODELS, SETTINGS, TABLES, paper_tables
 
 PAPER = paper_tables()
 TWELVE = (*MODERATE, *HIGH)

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from hvr.bench.cells import Scores
 from hvr.bench.metrics import rename_objects
-from hvr.bench.scores import Scores
 from hvr.bench.scoring import execute_plan, scene_task, score
 from hvr.errors import DataFileError
 from hvr.models.meter import MeteredUse

@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 
 from hvr.errors import QueryLimitError, StoreError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.query import QueryResult, calls_service, is_update, run_query
-from hvr.knowledge.query_process import QueryLimits
+from hvr.knowledge.query import QueryLimits, QueryResult, calls_service, is_update, run_query
 from tests.command_line import Hvr
 
 ROOT = Path(__file__).parents[2]

@@ -23,7 +23,7 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.world_file import load_world
 from hvr.language.goal_builder import Goal, Stage, goal_of
-from hvr.language.grammar import Reader
+from hvr.language.grammar import READERS, Reader, make_reader
 from hvr.language.learnt.agreement import EndStates, ReaderThresholds, agreed
 from hvr.language.learnt.encoder import SentenceEncoder, is_installed
 from hvr.language.learnt.frames import (
@@ -36,9 +36,7 @@ from hvr.language.learnt.frames import (
     grams,
     meaning_of,
 )
-from hvr.language.learnt.head import Head
-from hvr.language.learnt.reader import LearntReader, Reading
-from hvr.language.readers import READERS, make_reader
+from hvr.language.learnt.reader import Head, LearntReader, Reading
 from tests.language.goal_sets import world_of
 
 needs_extra = pytest.mark.skipif(not is_installed(), reason="the extra 'language' is not installed")

@@ -14,13 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import BudgetError, DataFileError, UsageError
-from hvr.models.budget import Budget, Budgeted, Limits
 from hvr.models.config import ModelOptions, Price
 from hvr.models.connect import SharedLimits, stack
 from hvr.models.errors import Cancellation, CancelledError, Kind, ModelError, retry_after
 from hvr.models.layers import Cache, Retry, RetryLimits, RetryPolicy
+from hvr.models.limits import Budget, Budgeted, Limits, PerMinute, RateLimit
 from hvr.models.model import Answer, Request, Usage, count_tokens
-from hvr.models.rate_limits import PerMinute, RateLimit
 from tests.models.llm_fakes import Clock, Fake, ask, said
 
 

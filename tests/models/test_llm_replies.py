@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import BudgetError
-from hvr.models.budget import Budget, Limits
 from hvr.models.config import ModelOptions
 from hvr.models.connect import SharedLimits, make_model, stack
 from hvr.models.errors import KINDS, Kind, ModelError, retry_after, used
-from hvr.models.failures import kind_of_complaint
+from hvr.models.limits import Budget, Limits
 from hvr.models.model import Answer, Model, Request, Usage
 from hvr.models.replies import complaint_in, complaint_of
+from hvr.models.transport import kind_of_complaint
 from tests.models.llm_fakes import ask
 from tests.models.servers import GeminiServer, OpenAIServer, Reply
 

@@ -14,18 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.models.budget import Ledger, Load
 from hvr.models.layers import Cache
-from hvr.models.rate_limits import MINUTE_S, OwnWindow, PerMinute, RateLimit, SharedWindow
+from hvr.models.limits import MINUTE_S, Ledger, Load, OwnWindow, PerMinute, RateLimit, SharedWindow
 from tests.models.llm_fakes import Clock, Fake, ask, said
 
 _WRITER = """
 import sys, time
 from pathlib import Path
 from hvr.models.layers import Cache
-from hvr.models.budget import Ledger, Load
+from hvr.models.limits import Ledger, Load
 from hvr.models.model import Answer, Message, Request
-from hvr.models.rate_limits import PerMinute, SharedWindow
+from hvr.models.limits import PerMinute, SharedWindow
 
 class Echo:
     name, simulated = "echo:one", False

@@ -19,8 +19,8 @@ import pytest
 import hvr.runs
 from hvr.errors import DataFileError, UsageError
 from hvr.models import transcript
-from hvr.models.budget import Limits
 from hvr.models.choice import ModelChoice
+from hvr.models.limits import Limits
 from hvr.runs import Options
 from hvr.runs.folder import LOCK_FILE, RunState, read_status
 from hvr.runs.report.run_page.page import render

@@ -17,11 +17,11 @@ from hvr.knowledge.retrieval.relevance import forbid_untidy_places, relevant_obj
 from hvr.pddl import And, GroundAction, TypedName, parse_constraint, parse_domain, parse_formula
 from hvr.pddl import Task as PddlTask
 from hvr.planning.search.planners import FastDownward
-from hvr.planning.search.post_optimisation import reaches_goal
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.runs import Options, plan
 from hvr.runs.tasks import PaperTask, expand_ids, load_task, paper_task_ids, task_ids
 from hvr.validation import Validator
+from hvr.validation.minimise import reaches_goal
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.naming import Names
 from hvr.worlds.scenes import load_scene

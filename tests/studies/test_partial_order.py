@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.pddl import GroundAction, Task, parse_domain, parse_problem
-from hvr.planning.search.post_optimisation import reaches_goal
+from hvr.validation.minimise import reaches_goal
 from studies.partial_order import block_order, sample_linearization
 
 DOMAIN = parse_domain("""

@@ -20,12 +20,6 @@ import numpy as np  # noqa: E402
 from hvr.base.locks import digest, file_set_name  # noqa: E402
 from hvr.errors import DataFileError, UsageError  # noqa: E402
 from hvr.knowledge.retrieval.text_vectors import TextVectors  # noqa: E402
-from hvr.tools.retrieval.checkpoint import (  # noqa: E402
-    FORM,
-    data_fingerprint,
-    load_retriever,
-    save_retriever,
-)
 from hvr.tools.retrieval.decoding import (  # noqa: E402
     Decoder,
     Transitions,
@@ -44,9 +38,13 @@ from hvr.tools.retrieval.retriever import (  # noqa: E402
     paper,
 )
 from hvr.tools.retrieval.scorer import (  # noqa: E402
+    FORM,
     ToolEncoder,
     TrainedScores,
+    data_fingerprint,
     links_of,
+    load_retriever,
+    save_retriever,
     train_scorer,
 )
 from hvr.tools.tool_plans import (  # noqa: E402

@@ -16,7 +16,7 @@ from hvr.worlds.faults import (
     noise,
 )
 from hvr.worlds.faults.fault import PERCEPTION_KINDS
-from hvr.worlds.faults.log import statements
+from hvr.worlds.faults.injector import statements
 
 COFFEE = (
     "navigate_to_obj mug-1", "pick_up mug-1", "navigate_to_obj coffeemachine-1",

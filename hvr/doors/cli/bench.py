@@ -117,8 +117,9 @@ def check_report(args: argparse.Namespace) -> None:
 
 def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace) -> None:
     """Print results, and write the files that were asked for."""
-    from hvr.bench import export, page
+    from hvr.bench import export
     from hvr.bench import export as latex
+    from hvr.bench import export as page
     from hvr.bench.folder import BenchFolder
     from hvr.bench.summary import summarise
     from hvr.bench.tables import compare, load_results

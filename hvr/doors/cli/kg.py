@@ -229,7 +229,7 @@ def run_query(args: argparse.Namespace) -> int:
         StoreError: the query is malformed, or a server does not answer.
         QueryLimitError: the limits did not suffice.
     """
-    from hvr.knowledge.query_process import QueryLimits, run_limited_query
+    from hvr.knowledge.query import QueryLimits, run_limited_query
 
     limits = QueryLimits(args.timeout, args.rows)
     text = decode(read_stdin(), "<stdin>") if args.sparql == "-" else args.sparql

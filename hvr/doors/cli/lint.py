@@ -88,8 +88,13 @@ def run_lint(args: argparse.Namespace) -> int:
         UsageError: an option, a setting or a pattern cannot be used.
     """
     from hvr.validation.findings import Level
-    from hvr.validation.lint_files import find_models, lint_files
-    from hvr.validation.selection import RuleSelection, read_rules, without_ignored
+    from hvr.validation.lint_files import (
+        RuleSelection,
+        find_models,
+        lint_files,
+        read_rules,
+        without_ignored,
+    )
 
     settings = read_settings(Path.cwd(), LINT_SECTION)
     reports = read_reports(args, settings, _FORMATS)

@@ -14,8 +14,8 @@ from hvr.errors import UsageError
 
 if TYPE_CHECKING:
     from hvr.base.engines.registry import EngineChoice
-    from hvr.models.budget import Limits
     from hvr.models.choice import ModelChoice
+    from hvr.models.limits import Limits
 
 
 # Trust --------------------------------------------------------------------------------------------
@@ -269,6 +269,6 @@ def model_choice(args: argparse.Namespace) -> ModelChoice:
 
 
 def _limits(values: dict[str, Any]) -> Limits:
-    from hvr.models.budget import Limits
+    from hvr.models.limits import Limits
 
     return Limits(**values)

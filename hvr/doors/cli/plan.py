@@ -365,7 +365,7 @@ def _verdict(run: Run) -> Verdict | None:
     if run.world != load_world().name:
         return None  # the verifier that hvr brings was trained in the usual world alone
     try:
-        from hvr.runs.verification import verify
+        from hvr.runs.judging import verify
 
         return verify(run)
     except (MissingExtraError, UsageError):  # not installed; or an empty plan

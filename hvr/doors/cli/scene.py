@@ -16,8 +16,7 @@ from hvr.errors import UsageError
 if TYPE_CHECKING:
     from hvr.doors.cli.arguments import ArgumentParser
     from hvr.runs.report.floor_plan.characters import CharacterPlan
-    from hvr.runs.report.floor_plan.plan import FloorPlan
-    from hvr.runs.report.floor_plan.route import Route
+    from hvr.runs.report.floor_plan.plan import FloorPlan, Route
 
 
 # Show ---------------------------------------------------------------------------------------------
@@ -120,8 +119,7 @@ def _plan(name: str | None, run: Path | None) -> tuple[FloorPlan, Route | None]:
 
 def _write(plan: FloorPlan, way: Route | None, output: Path, labels: bool) -> None:
     from hvr.doors.cli.output import write_whole
-    from hvr.runs.report.floor_plan.drawing import draw_floor_plan, svg
-    from hvr.runs.report.floor_plan.png import write_png
+    from hvr.runs.report.floor_plan.drawing import draw_floor_plan, svg, write_png
 
     drawing = draw_floor_plan(plan, way, labels="all" if labels else "main")
     if output.suffix.lower() == ".png":

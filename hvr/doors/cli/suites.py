@@ -1,15 +1,25 @@
-"""Which suite a command line and the settings of `hvr validate` mean."""
+"""The suite of a command line: files, settings, `--changed-since REV` and `--watch`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
-from hvr.errors import UsageError
+from hvr.base.printable import block
+from hvr.doors.cli.streams import is_reader_gone
+from hvr.errors import HvrError, UsageError
 from hvr.validation.findings import STDIN
-from hvr.validation.suites import FIELDS, MANIFEST_ENDING, Suite
+from hvr.validation.suites import FIELDS, MANIFEST_ENDING, Job, Suite
 from hvr.validation.suites.collection import collect, is_folder, is_pattern, plans_of
 from hvr.validation.suites.files import FileKind, definition
+
+# Suites -------------------------------------------------------------------------------------------
+# Which suite a command line and the settings of `hvr validate` mean.
 
 
 def find_suite(
@@ -97,3 +107,129 @@ def _files(given: Sequence[str], settings: dict[str, Any]) -> tuple[str, str, li
             "there is no plan: name plan files after the problem, or - for standard input"
         )
     return models[0], models[1], plans
+
+
+# Changes ------------------------------------------------------------------------------------------
+# Changed files: `--changed-since REV` and `--watch`.
+
+# Changes since a revision -------------------------------------------------------------------------
+# `--changed-since REV`: leave out the plans that git says are as they were.
+
+# A checked repository must not run programs by its own configuration.
+_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+
+
+def changed_only(suite: Suite, revision: str) -> tuple[Suite, int]:
+    """Return the suite without the plans that have not changed, and the number of these.
+
+    All plans of a changed domain or problem stay. Problems without a plan stay, too, since a plan
+    may have been deleted.
+
+    Args:
+        suite: The suite.
+        revision: A revision of git, such as `origin/main`.
+
+    Raises:
+        UsageError: This is not a git repository, or it has no such revision.
+    """
+    changed = _changed_files(revision)
+    jobs: list[Job] = []
+    for job in suite.jobs:
+        every = _is_in(job.domain, changed) or _is_in(job.problem, changed)
+        plans = tuple([plan for plan in job.plans if every or _is_in(plan, changed)])
+        if plans:
+            jobs.append(job.replace(plans=plans))
+    left_out = sum(len(job.plans) for job in suite.jobs) - sum(len(job.plans) for job in jobs)
+    return suite.replace(jobs=tuple(jobs)), left_out
+
+
+def _is_in(file: str, changed: Collection[str]) -> bool:
+    return os.path.realpath(file) in changed
+
+
+def _changed_files(revision: str) -> frozenset[str]:
+    """Return the paths of files that differ from a revision, or that git does not know."""
+    top = Path(_git("rev-parse", "--show-toplevel").removesuffix("\n"))
+    differing = _git(
+        "-C",
+        str(top),
+        "diff",
+        "--name-only",
+        "-z",
+        "--no-renames",
+        "--no-ext-diff",
+        "--end-of-options",
+        revision,
+        "--",
+    )
+    untracked = _git("-C", str(top), "ls-files", "-z", "--others", "--exclude-standard")
+    names = (*differing.split("\0"), *untracked.split("\0"))
+    return frozenset(os.path.realpath(top / name) for name in names if name)
+
+
+def _git(*words: str) -> str:
+    try:
+        done = subprocess.run((*_GIT, *words), capture_output=True, check=False)
+    except OSError as error:
+        raise UsageError(f"git cannot be run: {error.strerror}", field="changed_since") from error
+    if done.returncode:
+        lines = os.fsdecode(done.stderr).strip().splitlines()
+        said = lines[0] if lines else "no reason"
+        raise UsageError(f"git does not say what has changed: {said}", field="changed_since")
+    return os.fsdecode(done.stdout)
+
+
+# Watch --------------------------------------------------------------------------------------------
+# Doing something again whenever files change, until Ctrl-C.
+
+_INTERVAL = 0.25
+
+_Stamps = dict[str, tuple[int, int, int] | None]
+
+
+def watch(work: Callable[[], object], files: Callable[[], Iterable[str]]) -> int:
+    """Do the work now and after each change.
+
+    Errors of hvr are printed and do not end it: the next change may mend them.
+
+    Args:
+        work: what to do.
+        files: gives the files to look at; asked each time, because new ones may have come.
+
+    Returns:
+        the exit code, 0: it ends by being interrupted, or when nobody reads its output any more.
+    """
+    try:
+        while True:
+            # Looked at before the work, so that no change during it is missed.
+            seen = _stamps(files)
+            try:
+                work()
+            except HvrError as error:
+                print(f"error: {block(str(error))}", file=sys.stderr, flush=True)
+            print(f"-- watching {len(seen)} files; Ctrl-C ends --", file=sys.stderr, flush=True)
+            while (now := _stamps(files)) == seen:
+                if is_reader_gone():
+                    return 0
+                time.sleep(_INTERVAL)
+            changed = [name for name in {**seen, **now} if seen.get(name) != now.get(name)]
+            clock = time.strftime("%H:%M:%S")
+            print(f"\n-- {clock} changed: {', '.join(changed)} --", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print("", file=sys.stderr)
+        return 0
+
+
+def _stamps(files: Callable[[], Iterable[str]]) -> _Stamps:
+    try:
+        return {name: _stamp(name) for name in files()}
+    except HvrError:
+        return {}
+
+
+def _stamp(name: str) -> tuple[int, int, int] | None:
+    try:
+        status = Path(name).stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

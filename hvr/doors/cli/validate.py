@@ -318,7 +318,7 @@ def run_validate(args: argparse.Namespace) -> int:
     if args.rows is not None:
         return _judge_rows(args, request)
     if request.watch:
-        from hvr.doors.cli.changes import watch
+        from hvr.doors.cli.suites import watch
 
         return watch(lambda: _validate(request), lambda: _suite(request).files)
     return _validate(request)
@@ -435,7 +435,7 @@ def _validate(request: _Request) -> int:
     suite = _suite(request)
     unchanged = 0
     if request.changed_since is not None:
-        from hvr.doors.cli.changes import changed_only
+        from hvr.doors.cli.suites import changed_only
 
         suite, unchanged = changed_only(suite, request.changed_since)
     if request.outputs:

@@ -231,7 +231,7 @@ def run_plan(args: argparse.Namespace) -> int:
     need_gnn()
     from hvr.doors.cli.output import check_writable, print_json, write_whole
     from hvr.judging.verifier.verdict import NoVerdict
-    from hvr.runs.verification import verify
+    from hvr.runs.judging import verify
 
     if args.svg is not None:
         check_writable(args.svg)
@@ -483,7 +483,7 @@ def _corrected(
 ) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
     """Yield the corrected plans, each with its changes in words."""
     from hvr.doors.cli.terminal import show_progress
-    from hvr.judging.verifier.judgement.corrector import correct
+    from hvr.judging.verifier.judgement.judge import correct
 
     with show_progress() as tell:
         for number, plan in enumerate(plans, 1):

@@ -1,20 +1,291 @@
-"""The process: environment variables and command line, then a conversation."""
+"""The process of the stand-in: its command line, and the conversation with the client."""
 
 from __future__ import annotations
 
 import argparse
 import gc
 import os
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from hvr.doors.stand_in.conversation import Conversation, SceneRenderer, converse
 from hvr.doors.stand_in.launcher import DESCRIPTION, add_arguments
-from hvr.doors.stand_in.messages import JsonEncoder, Link, MsgpackEncoder, ProtocolError
-from hvr.doors.stand_in.transports import FifoLink, HttpLink, refuse
-from hvr.errors import HvrError, UsageError
+from hvr.doors.stand_in.protocol import (
+    FifoLink,
+    HttpLink,
+    JsonEncoder,
+    Link,
+    MsgpackEncoder,
+    ProtocolError,
+    Reply,
+    refuse,
+)
+from hvr.errors import HvrError, MissingExtraError, UsageError
 from hvr.worlds.kitchen import Kitchen
+from hvr.worlds.scenes import scene_names
+
+# Conversation -------------------------------------------------------------------------------------
+# The conversation with a client: one event in reply to each action, whatever it is.
+
+# Camera -------------------------------------------------------------------------------------------
+# Images of events, where pictures can be drawn.
+
+Draw = Callable[[Mapping[str, Any], int, int], bytes]
+"""Metadata, width and height in pixels to RGB bytes, bottom row first."""
+
+
+class SceneRenderer:
+    """Draws a scene, and only again when something in it has changed.
+
+    Args:
+        draw: what draws; by default hvr's top view. Without numpy and Pillow there are no
+            images; a line on standard error says so once.
+    """
+
+    def __init__(self, draw: Draw | None = None) -> None:
+        self._draw = draw
+        self._missing = False
+        self._last: tuple[list[dict[str, Any]], object, bytes] | None = None
+
+    def picture(self, metadata: Mapping[str, Any], width: int, height: int) -> bytes | None:
+        """Return RGB bytes of the scene, or None when pictures cannot be drawn."""
+        if self._missing:
+            return None
+        objects, view = metadata["objects"], (metadata["agent"], width, height)
+        if self._last is not None:
+            known, known_view, image = self._last
+            if view == known_view and _same(known, objects):
+                return image
+        try:
+            if self._draw is None:
+                from hvr.runs.report.floor_plan.frame import frame
+
+                self._draw = frame
+            image = self._draw(metadata, width, height)
+        except MissingExtraError as error:
+            print(f"no images are sent: {error}", file=sys.stderr, flush=True)
+            self._missing = True
+            return None
+        self._last = (objects, view, image)
+        return image
+
+
+def _same(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> bool:
+    return len(before) == len(now) and all(a is b for a, b in zip(before, now, strict=True))
+
+
+# Scope --------------------------------------------------------------------------------------------
+# Requests of AI2-THOR that the stand-in refuses, each in one clear sentence.
+
+_IMAGES = (
+    "renderDepthImage",
+    "renderInstanceSegmentation",
+    "renderSemanticSegmentation",
+    "renderNormalsImage",
+    "renderFlowImage",
+    "renderObjectImage",
+    "renderClassImage",
+)
+_CAMERAS = frozenset({"AddThirdPartyCamera", "UpdateThirdPartyCamera"})
+_OF_THE_CONNECTION = frozenset({"action", "sequenceId", "agentId", "renderImage", *_IMAGES})
+
+
+class RefusedActionError(Exception):
+    """Refuses an action.
+
+    Args:
+        message: `errorMessage`.
+        code: `errorCode`; InvalidArgument and InvalidAction make the client raise ValueError.
+    """
+
+    def __init__(self, message: str, code: str = "InvalidArgument") -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+
+
+def arguments(action: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of an action less those that concern agents and images.
+
+    Raises:
+        RefusedError: it asks for a second agent, another camera or another image than RGB.
+    """
+    name = action.get("action")
+    if isinstance(name, str) and name in _CAMERAS:
+        raise RefusedActionError(
+            f"{name}: the stand-in has no third-party cameras", "InvalidAction"
+        )
+    for image in _IMAGES:
+        if action.get(image):
+            raise RefusedActionError(
+                f"{image}: the stand-in sends RGB images only, no depth, segmentation, normals or "
+                "flow; leave it out"
+            )
+    if action.get("agentId"):
+        raise RefusedActionError(
+            f"agentId {action['agentId']}: the stand-in has one agent, number 0"
+        )
+    return {key: value for key, value in action.items() if key not in _OF_THE_CONNECTION}
+
+
+def check_initialize(args: Mapping[str, Any]) -> None:
+    """Check the arguments of `Initialize`.
+
+    Raises:
+        RefusedError: they ask for several agents or another kind of agent.
+    """
+    count = args.get("agentCount", 1)
+    if count != 1:
+        raise RefusedActionError(f"agentCount {count}: the stand-in has one agent")
+    mode = args.get("agentMode", "default")
+    if str(mode).lower() != "default":
+        raise RefusedActionError(
+            f"agentMode {mode!r}: the stand-in has the agent 'default' only, no locobot, drone, "
+            "arm or stretch"
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+
+_LARGEST = 8192
+
+
+class Conversation:
+    """Answers actions: those of the connection itself, all others by the kitchen.
+
+    Args:
+        kitchen: what is simulated.
+        width: of the image, pixels.
+        height: of the image, pixels.
+        camera: draws the images; None sends none.
+    """
+
+    def __init__(
+        self,
+        kitchen: Kitchen,
+        width: int = 300,
+        height: int = 300,
+        camera: SceneRenderer | None = None,
+    ) -> None:
+        self._kitchen = kitchen
+        self._width = width
+        self._height = height
+        self._camera = camera
+        self._shown: frozenset[str] | None = None
+        self._started = False
+        self._own = {
+            "GetScenesInBuild": self._scenes,
+            "Reset": self._reset,
+            "ChangeResolution": self._change_resolution,
+            "ChangeQuality": self._change_quality,
+            "SetObjectFilter": self._set_filter,
+            "ResetObjectFilter": self._reset_filter,
+        }
+
+    def hello(self) -> Reply:
+        """Return the event that opens the conversation."""
+        return self._reply(self._kitchen.last_event.metadata, 0, image=True)
+
+    def answer(self, action: Mapping[str, Any]) -> Reply:
+        """Do an action; an error of it becomes the message of the event."""
+        name = action.get("action")
+        try:
+            args = arguments(action)
+            if isinstance(name, str) and name in self._own:
+                metadata = self._answered(name, result=self._own[name](args))
+            elif not self._started:
+                raise RefusedActionError(
+                    f"{name} before Reset: there is no scene yet", "InvalidAction"
+                )
+            else:
+                metadata = self._act(name, args)
+        except RefusedActionError as error:
+            metadata = self._answered(name, message=error.message, code=error.code)
+        except Exception as error:
+            # As AI2-THOR: what throws inside is the event's message, and the world stays.
+            metadata = self._answered(name, message=f"{type(error).__name__}: {error}")
+        sequence_id = action.get("sequenceId", 0)
+        return self._reply(metadata, sequence_id, image=action.get("renderImage") is not False)
+
+    def _act(self, name: Any, args: dict[str, Any]) -> dict[str, Any]:
+        """Return the kitchen's answer, which may be a refusal."""
+        if name == "Initialize":
+            check_initialize(args)
+        before = self._kitchen.last_event
+        try:
+            event = self._kitchen.step({**args, "action": name})
+        except ValueError:
+            event = self._kitchen.last_event
+            if event is before:  # not the kitchen's own refusal
+                raise
+        return event.metadata
+
+    def _answered(
+        self, name: Any, *, result: Any = None, message: str = "", code: str | None = None
+    ) -> dict[str, Any]:
+        """Return the present state as the answer to an action of the connection."""
+        return {
+            **self._kitchen.last_event.metadata,
+            "lastAction": str(name),
+            "lastActionSuccess": not message,
+            "errorMessage": message,
+            "errorCode": code,
+            "actionReturn": result,
+        }
+
+    def _reply(self, metadata: Mapping[str, Any], sequence_id: int, *, image: bool) -> Reply:
+        seen = {**metadata, "screenWidth": self._width, "screenHeight": self._height}
+        picture = None
+        if image and self._camera is not None:
+            picture = self._camera.picture(seen, self._width, self._height)
+        if self._shown is not None:
+            seen["objects"] = [o for o in seen["objects"] if o["objectId"] in self._shown]
+        return Reply(seen, sequence_id, picture)
+
+    def _scenes(self, _args: dict[str, Any]) -> list[str]:
+        return [f"{name}_physics" for name in scene_names()]
+
+    def _reset(self, args: dict[str, Any]) -> None:
+        try:
+            self._kitchen.reset(str(args["sceneName"]) if args.get("sceneName") else None)
+        except HvrError as error:
+            raise RefusedActionError(str(error)) from None
+        self._started = True
+        self._shown = None
+
+    def _change_resolution(self, args: dict[str, Any]) -> None:
+        width, height = args.get("x"), args.get("y")
+        for side in (width, height):
+            if not isinstance(side, int) or isinstance(side, bool) or not 0 < side <= _LARGEST:
+                raise RefusedActionError(
+                    f"ChangeResolution needs x and y, whole numbers of pixels from 1 to {_LARGEST}"
+                )
+        assert isinstance(width, int) and isinstance(height, int)
+        self._width, self._height = width, height
+
+    def _change_quality(self, _args: dict[str, Any]) -> None:
+        """Accept any quality: there is only one."""
+
+    def _set_filter(self, args: dict[str, Any]) -> None:
+        ids = args.get("objectIds")
+        if not isinstance(ids, list) or not all(isinstance(i, str) for i in ids):
+            raise RefusedActionError("SetObjectFilter needs objectIds, a list of object ids")
+        self._shown = frozenset(ids)
+
+    def _reset_filter(self, _args: dict[str, Any]) -> None:
+        self._shown = None
+
+
+def converse(conversation: Conversation, link: Link) -> None:
+    """Answer a client until it stops or goes away."""
+    action = link.exchange(conversation.hello())
+    while action is not None:
+        action = link.exchange(conversation.answer(action))
+
+
+# Process ------------------------------------------------------------------------------------------
+# The process: environment variables and command line, then a conversation.
 
 _PREFIX = "AI2THOR_"
 

@@ -1,24 +1,350 @@
-"""The learnt reader: the likeliest frame that a scene allows, with its probability."""
+"""The learnt reader: its head, the search for the likeliest frame, and its probability."""
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
+import math
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 from hvr.base.extras import load
-from hvr.errors import ImpossibleGoalError
+from hvr.errors import DataFileError, ImpossibleGoalError
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.roles import CARRIER, PORTABLE, SLICED
 from hvr.language.goal_builder import Goal, goal_of
-from hvr.language.learnt.decode import Calibration, Space
-from hvr.language.learnt.encoder import EXTRA, SentenceEncoder
-from hvr.language.learnt.frames import OTHER, Frame, beyond, meaning_of
-from hvr.language.learnt.head import Head, Labels, labels_of
+from hvr.language.learnt.encoder import (
+    EXTRA,
+    LAYERS,
+    WIDTH,
+    Array,
+    Layer,
+    SentenceEncoder,
+    softmax,
+    transformed,
+)
+from hvr.language.learnt.frames import (
+    KINDS,
+    ONLY_PLACING,
+    OTHER,
+    PLACING,
+    Frame,
+    Mentions,
+    Ngrams,
+    beyond,
+    meaning_of,
+)
 from hvr.language.lexicon import Lexicon
 from hvr.language.paraphrase import said
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain
 from hvr.values import cached_property
+
+# Head ---------------------------------------------------------------------------------------------
+# The head of the learnt reader: the encoder's tuned top layers and a pointer for each slot.
+#
+# A slot looks at the pieces of a sentence, and points at a class by the vectors of the class's
+# labels; so a word that is added to the ontology counts without training. The sentence's words and
+# pairs of words add to every score. The file is made by `tools/train_learnt_reader.py`.
+
+SLOTS = ("kind", "thing", "place", "carrier", SLICED)
+POINTERS = ("thing", "place", "carrier")
+"""The slots that point at classes."""
+
+ROOM = 128
+"""Numbers in the vectors in which slots and classes are compared."""
+
+SHIPPED = Path(__file__).resolve().parent / "head.npz"
+
+
+@dataclass(frozen=True)
+class FrameScores:
+    """What the head makes of a sentence.
+
+    Args:
+        kind: log probability of each kind.
+        sliced: log probability that the thing is whole, and that it is in pieces.
+        pointers: score of each class for each slot; the last is that of no class.
+    """
+
+    kind: Array
+    sliced: tuple[float, float]
+    pointers: Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of the classes that a head points at.
+
+    Args:
+        vectors: of all labels in the space of the pointers, class by class.
+        starts: where the labels of each class begin.
+        mentions: finds labels in sentences.
+    """
+
+    vectors: Array
+    starts: tuple[int, ...]
+    mentions: Mentions
+
+
+class Head:
+    """The head, from a file.
+
+    Raises:
+        DataFileError: it cannot be read.
+    """
+
+    def __init__(self, encoder: SentenceEncoder, path: Path = SHIPPED) -> None:
+        self._encoder = encoder
+        self.pieces = encoder.pieces
+        self._np = load("numpy", "numpy", EXTRA)
+        try:
+            data = path.read_bytes()
+            with self._np.load(io.BytesIO(data), allow_pickle=False) as file:
+                stored = {name: file[name] for name in file.files}
+            about = json.loads(str(stored.pop("about")))
+            self.weights: Mapping[str, Array] = _restored(stored, self._np)
+            self._ngrams = Ngrams(
+                about["grams"],
+                *(self.weights[f"gram.{part}"] for part in ("rarity", "table", "bias")),
+            )
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise DataFileError(f"{path}: no head of a learnt reader: {error}") from error
+        self.digest = hashlib.sha256(data).hexdigest()[:12]
+        """Says which head it is, in records of runs."""
+        self.about: Mapping[str, Any] = about
+        self.classes: tuple[str, ...] = tuple(about["classes"])
+        lead = "layer."
+        self._tuned: dict[int, Layer] = {
+            number: {
+                name.removeprefix(f"{lead}{number}."): tensor
+                for name, tensor in self.weights.items()
+                if name.startswith(f"{lead}{number}.")
+            }
+            for number in about["tuned"]
+        }
+        shipped = [label for labels in about["labels"].values() for label in labels]
+        self._labels = dict(zip(shipped, self.weights["labels"], strict=True))
+
+    def label_vectors(self, labels: Sequence[str]) -> Array:
+        """Return the vectors of labels in the space of the pointers, kept or made now."""
+        new = [label for label in labels if label not in self._labels]
+        self._labels.update(zip(new, self._encoder.sentences(new), strict=True))
+        vectors = self._np.stack([self._labels[label] for label in labels])
+        return vectors @ self.weights["label.weight"].T
+
+    def scores(self, text: str, labels: Labels) -> FrameScores:
+        """Return what the head makes of a sentence."""
+        np = self._np
+        states = self._encoder.states(text, min(self._tuned, default=LAYERS))
+        for number in sorted(self._tuned):
+            states = transformed(states, self._tuned[number])
+        looks = {slot: self._looks(states, slot) for slot in SLOTS}
+        pooled = {slot: look @ states for slot, look in looks.items()}
+        marks = labels.mentions.marks(self.pieces.numbers(text))
+        grams = split(self._ngrams.scores(text), len(self.classes))
+        kind = pooled["kind"] @ self.weights["kind.weight"].T + self.weights["kind.bias"]
+        kind = kind + grams["kind"]
+        weight, bias = self.weights[f"{SLICED}.weight"], self.weights[f"{SLICED}.bias"]
+        sliced = pooled[SLICED] @ weight.T + bias
+        sliced = float((sliced + grams[SLICED])[0])
+        pointers = {
+            slot: self._pointed(pooled[slot], slot, labels)
+            + self.weights[f"copy.{slot}"] * (looks[slot] @ marks)
+            + grams[slot]
+            for slot in POINTERS
+        }
+        whole = -math.log1p(math.exp(sliced)) if sliced < 30 else -sliced
+        pieces = -math.log1p(math.exp(-sliced)) if sliced > -30 else sliced
+        return FrameScores(np.log(softmax(kind)), (whole, pieces), pointers)
+
+    def _looks(self, states: Array, slot: str) -> Array:
+        return softmax(states @ self.weights[f"query.{slot}"] / math.sqrt(WIDTH))
+
+    def _pointed(self, pooled: Array, slot: str, labels: Labels) -> Array:
+        np = self._np
+        point = pooled @ self.weights[f"aim.{slot}.weight"].T + self.weights[f"aim.{slot}.bias"]
+        by_label = np.append(np.maximum.reduceat(labels.vectors @ point, labels.starts), 0.0)
+        own = self.weights[f"own.{slot}"] @ point
+        return (by_label + own) / math.sqrt(ROOM) + self.weights[f"bias.{slot}"]
+
+
+def split(scores: Array, classes: int) -> dict[str, Array]:
+    """Return the scores of every slot from one row of all, or from many.
+
+    Args:
+        scores: of the kinds, of pieces, and of all classes and none for each pointer.
+        classes: how many there are.
+    """
+    widths = {"kind": len(KINDS), SLICED: 1, **dict.fromkeys(POINTERS, classes + 1)}
+    ends = list(accumulate(widths.values()))
+    return {
+        slot: scores[..., end - width : end]
+        for (slot, width), end in zip(widths.items(), ends, strict=True)
+    }
+
+
+def labels_of(head: Head, ontology: Ontology) -> Labels:
+    """Return the labels of a head's classes: the ontology's, or those that the head brought."""
+    shipped = head.about["labels"]
+    texts = {
+        name: ontology.labels(name) if ontology.has_class(name) else shipped[name]
+        for name in head.classes
+    }
+    counts = [len(labels) for labels in texts.values()]
+    starts = tuple(sum(counts[:i]) for i in range(len(counts)))
+    vectors = head.label_vectors([label for labels in texts.values() for label in labels])
+    return Labels(vectors, starts, Mentions(texts, head.pieces))
+
+
+def _restored(stored: Mapping[str, Array], np: Any) -> dict[str, Array]:
+    """Return the weights as numbers to compute with; those of eight bits have a scale beside."""
+    weights = {}
+    for name, tensor in stored.items():
+        if name.endswith("#scale"):
+            continue
+        scale = stored.get(f"{name}#scale")
+        weights[name] = tensor.astype(np.float32)
+        if scale is not None:
+            weights[name] *= scale.astype(np.float32)[:, None]
+    return weights
+
+
+# Decode -------------------------------------------------------------------------------------------
+# From scores of slots to frames, the likeliest first, with a calibrated probability.
+
+_BEAM = 5
+"""Classes of each slot that are combined with those of the others."""
+
+_NONE = -1e4
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How probabilities of slots make that of a frame: a logistic function of their logarithms.
+
+    Args:
+        here: weight of the logarithm among what the scene has.
+        anywhere: weight of the logarithm among everything known.
+        shift: what is added.
+    """
+
+    here: float = 1.0
+    anywhere: float = 0.0
+    shift: float = 0.0
+
+    def probability(self, here: float, anywhere: float) -> float:
+        """Return how probable it is that a frame is right."""
+        z = self.here * here + self.anywhere * anywhere + self.shift
+        return 1.0 / (1.0 + math.exp(-max(-50.0, min(50.0, z))))
+
+
+@dataclass(frozen=True)
+class ScoredFrame:
+    """A frame with the logarithms of its probability."""
+
+    frame: Frame
+    here: float
+    anywhere: float
+
+
+class Space:
+    """The frames that can be said with the classes of a head.
+
+    Args:
+        classes: of the head, in their order.
+        taxonomy: knows which of them can be carried, or carry, or be cut.
+        restricted: only classes of the scene are compared.
+    """
+
+    def __init__(
+        self, classes: tuple[str, ...], taxonomy: Taxonomy, *, restricted: bool = True
+    ) -> None:
+        self._np = load("numpy", "numpy", EXTRA)
+        self._classes = classes
+        self._restricted = restricted
+        known = [taxonomy.ontology.has_class(c) for c in classes]
+        pairs = list(zip(classes, known, strict=True))
+        placed = {p for c in taxonomy.portable for p in taxonomy.places(c)}
+        self._suited: Mapping[str, tuple[bool, ...]] = {
+            "thing": tuple(k and taxonomy.plays(c, PORTABLE) for c, k in pairs),
+            "place": tuple(k and c in placed for c, k in pairs),
+            "carrier": tuple(k and taxonomy.plays(c, CARRIER) for c, k in pairs),
+        }
+        self._cut = frozenset(c for c, k in pairs if k and taxonomy.pieces(c))
+
+    def ranked(self, scores: FrameScores, here: frozenset[str]) -> list[ScoredFrame]:
+        """Return the frames that a scene's classes can fill, the likeliest first."""
+        if not self._restricted:
+            here = frozenset(self._classes)
+        fills = {slot: list(self._filled(scores.pointers[slot], slot, here)) for slot in POINTERS}
+        candidates = [
+            candidate
+            for kind, log in zip(KINDS, scores.kind, strict=True)
+            for candidate in self._of_kind(kind, float(log), scores, fills)
+        ]
+        return sorted(candidates, key=lambda c: -round(c.here, 6))
+
+    def _filled(
+        self, pointers: Array, slot: str, here: frozenset[str]
+    ) -> Iterator[tuple[str | None, float, float]]:
+        """Yield the likeliest classes of a slot with their logarithms here and anywhere."""
+        np = self._np
+        able = [s and c in here for c, s in zip(self._classes, self._suited[slot], strict=True)]
+        able.append(slot == "place")  # the last one is no class
+        if not any(able):
+            return
+        anywhere = _log_softmax(np, pointers)
+        in_scene = _log_softmax(np, np.where(able, pointers, _NONE))
+        for i in np.argsort(-in_scene, kind="stable")[:_BEAM]:
+            if able[i]:
+                name = self._classes[i] if i < len(self._classes) else None
+                yield name, float(in_scene[i]), float(anywhere[i])
+
+    def _of_kind(
+        self,
+        kind: str,
+        log: float,
+        scores: FrameScores,
+        fills: Mapping[str, list[tuple[str | None, float, float]]],
+    ) -> Iterator[ScoredFrame]:
+        if kind == OTHER:
+            yield ScoredFrame(Frame(OTHER, ""), log, log)
+            return
+        nothing: list[tuple[str | None, float, float]] = [(None, 0.0, 0.0)]
+        places = fills["place"] if kind in PLACING else nothing
+        carriers = fills["carrier"] if kind == "stack" else nothing
+        for thing, *logs in fills["thing"]:
+            assert thing is not None
+            for sliced in (False, True):
+                if sliced and (kind == "slice" or thing not in self._cut):
+                    continue
+                cut = scores.sliced[sliced] if thing in self._cut and kind != "slice" else 0.0
+                for place, *at in places:
+                    if place is None and kind in ONLY_PLACING:
+                        continue
+                    for carrier, *on in carriers:
+                        here, anywhere = (
+                            log + cut + a + b + c for a, b, c in zip(logs, at, on, strict=True)
+                        )
+                        yield ScoredFrame(
+                            Frame(kind, thing, place, carrier, sliced), here, anywhere
+                        )
+
+
+def _log_softmax(np: Any, scores: Array) -> Array:
+    top = scores.max()
+    return scores - top - np.log(np.exp(scores - top).sum())
+
+
+# Reader -------------------------------------------------------------------------------------------
+# The learnt reader: the likeliest frame that a scene allows, with its probability.
 
 _TRIED = 6
 """Frames that are tried before it is given up: those below are never likely."""

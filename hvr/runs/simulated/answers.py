@@ -14,10 +14,9 @@ from hvr.models.errors import ModelError
 from hvr.models.model import Request
 from hvr.pddl import Atom, Expression, GroundAction
 from hvr.pddl.model import And, Equal, Exists, Forall, Not
-from hvr.runs.simulated.condition_errors import Literal, Sides
 from hvr.runs.simulated.error_model import CONDITION_KINDS, ErrorModel
 from hvr.runs.simulated.script import Script
-from hvr.runs.simulated.step_errors import Streams
+from hvr.runs.simulated.step_errors import Literal, Sides, Streams
 
 # Wording ------------------------------------------------------------------------------------------
 # How the simulated model says things: plainly in the form that was asked for, or chatty.

@@ -15,15 +15,6 @@ from hvr.models.model import Answer, Request, Usage, count_tokens, estimate_toke
 from hvr.models.replies import checked
 from hvr.pddl import GroundAction
 from hvr.runs.simulated.answers import GOAL_PURPOSES, Chatty, Plain, goal_answer, steps_sentence
-from hvr.runs.simulated.condition_errors import (
-    ConditionErrors,
-    Sides,
-    known_literals,
-    literals,
-    read_corrected_conditions,
-    reported_problems,
-    undo_conditions,
-)
 from hvr.runs.simulated.error_model import (
     CHOICE_KINDS,
     MACRO_KINDS,
@@ -33,12 +24,19 @@ from hvr.runs.simulated.error_model import (
 from hvr.runs.simulated.prompt import ParsedPrompt, PromptObjects, class_of, read_prompt
 from hvr.runs.simulated.script import Script, scene_name, script_of, script_of_problem
 from hvr.runs.simulated.step_errors import (
+    ConditionErrors,
+    Sides,
     StepErrors,
     Steps,
     Streams,
     adapted,
     failed_step,
     helpful_steps,
+    known_literals,
+    literals,
+    read_corrected_conditions,
+    reported_problems,
+    undo_conditions,
     undo_step_error,
 )
 from hvr.runs.tasks import PaperTask, load_task

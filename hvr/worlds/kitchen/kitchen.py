@@ -2,19 +2,295 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from hvr.errors import UsageError
+from hvr.values import Value
 from hvr.worlds.environment import Event
+from hvr.worlds.geometry import Box, Vec
 from hvr.worlds.kitchen.action_context import ActionFailedError, Context
-from hvr.worlds.kitchen.actions import BadRequestError, find_action
-from hvr.worlds.kitchen.metadata import ActionReply, MetadataBuilder
-from hvr.worlds.kitchen.scene_setup import CAMERA_PLANES
-from hvr.worlds.kitchen.state import KitchenSettings, KitchenState, profile_named
+from hvr.worlds.kitchen.actions import CAMERA_PLANES, BadRequestError, find_action
+from hvr.worlds.kitchen.state import (
+    HAND_AHEAD,
+    HAND_BELOW,
+    AgentPose,
+    KitchenObject,
+    KitchenSettings,
+    KitchenState,
+    profile_named,
+)
 from hvr.worlds.kitchen.state_changes import settle
-from hvr.worlds.kitchen.visibility import Room
+from hvr.worlds.kitchen.visibility import Room, is_visible
 from hvr.worlds.scenes import Scene, load_scene
+from hvr.worlds.thor.types import PROPERTIES
+
+# Metadata -----------------------------------------------------------------------------------------
+# The world in AI2-THOR's metadata schema, built only when somebody reads it.
+
+# Object metadata ----------------------------------------------------------------------------------
+# One object in AI2-THOR's metadata schema.
+
+
+def object_dict(
+    thing: KitchenObject, contents: tuple[str, ...] | None, held: bool, carried: bool
+) -> dict[str, Any]:
+    """Return metadata of one object as if far from the agent.
+
+    Args:
+        thing: the object.
+        contents: what it directly holds, None when it is no receptacle.
+        held: it is in the hand.
+        carried: it is in the hand or rests in what is in the hand; AI2-THOR reports no
+            `parentReceptacles` for it then.
+    """
+    spec = thing.spec
+    has_body = "pickupable" in spec.properties or "moveable" in spec.properties
+    entry: dict[str, Any] = {
+        "name": spec.name,
+        "position": vec_dict(thing.position),
+        "rotation": vec_dict(thing.rotation),
+        "visible": False,
+        "isInteractable": False,
+        **{prop: prop in spec.properties for prop in PROPERTIES},
+        "isToggled": thing.is_toggled,
+        "isBroken": thing.is_broken,
+        "isFilledWithLiquid": thing.liquid is not None,
+        "fillLiquid": thing.liquid or None,
+        "isDirty": thing.is_dirty,
+        "isUsedUp": thing.is_used_up,
+        "isCooked": thing.is_cooked,
+        "temperature": thing.temperature,
+        "isSliced": thing.is_sliced,
+        "isOpen": thing.is_open,
+        "openness": thing.openness,
+        "isPickedUp": held,
+        "mass": spec.mass,
+        "salientMaterials": None if spec.materials is None else list(spec.materials),
+        "receptacleObjectIds": None if contents is None else list(contents),
+        "distance": 0.0,
+        "objectType": spec.object_type,
+        "objectId": spec.object_id,
+        "assetId": spec.asset_id,
+        "parentReceptacles": list(thing.parents) if thing.parents and not carried else None,
+        "controlledObjects": None if spec.controls is None else list(spec.controls),
+        "isMoving": False,
+        "axisAlignedBoundingBox": box_dict(thing.box),
+        "objectOrientedBoundingBox": {"cornerPoints": corners(thing.box)} if has_body else None,
+    }
+    return entry
+
+
+def vec_dict(vector: Vec) -> dict[str, float]:
+    """Return a point as AI2-THOR writes it."""
+    x, y, z = vector
+    return {"x": round(x, 5), "y": round(y, 5), "z": round(z, 5)}
+
+
+def corners(box: Box) -> list[list[float]]:
+    """Return the 8 corner points in AI2-THOR's order."""
+    xs, ys, zs = ((box.x1, box.x0), (box.y1, box.y0), (box.z1, box.z0))
+    return [[round(x, 5), round(y, 5), round(z, 5)] for x in xs for y in ys for z in zs]
+
+
+def box_dict(box: Box) -> dict[str, Any]:
+    """Return a box as AI2-THOR writes it."""
+    return {
+        "cornerPoints": corners(box),
+        "center": vec_dict(box.center),
+        "size": vec_dict(box.size),
+    }
+
+
+# --------------------------------------------------------------------------------------------------
+
+
+class ActionReply(Value):
+    """The answer of an action, besides the new world.
+
+    Args:
+        action: its name.
+        success: whether it succeeded.
+        message: `errorMessage`, empty on success.
+        code: `errorCode`.
+        result: `actionReturn`.
+    """
+
+    action: str
+    success: bool
+    message: str = ""
+    code: str | None = None
+    result: Any = None
+
+
+class MetadataBuilder:
+    """Makes metadata; keeps the dict of each object and uses it again while it is true."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._cache: dict[
+            str, tuple[KitchenObject, tuple[str, ...] | None, bool, dict[str, Any]]
+        ] = {}
+        self._bounds = box_dict(room.bounds)
+        self._last: KitchenState | None = None
+        self._objects: list[dict[str, Any]] = []
+
+    def later(self, world: KitchenState, answer: ActionReply) -> Callable[[], dict[str, Any]]:
+        """Return a function that makes the metadata of this moment when called."""
+        return lambda: self.build(world, answer)
+
+    def build(self, world: KitchenState, answer: ActionReply) -> dict[str, Any]:
+        """Return the metadata of the agent."""
+        camera, settings = world.agent.camera, world.settings
+        self._update_objects(world)
+        result = answer.result
+        return {
+            "objects": list(self._objects),
+            "isSceneAtRest": True,
+            "agent": _agent(world.agent),
+            "heldObjectPose": _held_pose(world.agent),
+            "arm": None,
+            "fov": settings.field_of_view,
+            "cameraPosition": {"x": camera.x, "y": camera.y, "z": camera.z},
+            "cameraOrthSize": -1.0,
+            "thirdPartyCameras": [],
+            "collided": False,
+            "collidedObjects": [],
+            "inventoryObjects": _inventory(world),
+            "sceneName": f"{self._room.scene.name}_physics",
+            "lastAction": answer.action,
+            "errorMessage": answer.message,
+            "errorCode": answer.code,
+            "lastActionSuccess": answer.success,
+            "screenWidth": settings.width,
+            "screenHeight": settings.height,
+            **_unused_fields(),
+            "currentTime": round(world.time, 4),
+            "sceneBounds": self._bounds,
+            "actionReturn": dict(result) if isinstance(result, Mapping) else result,
+        }
+
+    def _update_objects(self, world: KitchenState) -> None:
+        """Bring the entries of the objects up to date, as few as possible."""
+        last, self._last = self._last, world
+        same_view = (
+            last is not None
+            and last.agent == world.agent
+            and last.held == world.held
+            and last.settings is world.settings
+        )
+        if last is None or not (same_view and last.things is world.things):
+            self._objects = self._entries(world, last if same_view else None)
+
+    def _entries(self, world: KitchenState, last: KitchenState | None) -> list[dict[str, Any]]:
+        """Return entries of all objects."""
+        things, cache = world.things, self._cache
+        if last is None:
+            return [self._object(world, thing) for thing in things.values()]
+        before = last.things
+        doors = any(
+            thing.openness != old.openness
+            for object_id, thing in things.items()
+            if (old := before.get(object_id)) is not thing and old is not None
+        )
+        objects = []
+        for object_id, thing in things.items():
+            known = cache.get(object_id)
+            if (
+                known is not None
+                and known[0] is thing
+                and before.get(object_id) is thing
+                and not (doors and thing.parents)
+                and (known[1] is None or known[1] == self._contents(world, thing))
+            ):
+                objects.append(known[3])
+            else:
+                objects.append(self._object(world, thing))
+        return objects
+
+    @staticmethod
+    def _contents(world: KitchenState, thing: KitchenObject) -> tuple[str, ...] | None:
+        if not thing.can("receptacle"):
+            return None
+        if thing.inert or thing.object_id == world.held:
+            return ()
+        return world.things.contents.get(thing.object_id, ())
+
+    def _object(self, world: KitchenState, thing: KitchenObject) -> dict[str, Any]:
+        object_id = thing.object_id
+        held = object_id == world.held
+        contents = self._contents(world, thing)
+        carried = held or world.held in thing.parents
+        seen = is_visible(world, self._room, object_id)
+        distance = round(math.dist(world.agent.position, thing.position), 5)
+        known = self._cache.get(object_id)
+        if known and known[0] is thing and known[1] == contents and known[2] == carried:
+            entry = known[3]
+            if entry["distance"] == distance and entry["visible"] == seen:
+                return entry
+            entry = entry.copy()
+            entry["visible"] = entry["isInteractable"] = seen
+            entry["distance"] = distance
+        else:
+            entry = object_dict(thing, contents, held, carried)
+            entry.update(visible=seen, isInteractable=seen, distance=distance)
+            if held:  # the hand turns what it takes the way the agent looks
+                entry["rotation"] = {"x": 0.0, "y": world.agent.yaw, "z": 0.0}
+        self._cache[object_id] = (thing, contents, carried, entry)
+        return entry
+
+
+def _agent(agent: AgentPose) -> dict[str, Any]:
+    return {
+        "name": "agent",
+        "position": vec_dict(agent.position),
+        "rotation": {"x": 0.0, "y": agent.yaw, "z": 0.0},
+        "cameraHorizon": agent.horizon,
+        "isStanding": agent.standing,
+        "inHighFrictionArea": False,
+    }
+
+
+def _held_pose(agent: AgentPose) -> dict[str, Any]:
+    return {
+        "position": vec_dict(agent.hand),
+        "rotation": {"x": agent.horizon, "y": agent.yaw, "z": 0.0},
+        "localPosition": {"x": 0.0, "y": -HAND_BELOW, "z": HAND_AHEAD},
+        "localRotation": {"x": 0.0, "y": 0.0, "z": 0.0},
+    }
+
+
+def _inventory(world: KitchenState) -> list[dict[str, str]]:
+    if world.held is None:
+        return []
+    held = world.things[world.held]
+    return [{"objectId": held.object_id, "objectType": held.object_type}]
+
+
+def _unused_fields() -> dict[str, Any]:
+    """Return the fields of the schema that say nothing here, made anew for each event."""
+    return {
+        "agentId": 0,
+        "depthFormat": "Meters",
+        "colors": None,
+        "flatSurfacesOnGrid": [],
+        "distances": [],
+        "normals": [],
+        "isOpenableGrid": [],
+        "segmentedObjectIds": [],
+        "objectIdsInBox": [],
+        "actionIntReturn": 0,
+        "actionFloatReturn": 0.0,
+        "actionStringsReturn": [],
+        "actionFloatsReturn": [],
+        "actionVector3sReturn": [],
+        "visibleRange": None,
+    }
+
+
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

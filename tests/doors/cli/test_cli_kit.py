@@ -18,8 +18,8 @@ from hvr.doors.cli.arguments import ArgumentParser
 from hvr.doors.cli.completion import SHELLS, bash, places
 from hvr.doors.cli.options import add_model_options, model_choice
 from hvr.errors import DataFileError, HvrError, PlannerError, UsageError
-from hvr.models.budget import Limits
 from hvr.models.choice import ModelChoice
+from hvr.models.limits import Limits
 from tests.command_line import Hvr
 
 SOURCES = Path(hvr.__file__).resolve().parents[1]

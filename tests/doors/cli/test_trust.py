@@ -201,8 +201,7 @@ def test_modules_of_the_current_folder_are_not_imported(project: Path) -> None:
 )
 def test_a_run_folder_names_no_code(field: str, kind: str, here: Path) -> None:
     pytest.importorskip("unified_planning", reason="the extra plan is not installed")
-    from hvr.runs.options import Options
-    from hvr.runs.request import read_request, request_from_json
+    from hvr.runs.request import Options, read_request, request_from_json
 
     mark = trap(here / "evil_part.py")
     account = read_request("make coffee", None, Options()).to_json()

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.doors.stand_in.conversation import Conversation, SceneRenderer, converse
-from hvr.doors.stand_in.messages import Reply
+from hvr.doors.stand_in.process import Conversation, SceneRenderer, converse
+from hvr.doors.stand_in.protocol import Reply
 from hvr.worlds import Kitchen, scene_names
 from hvr.worlds.kitchen.actions import ACTIONS
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hvr.doors.stand_in import messages
-from hvr.doors.stand_in.messages import Field, ProtocolError, field, read_action
+from hvr.doors.stand_in import protocol
+from hvr.doors.stand_in.protocol import Field, ProtocolError, field, read_action
 
 actions = st.dictionaries(st.text(), st.none() | st.integers() | st.text() | st.lists(st.text()))
 
@@ -60,9 +60,9 @@ def test_the_client_parses_the_post(text: str, token: str, image: bytes | None) 
         "ai2thor.wsgi_server", reason="the client is the package ai2thor (extra thor)"
     ).MultipartFormParser
     metadata = json.dumps({"errorMessage": text}).encode()
-    boundary = parser.get_boundary([("Content-Type", messages.CONTENT_TYPE)])
+    boundary = parser.get_boundary([("Content-Type", protocol.CONTENT_TYPE)])
     assume(boundary not in (image or b""))
-    form = parser(messages.body(metadata, token, image), boundary)
+    form = parser(protocol.body(metadata, token, image), boundary)
     assert form.form == {"metadata": [metadata.decode()], "token": [token]}
     assert {k: [bytes(v) for v in vs] for k, vs in form.files.items()} == (
         {} if image is None else {"image": [image]}

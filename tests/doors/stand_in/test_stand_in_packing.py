@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.doors.stand_in.messages import JsonEncoder, MetadataEncoder, MsgpackEncoder, Reply
+from hvr.doors.stand_in.protocol import JsonEncoder, MetadataEncoder, MsgpackEncoder, Reply
 
 msgpack = pytest.importorskip("msgpack", reason="msgpack comes with the extra thor")
 

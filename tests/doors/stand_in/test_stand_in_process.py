@@ -10,8 +10,8 @@ from typing import BinaryIO
 
 import pytest
 
-from hvr.doors.stand_in.messages import Field, ProtocolError, field
 from hvr.doors.stand_in.process import main
+from hvr.doors.stand_in.protocol import Field, ProtocolError, field
 from hvr.errors import HvrError, SceneError, UsageError
 from tests.command_line import Hvr
 

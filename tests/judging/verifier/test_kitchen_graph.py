@@ -10,8 +10,13 @@ import pytest
 
 from hvr.errors import DataFileError, UsageError
 from hvr.judging.verifier.graph import START as GRAPH_START
-from hvr.judging.verifier.kitchen.graph import graph_of, kitchen_graph, kitchen_tools, reading_of
-from hvr.judging.verifier.kitchen.kitchen_verifier import check_end
+from hvr.judging.verifier.kitchen.kitchen_verifier import (
+    check_end,
+    graph_of,
+    kitchen_graph,
+    kitchen_tools,
+    reading_of,
+)
 from hvr.judging.verifier.kitchen.linked_plan import (
     INITIAL_STATE,
     Fact,

@@ -18,8 +18,7 @@ pytest.importorskip("safetensors")
 
 from hvr.errors import UsageError
 from hvr.judging.verifier.kitchen import load_kitchen_verifier, verdict_of
-from hvr.judging.verifier.kitchen.graph import reading_of
-from hvr.judging.verifier.kitchen.kitchen_verifier import FOLDER, check_end, judge
+from hvr.judging.verifier.kitchen.kitchen_verifier import FOLDER, check_end, judge, reading_of
 from hvr.judging.verifier.kitchen.linked_plan import causal_links
 from hvr.pddl import GroundAction
 from studies.kitchen_plans.examples import Example, read_examples

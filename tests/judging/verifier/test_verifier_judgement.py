@@ -15,10 +15,16 @@ from hypothesis import strategies as st
 
 from hvr.errors import DataFileError
 from hvr.judging.verifier.graph import plan_graph
-from hvr.judging.verifier.judgement.corrector import call_step, correct
 from hvr.judging.verifier.judgement.draft_reader import DraftReader
 from hvr.judging.verifier.judgement.fit import Trial, change_rule, fit_judge
-from hvr.judging.verifier.judgement.judge import Judge, PosteriorCalibration, load_judge, save_judge
+from hvr.judging.verifier.judgement.judge import (
+    Judge,
+    PosteriorCalibration,
+    call_step,
+    correct,
+    load_judge,
+    save_judge,
+)
 from hvr.judging.verifier.judgement.past_plans import PastPlans, PlanRegression
 from hvr.judging.verifier.judgement.posterior import (
     Case,

@@ -16,7 +16,6 @@ from hvr.language.goal_builder import Stage
 from hvr.pddl import Atom, Problem, Task, parse_domain, parse_problem
 from hvr.pddl.model import walk
 from hvr.planning.search.planners import FastDownward
-from hvr.planning.search.post_optimisation import reaches_goal
 from hvr.policies.symbolic import (
     SymbolicPolicy,
     is_unreachable,
@@ -24,6 +23,7 @@ from hvr.policies.symbolic import (
     widening_choices,
 )
 from hvr.validation import Validator
+from hvr.validation.minimise import reaches_goal
 from tests.planning.search.planning_worlds import loose_tasks, room_tasks, shortest
 
 SLOW = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)

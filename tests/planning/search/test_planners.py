@@ -16,9 +16,9 @@ from hvr.planning.search import fast_downward
 from hvr.planning.search.fast_downward import solve
 from hvr.planning.search.ground import build
 from hvr.planning.search.planners import FastDownward, UnifiedPlanning, make_planner
-from hvr.planning.search.post_optimisation import reaches_goal
 from hvr.planning.search.unified import GroundProblem, installed_engines, solve_with, to_unified
 from hvr.validation import Outcome, Validator
+from hvr.validation.minimise import reaches_goal
 from tests.planning.search.planning_worlds import ROOM, shortest, tasks
 
 FETCH = """

@@ -9,7 +9,7 @@ from hvr.pddl.state import Conjunction, Disjunction
 from hvr.planning.search.fast_downward import solve
 from hvr.planning.search.ground import build, disjuncts, explore, plan_actions
 from hvr.planning.search.operators import Literals, bits, groups, mutexes, simplify
-from hvr.planning.search.post_optimisation import reaches_goal
+from hvr.validation.minimise import reaches_goal
 from tests.planning.search.planning_worlds import (
     cheapest,
     conditions,

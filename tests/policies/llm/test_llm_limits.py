@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from hvr.errors import BudgetError
-from hvr.models.budget import Budget, Budgeted, Limits
 from hvr.models.errors import ModelError
+from hvr.models.limits import Budget, Budgeted, Limits
 from hvr.policies.llm.answers.conditions import LiteralText, MacroConditions
 from hvr.policies.llm.conditions import MAX_LITERALS, with_conditions
 from hvr.policies.llm.record import BlockWritten, MacroPlanWritten, PolicyEvent

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.runs.report.floor_plan.plan import Pose, floor_plan
-from hvr.runs.report.floor_plan.route import joined_numbers, route, stops
+from hvr.runs.report.floor_plan.plan import Pose, floor_plan, joined_numbers, route, stops
 from hvr.worlds import Kitchen
 
 START = Pose(1.0, -0.5, 90.0)

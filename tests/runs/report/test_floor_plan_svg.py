@@ -11,10 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, MissingExtraError
-from hvr.runs.report.floor_plan.drawing import DARK, LIGHT, draw_floor_plan, svg
-from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Pose, Shape, scene_plan
-from hvr.runs.report.floor_plan.png import write_png
-from hvr.runs.report.floor_plan.route import route
+from hvr.runs.report.floor_plan.drawing import DARK, LIGHT, draw_floor_plan, svg, write_png
+from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Pose, Shape, route, scene_plan
 from hvr.worlds.geometry import Box
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -31,8 +31,7 @@ from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.runs.folder import AFTER, BEFORE, LOCK_FILE, RunFolder, RunState
 from hvr.runs.report.charts import asset
-from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Pose, Shape
-from hvr.runs.report.floor_plan.route import Route, Visit
+from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Pose, Route, Shape, Visit
 from hvr.runs.report.run_page.page import attempts_of, changes, render
 from hvr.runs.report.run_page.reading import read_story
 from hvr.runs.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from hvr.models.choice import ModelChoice
-from hvr.runs.options import Options
 from hvr.runs.report.charts import Series, bars
 from hvr.runs.report.run_page.page import render
 from hvr.runs.report.run_page.reading import read_story
 from hvr.runs.report.run_page.story import AskedModel, dialogue, turns_of
+from hvr.runs.request import Options
 from hvr.runs.spine import plan
 
 

@@ -8,9 +8,15 @@ from hvr.pddl import GroundAction, State
 from hvr.policies.llm.answers import read_actions
 from hvr.policies.llm.blocks import check_block
 from hvr.runs.simulated import ErrorModel, Scripted
-from hvr.runs.simulated.condition_errors import literals, read_corrected_conditions, undo_conditions
 from hvr.runs.simulated.prompt import ListedObject, PromptObjects
-from hvr.runs.simulated.step_errors import Steps, adapted, undo_step_error
+from hvr.runs.simulated.step_errors import (
+    Steps,
+    adapted,
+    literals,
+    read_corrected_conditions,
+    undo_conditions,
+    undo_step_error,
+)
 from hvr.runs.tasks import paper_task_ids
 from tests.runs.simulated.simulated_cases import (
     COFFEE,

@@ -123,8 +123,8 @@ def _retriever(args: argparse.Namespace) -> Retriever:
     """Return a trained retriever, or one that needs no training for the tools of a file."""
     from hvr.knowledge.retrieval.text_vectors import TextVectors
     from hvr.tools.datasets import read_graph
-    from hvr.tools.retrieval.checkpoint import load_retriever
     from hvr.tools.retrieval.retriever import untrained_retriever
+    from hvr.tools.retrieval.scorer import load_retriever
 
     if args.model.is_file():
         graph = read_graph(args.model, args.graph)
@@ -209,8 +209,8 @@ def run_train(args: argparse.Namespace) -> int:
 
     need_gnn()
     from hvr.tools.datasets import load_data
-    from hvr.tools.retrieval.checkpoint import data_fingerprint, save_retriever
     from hvr.tools.retrieval.retriever import fit_retriever
+    from hvr.tools.retrieval.scorer import data_fingerprint, save_retriever
 
     config = _config(args)
     data = load_data(args.data)
@@ -340,6 +340,6 @@ def _predicted(args: argparse.Namespace, truth: Sequence[ToolPlan]) -> list[Tool
     from hvr.base.extras import need_gnn
 
     need_gnn()
-    from hvr.tools.retrieval.checkpoint import load_retriever
+    from hvr.tools.retrieval.scorer import load_retriever
 
     return load_retriever(args.model).retrieve(truth, names=args.names)

@@ -9,8 +9,12 @@ names, and `step_features` how well the steps and the plan's end match the reque
 the plan graph of all three. `kitchen_verifier` loads the trained verifier.
 """
 
-from hvr.judging.verifier.kitchen.graph import graph_of, kitchen_graph
-from hvr.judging.verifier.kitchen.kitchen_verifier import load_kitchen_verifier, verdict_of
+from hvr.judging.verifier.kitchen.kitchen_verifier import (
+    graph_of,
+    kitchen_graph,
+    load_kitchen_verifier,
+    verdict_of,
+)
 from hvr.judging.verifier.kitchen.linked_plan import causal_links
 
 __all__ = [

@@ -20,8 +20,15 @@ from hvr.runs.report.charts import (
     table,
 )
 from hvr.runs.report.floor_plan.drawing import Drawing, css, draw_floor_plan, svg
-from hvr.runs.report.floor_plan.plan import DESCRIPTIONS, FloorPlan, ObjectKind, Pose, Shape
-from hvr.runs.report.floor_plan.route import Stop, stops
+from hvr.runs.report.floor_plan.plan import (
+    DESCRIPTIONS,
+    FloorPlan,
+    ObjectKind,
+    Pose,
+    Shape,
+    Stop,
+    stops,
+)
 from hvr.runs.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep, dialogue
 
 # Pictures -----------------------------------------------------------------------------------------

@@ -13,8 +13,7 @@ from hvr.errors import HvrError
 from hvr.models.transcript import NAME
 from hvr.runs.folder import RunState
 from hvr.runs.report.charts import bullets, details, element, escaped, paragraph
-from hvr.runs.report.floor_plan.plan import FloorPlan, Pose
-from hvr.runs.report.floor_plan.route import Route
+from hvr.runs.report.floor_plan.plan import FloorPlan, Pose, Route
 
 if TYPE_CHECKING:
     from hvr.pddl.model import Atom
