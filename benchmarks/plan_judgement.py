@@ -12,7 +12,8 @@ verdicts      ROC-AUC; expected calibration error in ten bins, beside its mean f
               smaller, and an estimate without that bias; flagged steps
 missing       ROC-AUC of true plans of three steps or more against the same without one, by position
 new           verdicts on requests whose sequence of tools is in no training plan: every fifth
-              sequence is left out of training, and drafts of its plans are simulated
+              sequence is left out of training, and drafts of its plans are simulated; drafts that
+              are past plans, all of them wrong, and those that are none apart
 corrections   node F1, link F1, accuracy of nodes, of nodes and links, in per cent, beside the draft
               and 40 lines of nearest plans and edit distance; requests whose plan is new apart
 convention    right plans of tau2-bench's retail tasks that a judge changes which has learnt from
@@ -121,6 +122,10 @@ def measure(data: ToolSet, args: argparse.Namespace) -> None:
 
 def verdicts(judges: Sequence[Judge], data: ToolSet, svg: Path | None) -> None:
     """AUC, calibration and flags of each seed."""
+    there = {p.tools for p in data.train}
+    for name, known in ("past plans", True), ("no past plans", False):
+        some = [d.tools == t.tools for d, t in data.pairs if (d.tools in there) == known]
+        print(f"{len(some)} drafts are {name}, {sum(some)} of them right")
     print(f"\n{'verdicts':12}{'AUC':>8}{'ECE':>8}{'ideal':>8}{'worse':>8}{'unbiased':>10}"
           f"{'mean':>8}{'right':>8}{'precision':>11}{'recall':>8}{'unknown':>9}")  # fmt: skip
     for seed, judge in enumerate(judges):
@@ -235,7 +240,9 @@ def new_requests(embeddings: ToolEmbeddings, data: ToolSet, seeds: int) -> None:
         right = np.array([d.tools == p.tools for d, p in zip(drafts, new, strict=True)])
         scores = np.array([v.score for v in said])
         judged = np.array([not v.unknown for v in said])
-        for name, some in ("all", judged | True), ("with a verdict", judged):
+        past = np.array([d.tools in there for d in drafts])
+        for name, some in (("all", judged | True), ("with a verdict", judged),
+                           ("past plans", past), ("no past plans", ~past)):  # fmt: skip
             ideal, error = ideal_errors(scores[some]), calibration_error(scores[some], right[some])
             print(f"{name:14}{some.sum():6}{roc_auc(scores[some], right[some].astype(int)):8.3f}"
                   f"{error:8.3f}{ideal.mean():8.3f}{(ideal >= error).mean():8.2f}"
