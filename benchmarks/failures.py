@@ -52,7 +52,7 @@ def reflect(sight: Sight) -> bool:
     scenarios = load_scenarios()
     for scenario in scenarios:
         found = score(
-            play(scenario, policy.ontology, policy.domain, senses=Sensors(sight))
+            play(scenario, policy.ontology, policy.domain, sensors=Sensors(sight))
         )  # fmt: skip
         noticed = "-" if found.noticed is None else str(found.noticed)
         print(
@@ -64,7 +64,7 @@ def reflect(sight: Sight) -> bool:
         exact += found.exact
         if scenario.fault is not None:
             free = play(
-                scenario, policy.ontology, policy.domain, faults=False, senses=Sensors(sight)
+                scenario, policy.ontology, policy.domain, faults=False, sensors=Sensors(sight)
             )
             alarms += sum(len(s.failures) for s in free.steps)
     print(

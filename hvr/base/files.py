@@ -222,7 +222,7 @@ def append_json_line(
     with writing(path):
         made = durable and not path.exists()
         with path.open("ab+", buffering=0) as file:
-            _append(file, data, _mend_end(file))
+            _append(file, data, _repair_end(file))
             if durable:
                 os.fsync(file.fileno())
         if made:
@@ -260,7 +260,7 @@ def _append(file: FileIO, data: bytes, end: int) -> None:
         raise
 
 
-def _mend_end(file: FileIO) -> int:
+def _repair_end(file: FileIO) -> int:
     """End the last line of a file, or remove it if it is not whole; return the file's length."""
     import json
 

@@ -232,7 +232,7 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     )
     env = open_environment("kitchen", EnvironmentSetup(scene=cell.scene, seed=cell.seed))
     world = open_world(
-        env, ontology=place.scene_ontology, senses=Sensors(Sight.DOORS) if task.unseen else None
+        env, ontology=place.scene_ontology, sensors=Sensors(Sight.DOORS) if task.unseen else None
     )
     with world.graph:
         record = _written(policy, task, world, place.agent.domain())

@@ -77,14 +77,14 @@ class Executor(Generic[Goal]):
     _done: int = field(default=0, init=False)  # steps since the last new plan
     _failures: Counter[str] = field(default_factory=Counter, init=False)
     _avoid: frozenset[str] = field(default=frozenset(), init=False)
-    _for_nothing: tuple[str, ...] = field(default=(), init=False)  # the place looked into last
+    _closing: tuple[str, ...] = field(default=(), init=False)  # the place looked into last
     _shut: frozenset[str] = field(default=frozenset(), init=False)  # places that did not open
-    _promises: ConstraintMonitor = field(
+    _constraints: ConstraintMonitor = field(
         default_factory=ConstraintMonitor, init=False
     )  # of the stage
-    _promised: ConstraintMonitor = field(
+    _run_constraints: ConstraintMonitor = field(
         default_factory=ConstraintMonitor, init=False
-    )  # of the run
+    )  # of the whole run
     _broken: list[Deviation] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
@@ -102,12 +102,12 @@ class Executor(Generic[Goal]):
         repairs = tuple((name, PLAN_REPAIRS[name]) for name in strategies.repairs)
         self._recovery = RecoveryProgress(repairs, self.listen, self.max_tries)
 
-    def run(self, stages: Sequence[Goal], promised: Sequence[Trajectory] = ()) -> Finished:
+    def run(self, stages: Sequence[Goal], constraints: Sequence[Trajectory] = ()) -> Finished:
         """Reach one stage after the other.
 
         Args:
             stages: the goals.
-            promised: ground constraints on all of the run that the policy does not know of; they
+            constraints: ground constraints on all of the run that the policy does not know of; they
                 are only watched.
 
         Raises:
@@ -115,7 +115,7 @@ class Executor(Generic[Goal]):
             PlannerError: no first plan was found in the time allowed.
         """
         finished = Finished(True, 0, 0)
-        self._promised = ConstraintMonitor(promised)
+        self._run_constraints = ConstraintMonitor(constraints)
         for stage in stages:
             finished = self._reach(stage)
             if not finished.reached:
@@ -176,10 +176,10 @@ class Executor(Generic[Goal]):
     def _reach(self, stage: Goal) -> Finished:
         self.find(stage)
         planned = self._first_plan(stage)
-        self._promises = ConstraintMonitor.of(planned.task)
+        self._constraints = ConstraintMonitor.of(planned.task)
         self._begin(planned)
         while True:
-            watch = self.world.watch(planned, self._promises)
+            watch = self.world.watch(planned, self._constraints)
             impasse = self._execute(planned, watch)
             if impasse is None:
                 return self._finished()
@@ -210,7 +210,7 @@ class Executor(Generic[Goal]):
                 return False
             started = time.perf_counter()
             try:
-                planned = self.world.opening(self.policy, place, self._for_nothing, stage)
+                planned = self.world.opening(self.policy, place, self._closing, stage)
             except (ImpossibleGoalError, PlannerError):
                 self._shut |= {place}
                 continue
@@ -222,13 +222,13 @@ class Executor(Generic[Goal]):
             ):
                 self._shut |= {place}
             if not self.world.unplaced().issuperset(sought):
-                self._for_nothing = ()
+                self._closing = ()
                 return True
-            self._for_nothing = (place,)
+            self._closing = (place,)
 
     def _begin(self, planned: Planned) -> None:
         if self.steps == 0:
-            self._keep(self._promised, planned.task.initial, None)
+            self._keep(self._run_constraints, planned.task.initial, None)
 
     def _finished(self, reason: str = "", unmet: Iterable[Expression] = ()) -> Finished:
         unmet, words = tuple(unmet), self.world.wording
@@ -264,9 +264,9 @@ class Executor(Generic[Goal]):
                 done = watch.step(self.steps, action, block, before, report)
                 self._count(done.failures)
                 self.listen(done)
-                for promises in (self._promises, self._promised):
-                    if promises.left:
-                        self._keep(promises, watch.state, action)
+                for constraints in (self._constraints, self._run_constraints):
+                    if constraints.left:
+                        self._keep(constraints, watch.state, action)
                 success, failures = done.success, done.failures
                 self._done += success
                 if success and not done.difference:
@@ -325,13 +325,13 @@ class Executor(Generic[Goal]):
             return False
         reason = f"{impasse.reason} First make room."
         goal = self.policy.clearing(things, place)
-        if self._promises.left:
-            goal = self.policy.keeping(goal, _texts(self._promises.prohibitions))
+        if self._constraints.left:
+            goal = self.policy.keeping(goal, _texts(self._constraints.prohibitions))
         try:
             clearing = self._another("make room", goal, impasse, reason)
         except (ImpossibleGoalError, PlannerError):
             return False
-        left = self._execute(clearing, self.world.watch(clearing, self._promises, aside=True))
+        left = self._execute(clearing, self.world.watch(clearing, self._constraints, aside=True))
         outcome = "worked" if left is None else f"failed: {left.reason}"
         self._say("make room", impasse, outcome)
         return left is None
@@ -340,8 +340,8 @@ class Executor(Generic[Goal]):
         """Return the plan of the next strategy that makes one, or None and the reason."""
         if self.replans >= self.max_replans:
             return None, f"gave up after {self.replans} new plans: {impasse.reason}"
-        if self._promises.left or self._broken:
-            stage = self.policy.keeping(stage, _texts(self._promises.left))
+        if self._constraints.left or self._broken:
+            stage = self.policy.keeping(stage, _texts(self._constraints.left))
         names = self.policy.recovery_strategies.replan
         again = self.replans > 0 and self._done <= 1  # the last plan got nowhere
         # Look before planning: a plan made from a wrong belief would fail like the last one. When
@@ -407,8 +407,10 @@ class Executor(Generic[Goal]):
             self._say("look around", impasse, f"found {', '.join(things)}")
         return bool(things)
 
-    def _keep(self, promises: ConstraintMonitor, state: State, action: GroundAction | None) -> None:
-        broken = promises.observe(state)
+    def _keep(
+        self, constraints: ConstraintMonitor, state: State, action: GroundAction | None
+    ) -> None:
+        broken = constraints.observe(state)
         if broken:
             failures = tuple(constraint_broken(one, self.steps, action) for one in broken)
             self._broken += failures

@@ -29,7 +29,7 @@ class SceneMonitor:
     Args:
         world: where the plan runs.
         planned: the plan with its problem.
-        promises: what is to be kept throughout.
+        constraints: what is to be kept throughout.
         aside: the plan only prepares for another one, in which what is to happen at some time may
             still happen.
     """
@@ -38,12 +38,12 @@ class SceneMonitor:
         self,
         world: World,
         planned: Planned,
-        promises: ConstraintMonitor | None = None,
+        constraints: ConstraintMonitor | None = None,
         *,
         aside: bool = False,
     ) -> None:
         self.world = world
-        self.promises = promises or ConstraintMonitor()
+        self.constraints = constraints or ConstraintMonitor()
         self._aside = aside
         self.task: Task = planned.task
         self._names = frozenset(planned.relevant.names)
@@ -131,11 +131,11 @@ class SceneMonitor:
     def unmet_goal(self) -> tuple[Expression, ...]:
         """Return the literals that the goal needs and that do not hold in the observed state."""
         missing = failed_literals(Validator(self.task, state=self.state).goal_failure())
-        return missing if self._aside else missing or self.promises.unmet(self.state)
+        return missing if self._aside else missing or self.constraints.unmet(self.state)
 
     def ahead(self, state: State) -> tuple[Task, State]:
         """Return the task with what is left of its constraints, and a state of it."""
-        left = self.promises.prohibitions if self._aside else self.promises.left
+        left = self.constraints.prohibitions if self._aside else self.constraints.left
         return with_constraints(self.task, state, left)
 
     def resumed(self, differing: Difference) -> Validator:

@@ -226,7 +226,7 @@ _AROUND = (*("RotateRight",) * 4, "LookDown", *("RotateRight",) * 3, "LookUp")
 
 
 class Sensors(Value):
-    """The senses of the robot.
+    """The sensors of the robot.
 
     Args:
         sight: the part of the metadata that it sees.
@@ -270,26 +270,26 @@ class Perception:
     Args:
         env: what is looked at, reset to its scene.
         names: the names of its scene.
-        senses: how it is looked at.
+        sensors: how it is looked at.
         ontology: says which attributes stand behind predicates; hvr's own if None.
     """
 
     def __init__(
-        self, env: Environment, names: Names, senses: Sensors, ontology: Ontology | None = None
+        self, env: Environment, names: Names, sensors: Sensors, ontology: Ontology | None = None
     ) -> None:
         self.env = env
         self.names = names
-        self.senses = senses
+        self.sensors = sensors
         self._fields = fields_of(load_ontology() if ontology is None else ontology)
         self.large: frozenset[str] = frozenset()
         """Receptacles that are too long to be seen as a whole."""
         self._there = scene_graph(env.last_event.metadata, names)  # as the environment has it
-        self._belief = initial_belief(self._there, senses.sight)
+        self._belief = initial_belief(self._there, sensors.sight)
         self._opened: frozenset[str] = frozenset()
         """Receptacles that the robot has seen into."""
-        if senses.sight is Sight.DOORS:
+        if sensors.sight is Sight.DOORS:
             _, self._opened = seen_objects(self._there, not_enclosed(self._there), ())
-        self._votes = votes_needed(senses.error_rate)
+        self._votes = votes_needed(sensors.error_rate)
 
     @property
     def scene(self) -> SceneGraph:
@@ -299,7 +299,7 @@ class Perception:
     @property
     def lost(self) -> tuple[str, ...]:
         """Things that can be carried and are believed to be nowhere."""
-        if self.senses.sight is Sight.OMNISCIENT:
+        if self.sensors.sight is Sight.OMNISCIENT:
             return ()
         return tuple(
             o.name
@@ -313,7 +313,7 @@ class Perception:
     @property
     def unopened(self) -> tuple[str, ...]:
         """Places with a closed door of which the robot has never seen the inside."""
-        if self.senses.sight is not Sight.DOORS:
+        if self.sensors.sight is not Sight.DOORS:
             return ()
         return tuple(
             o.name
@@ -345,7 +345,7 @@ class Perception:
         before, self._there = self._there, scene_graph(self.env.last_event.metadata, self.names)
         heard = audio_events(before, self._there)
         earlier = self._belief
-        if self.senses.sight is Sight.OMNISCIENT and self._votes == 1:
+        if self.sensors.sight is Sight.OMNISCIENT and self._votes == 1:
             # All is seen and nothing is doubted, so nothing need be predicted.
             scene = self._sensed(self._there)
             self._belief = Belief(scene, frozenset(), earlier.last_seen)
@@ -354,7 +354,7 @@ class Perception:
         if success:
             predicted = predict(predicted, added, deleted, self.names, self._fields)
         first = self._sensed(self._there)
-        if self.senses.sight is Sight.OMNISCIENT:
+        if self.sensors.sight is Sight.OMNISCIENT:
             scene, looks = filter_noise(predicted, first, self._again, self._votes)
             self._belief = Belief(scene, frozenset(), earlier.last_seen)
             return Percept(scene, sounds=heard, looks=looks)
@@ -373,7 +373,7 @@ class Perception:
 
     def look_around(self, step: int) -> tuple[str, ...]:
         """Turn around once level and once looking down; return the lost things that were found."""
-        if self.senses.sight is Sight.DOORS:
+        if self.sensors.sight is Sight.DOORS:
             return ()  # what could be seen from here is seen
         lost = self.lost
         for action in _AROUND:
@@ -387,10 +387,10 @@ class Perception:
         return self._sensed(self._there)
 
     def _sensed(self, scene: SceneGraph) -> SceneGraph:
-        return scene if self.senses.sense is None else self.senses.sense(scene)
+        return scene if self.sensors.sense is None else self.sensors.sense(scene)
 
     def _visible(self) -> frozenset[str]:
-        if self.senses.sight is Sight.DOORS:
+        if self.sensors.sight is Sight.DOORS:
             return not_enclosed(self._there)
         return frozenset(
             self.names.name(o["objectId"])

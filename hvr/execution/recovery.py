@@ -381,7 +381,7 @@ class ExecutionWorld(Protocol):
         ...
 
     def watch(
-        self, planned: Planned, promises: ConstraintMonitor, *, aside: bool = False
+        self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> BeliefMonitor:
         """Return a watch over a plan that begins now; see `hvr.execution.monitor.SceneMonitor`."""
         ...
@@ -418,13 +418,13 @@ class ExecutionWorld(Protocol):
         del sought, shut
         return None
 
-    def opening(self, policy: Any, place: str, for_nothing: tuple[str, ...], stage: Any) -> Planned:
+    def opening(self, policy: Any, place: str, closing: tuple[str, ...], stage: Any) -> Planned:
         """Return a plan that opens a place; see `hvr.planning.plans.Policy.opening`.
 
         Raises:
             ImpossibleGoalError, PlannerError: there is none, or none was found.
         """
-        del policy, for_nothing, stage
+        del policy, closing, stage
         raise ImpossibleGoalError(f"nothing is known of how {place} opens")
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:

@@ -153,7 +153,7 @@ class World:
         env: the environment, reset to its scene.
         graph: a graph with nothing but the ontology; the scene is added to it.
         force_put: put things down without asking AI2-THOR's placement table.
-        senses: how the robot perceives. The first look is perfect.
+        sensors: how the robot perceives. The first look is perfect.
     """
 
     def __init__(
@@ -162,20 +162,20 @@ class World:
         graph: KnowledgeGraph,
         *,
         force_put: bool = False,
-        senses: Sensors | None = None,
+        sensors: Sensors | None = None,
     ) -> None:
         self.env = env
         self.graph = graph
         self.force_put = force_put
-        self.senses = senses or Sensors()
+        self.sensors = sensors or Sensors()
         self.names = Names.from_metadata(env.last_event.metadata)
-        self.perception = Perception(env, self.names, senses or Sensors(), graph.ontology)
+        self.perception = Perception(env, self.names, sensors or Sensors(), graph.ontology)
         self._near: frozenset[str] = frozenset()
         self._marks: set[tuple[str, str]] = set()
         self._changes = ChangeReader(graph.ontology)
         pieces = {name: parts for name in self.scene.objects if (parts := self.names.pieces(name))}
         graph.add_scene(self.scene, pieces)
-        if self.perception.senses.sight is Sight.VISIBLE:
+        if self.perception.sensors.sight is Sight.VISIBLE:
             facts = graph.facts()
             large = graph.ontology.predicates("LargeSurface")
             self.perception.large = frozenset(a.args[0] for a in facts if a.predicate in large)
@@ -204,10 +204,10 @@ class World:
         return policy.plan(stage, self.graph, inventory, reason)
 
     def watch(
-        self, planned: Planned, promises: ConstraintMonitor, *, aside: bool = False
+        self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> SceneMonitor:
         """See `ExecutionWorld`."""
-        return SceneMonitor(self, planned, promises, aside=aside)
+        return SceneMonitor(self, planned, constraints, aside=aside)
 
     def crowding(
         self, impasse: Impasse, relevant: Collection[str], *, new: bool
@@ -239,10 +239,10 @@ class World:
         return likeliest_place(sought, places, self.inventory())
 
     def opening(
-        self, policy: Policy[Any], place: str, for_nothing: tuple[str, ...], stage: Any
+        self, policy: Policy[Any], place: str, closing: tuple[str, ...], stage: Any
     ) -> Planned:
         """See `ExecutionWorld`."""
-        return policy.opening(place, for_nothing, stage, self.graph, self.inventory())
+        return policy.opening(place, closing, stage, self.graph, self.inventory())
 
     # acting
 
@@ -405,16 +405,16 @@ def open_world(
     folder: Path | None = None,
     *,
     ontology: Ontology | None = None,
-    senses: Sensors | None = None,
+    sensors: Sensors | None = None,
     shared: SharedGraph | None = None,
 ) -> World:
-    """Return a world with a new graph: the one place where environment, graph and senses meet.
+    """Return a world with a new graph: the one place where environment, graph and sensors meet.
 
     Args:
         env: the environment, reset to its scene.
         folder: where the graph is kept; in memory without one.
         ontology: classes and their ties to the domain; hvr's own if None.
-        senses: how the robot perceives; perfectly if None.
+        sensors: how the robot perceives; perfectly if None.
         shared: its graph on a server; None for none.
 
     Raises:
@@ -422,7 +422,7 @@ def open_world(
     """
     graph = KnowledgeGraph.create(folder, ontology, shared)
     try:
-        return World(env, graph, senses=senses)
+        return World(env, graph, sensors=sensors)
     except BaseException:
         graph.close()
         raise

@@ -15,7 +15,7 @@ from hvr.pddl.state import Conjunction, Operator, set_bits
 from hvr.validation import OnFailure, Validator, search
 
 # Execution trace ----------------------------------------------------------------------------------
-# The course of a plan: each step as an operator, the state before it, and whether it fails.
+# Each step of a plan as an operator, the state before it, and whether it fails.
 
 TraceState: TypeAlias = tuple[int, Values]
 """A state: its bits, derived ones among them, and its numbers."""
@@ -130,29 +130,29 @@ class Evidence:
     """What the steps of a plan do for each other.
 
     Args:
-        course: the plan as it goes.
+        trace: the plan as it goes.
         kept: indexes of the steps that are needed.
     """
 
-    def __init__(self, course: ExecutionTrace, kept: Sequence[int]) -> None:
-        self.course = course
+    def __init__(self, trace: ExecutionTrace, kept: Sequence[int]) -> None:
+        self.trace = trace
         self.kept = frozenset(kept)
-        self.reads = [0 if o is None else reads_of(o) for o in course.operators]
-        self._needed = {name for i in self.kept for name in course.plan[i].args}
+        self.reads = [0 if o is None else reads_of(o) for o in trace.operators]
+        self._needed = {name for i in self.kept for name in trace.plan[i].args}
         self._failures: dict[int, str] | None = None
 
     def changes(self, index: int) -> tuple[_Change, ...]:
         """Return what a step changed, as far as it is stored."""
-        marks, task = self.course.marks, self.course.task
+        marks, task = self.trace.marks, self.trace.task
         changed = (marks[index][0] ^ marks[index + 1][0]) & ~task.derived_bits
         result = []
-        count = len(self.course.plan)
+        count = len(self.trace.plan)
         for bit in set_bits(changed):
             mask = 1 << bit
             value = bool(marks[index + 1][0] & mask)
             readers, undone = [], None
             for later in range(index + 1, count):
-                if self.reads[later] & mask and later not in self.course.failing:
+                if self.reads[later] & mask and later not in self.trace.failing:
                     readers.append(later)
                 if bool(marks[later + 1][0] & mask) != value:
                     undone = later
@@ -169,21 +169,21 @@ class Evidence:
         return Critique(
             CritiqueKind.REMOVE,
             index + 1,
-            (self.course.plan[index],),
+            (self.trace.plan[index],),
             reason,
             cause,
-            links_of(self.course.task, changes),
+            links_of(self.trace.task, changes),
         )
 
     def _why(self, index: int, changes: tuple[_Change, ...]) -> tuple[Cause, str]:
-        course = self.course
-        action = course.plan[index]
-        if index in course.failing:
+        trace = self.trace
+        action = trace.plan[index]
+        if index in trace.failing:
             return Cause.CONTRADICTORY, self._failure(index)
-        if course.marks[index] == course.marks[index + 1]:
+        if trace.marks[index] == trace.marks[index + 1]:
             return Cause.REPEATED, "it changes nothing: all that it makes was so already"
         undone = {c.undone_by for c in changes}
-        made = " and ".join(c.text(course.task) for c in changes[:_NAMED]) or "what it makes"
+        made = " and ".join(c.text(trace.task) for c in changes[:_NAMED]) or "what it makes"
         if not set(action.args) <= self._needed:
             other = next(name for name in action.args if name not in self._needed)
             return Cause.IRRELEVANT, f"no step that the goal needs has to do with {other}"
@@ -191,24 +191,24 @@ class Evidence:
         if reverted is not None:
             return (
                 Cause.CONTRADICTORY,
-                f"it undoes what step {reverted + 1} {course.plan[reverted]} made",
+                f"it undoes what step {reverted + 1} {trace.plan[reverted]} made",
             )
         if None not in undone and changes and not undone & self.kept:
             number = max(later for later in undone if later is not None) + 1
             return (
                 Cause.CANCELLED,
-                f"step {number} {course.plan[number - 1]} takes back {made}, and no step that is "
+                f"step {number} {trace.plan[number - 1]} takes back {made}, and no step that is "
                 "needed reads it in between",
             )
-        same = [i for i in sorted(self.kept) if course.plan[i] == action]
+        same = [i for i in sorted(self.kept) if trace.plan[i] == action]
         if same:
             return Cause.REPEATED, f"step {same[0] + 1} does the same"
         return Cause.IRRELEVANT, f"no step that the goal needs reads {made}"
 
     def _reverts(self, index: int, changes: tuple[_Change, ...]) -> int | None:
         """Return a needed step before this one whose work, read by the goal, it takes back."""
-        goal = self.course.task.goal.mentioned()
-        marks = self.course.marks
+        goal = self.trace.task.goal.mentioned()
+        marks = self.trace.marks
         for change in changes:
             mask = 1 << change.bit
             if not goal & mask:
@@ -222,14 +222,14 @@ class Evidence:
 
     def _failure(self, index: int) -> str:
         if self._failures is None:
-            self._failures = failures(self.course)
+            self._failures = failures(self.trace)
         return self._failures.get(index, "it cannot be executed")
 
 
-def failures(course: ExecutionTrace) -> dict[int, str]:
+def failures(trace: ExecutionTrace) -> dict[int, str]:
     """Return why steps of a plan cannot be executed, by index, failing ones passed over."""
-    state = course.task.state(course.task.atoms_in(course.marks[0][0]), course.marks[0][1])
-    report = Validator(course.task, state=state).check(course.plan, on_failure=OnFailure.SKIP)
+    state = trace.task.state(trace.task.atoms_in(trace.marks[0][0]), trace.marks[0][1])
+    report = Validator(trace.task, state=state).check(trace.plan, on_failure=OnFailure.SKIP)
     texts = {}
     for failure in report.failures:
         if failure.step is None:

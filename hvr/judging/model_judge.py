@@ -184,14 +184,14 @@ length. Each round makes it less."""
 
 def measure(start: State, plan: Sequence[GroundAction]) -> Measure:
     """Return the measure of a plan."""
-    course = ExecutionTrace.of(start, plan)
-    unmet = unmet_parts(start.task.goal, course.marks[-1])
-    return len(course.failing) + unmet, len(plan)
+    trace = ExecutionTrace.of(start, plan)
+    unmet = unmet_parts(start.task.goal, trace.marks[-1])
+    return len(trace.failing) + unmet, len(plan)
 
 
 def check(start: State, plan: Sequence[GroundAction], opinion: Opinion) -> ProvenOpinion:
     """Return what can be proven of an opinion."""
-    course = ExecutionTrace.of(start, plan)
+    trace = ExecutionTrace.of(start, plan)
     rejected: list[str] = []
     inserted: list[tuple[int, GroundAction]] = []
     for wish in opinion.missing:
@@ -208,7 +208,7 @@ def check(start: State, plan: Sequence[GroundAction], opinion: Opinion) -> Prove
         if number - 1 not in removed:
             rejected.append(f"#REMOVE {number} {plan[number - 1]}: not proven ({reason})")
     left = tuple([action for index, action in longer if index not in removed])
-    if measure(start, left) >= measure(start, course.plan):
+    if measure(start, left) >= measure(start, trace.plan):
         return ProvenOpinion(tuple(plan), rejected=tuple(rejected))
     numbers = tuple(sorted(index + 1 for index in removed))
     shown = tuple((place + 1, action) for place, action in inserted)
@@ -249,17 +249,17 @@ def _place(
             [*inserted, *[(place, action) for action in wish.actions]], key=lambda item: item[0]
         )
         merged = with_steps(plan, more)
-        course = ExecutionTrace.of(start, [action for _, action in merged])
+        trace = ExecutionTrace.of(start, [action for _, action in merged])
         new = [i for i, (index, _) in enumerate(merged) if index < 0]
-        defects = len(course.failing) + unmet_parts(task.goal, course.marks[-1])
-        if defects < now[0] and not course.failing & set(new) and not _undone(course, new):
+        defects = len(trace.failing) + unmet_parts(task.goal, trace.marks[-1])
+        if defects < now[0] and not trace.failing & set(new) and not _undone(trace, new):
             return place
     return None
 
 
-def _undone(course: ExecutionTrace, new: Sequence[int]) -> bool:
+def _undone(trace: ExecutionTrace, new: Sequence[int]) -> bool:
     """Say whether what a new step makes is taken back before anything read it."""
-    evidence = Evidence(course, range(len(course.plan)))
+    evidence = Evidence(trace, range(len(trace.plan)))
     for index in new:
         changes = evidence.changes(index)
         if changes and all(c.undone_by is not None and not c.readers for c in changes):

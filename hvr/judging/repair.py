@@ -206,7 +206,7 @@ class Bound:
         From the end to the beginning, `zone` collects literals. At least one must come true at this
         place or before, and each free change that makes one true needs another one.
         """
-        zone = self._wanting(self._goal, reached[-1])
+        zone = self._precondition_zone(self._goal, reached[-1])
         open_ = [(self._count, rule) for rule in self._rules]
         open_ += [(last, unit) for number, last in free.items() for unit in self._inserts[number]]
         cut: dict[int, int] = {}
@@ -220,7 +220,7 @@ class Bound:
                 for item in open_:
                     last, unit = item
                     if last >= here and unit.gives & zone:
-                        zone |= self._wanting(unit, now)
+                        zone |= self._precondition_zone(unit, now)
                         grown = True
                     else:
                         rest.append(item)
@@ -236,10 +236,10 @@ class Bound:
                 before, after = reached[here - 1 - place], zone
                 for unit in self._steps[here - 1]:
                     if unit.gives & after:
-                        zone |= self._wanting(unit, before)
+                        zone |= self._precondition_zone(unit, before)
         return cut
 
-    def _wanting(self, unit: _Unit, reached: int) -> int:
+    def _precondition_zone(self, unit: _Unit, reached: int) -> int:
         """Return unreached literals, at least one of them needed: the hardest by layers."""
         missing = unit.need & ~reached
         if missing:

@@ -223,20 +223,20 @@ class _Judge:
         self.work = work
 
     def run(self) -> PlanVerdict:
-        course = ExecutionTrace.of(self.start, self.actions)
-        repaired = self._without(course)
+        trace = ExecutionTrace.of(self.start, self.actions)
+        repaired = self._without_redundant(trace)
         if repaired is None:
-            found = repair(self.start, course.operators, self.work)
+            found = repair(self.start, trace.operators, self.work)
             if found.steps is None:
-                return self._unmended(course, found)
+                return self._without_repair(trace, found)
             repaired = self._with(found.steps, found)
         assert reaches(self.start, repaired.operators), "the repaired plan must be valid"
         repaired = self._earlier(repaired)
         return PlanVerdict(
             self.actions,
-            self._critiques(course, repaired),
+            self._critiques(trace, repaired),
             tuple([operator.action for operator in repaired.operators]),
-            course.valid,
+            trace.valid,
             repaired.proven,
             least=repaired.least,
             alternatives=tuple(
@@ -246,14 +246,14 @@ class _Judge:
 
     # What the plan should have been -------------------------------------------------------------
 
-    def _without(self, course: ExecutionTrace) -> _Repaired | None:
+    def _without_redundant(self, trace: ExecutionTrace) -> _Repaired | None:
         """Return the smallest part of the plan that reaches the goal; None if no part does."""
-        merged: list[PlacedStep] = [(i, o) for i, o in enumerate(course.operators) if o is not None]
+        merged: list[PlacedStep] = [(i, o) for i, o in enumerate(trace.operators) if o is not None]
         if len(merged) <= self.exact:
             reduction = smallest_reduction(self.start, [operator for _, operator in merged])
             if reduction.kept is not None or reduction.proven:
                 return _repaired(merged, reduction)
-        merged = [(i, o) for i, o in merged if i not in course.failing]
+        merged = [(i, o) for i, o in merged if i not in trace.failing]
         return self._greedily(merged)
 
     def _with(self, steps: Sequence[PlacedStep], found: PlanRepair) -> _Repaired:
@@ -293,10 +293,10 @@ class _Judge:
 
     # What is said of it -------------------------------------------------------------------------
 
-    def _critiques(self, course: ExecutionTrace, repaired: _Repaired) -> tuple[Critique, ...]:
+    def _critiques(self, trace: ExecutionTrace, repaired: _Repaired) -> tuple[Critique, ...]:
         kept = [place for place in repaired.places if place is not None]
-        evidence = Evidence(course, kept)
-        removed = sorted(set(range(len(course.plan))).difference(kept))
+        evidence = Evidence(trace, kept)
+        removed = sorted(set(range(len(trace.plan))).difference(kept))
         critiques = [evidence.superfluous(index) for index in removed]
         if len(kept) < len(repaired.places):
             critiques += self._missing(repaired)
@@ -320,7 +320,7 @@ class _Judge:
             begin = end
         return critiques
 
-    def _unmended(self, course: ExecutionTrace, found: PlanRepair) -> PlanVerdict:
+    def _without_repair(self, trace: ExecutionTrace, found: PlanRepair) -> PlanVerdict:
         """Return the verdict on a plan without a repair."""
         report = Validator(self.task, state=self.start).check(self.actions)
         failure = report.failure
@@ -337,7 +337,7 @@ class _Judge:
             if found.least:
                 unknown += f"; every repair inserts at least {found.least}"
         return PlanVerdict(
-            self.actions, (critique,), None, course.valid, False, unknown, found.least
+            self.actions, (critique,), None, trace.valid, False, unknown, found.least
         )
 
 

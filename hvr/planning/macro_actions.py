@@ -108,12 +108,12 @@ def _support(condition: Conjunction, state: int, sure: bool) -> Steps[Literals |
 
 
 def _cut(actions: Sequence[GroundAction]) -> Iterator[list[GroundAction]]:
-    conduct = load_action_annotations()
+    annotations = load_action_annotations()
     block: list[GroundAction] = []
     for number, action in enumerate(actions):
         block.append(action)
         following = actions[number + 1].name if number + 1 < len(actions) else ""
-        if action.name in conduct.ends and following not in conduct.continued[action.name]:
+        if action.name in annotations.ends and following not in annotations.continued[action.name]:
             yield block
             block = []
     if block:
@@ -130,16 +130,16 @@ def _literals(task: Task, literals: Literals) -> Iterator[str]:
 
 def block_name(task: Task, block: Sequence[GroundAction], before: int, after: int) -> str:
     """Name what a block accomplishes, in a few words."""
-    conduct = load_action_annotations()
+    annotations = load_action_annotations()
     gained = [task.fluent(bit) for bit in bits(after & ~before)]
     last = block[-1]
     # A block that uses an appliance is named by what that has done, not by switching it off.
-    used = [a for a in block if a.name in conduct.used]
+    used = [a for a in block if a.name in annotations.used]
     if used:
-        return _used(used[-1].args[0], gained, conduct.uses) or _titled(used[-1])
+        return _used(used[-1].args[0], gained, annotations.uses) or _titled(used[-1])
     text = _titled(last) or f"go to {last.args[0]}"
-    first = [a for a in block if a.name in conduct.both]
-    if first and last.name not in conduct.both:
+    first = [a for a in block if a.name in annotations.both]
+    if first and last.name not in annotations.both:
         text = f"{_titled(first[0])} and {text}"
     return text
 

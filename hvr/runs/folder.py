@@ -47,10 +47,10 @@ def read_status(folder: Path) -> tuple[Mapping[str, Any], RunState]:
     """Return what a run says of itself, and how far it has come.
 
     Args:
-        folder: of the run; one of an earlier version may have no account.
+        folder: of the run; one of an earlier version may have no status.
 
     Raises:
-        DataFileError: the account is damaged.
+        DataFileError: the status is damaged.
     """
     about = _read(folder / STATUS_FILE)
     if about.get("state") == STARTED:
@@ -64,7 +64,7 @@ def read_status(folder: Path) -> tuple[Mapping[str, Any], RunState]:
         return about, RunState.BROKEN_OFF
     if "state" in about:
         return about, RunState.FINISHED
-    # Earlier versions gave an account at the end only, and of an error in a file of its own.
+    # Earlier versions wrote a status at the end only, and of an error in a file of its own.
     broken = _read(folder / "error.json")
     if broken:
         return broken, RunState.BROKEN_OFF
@@ -154,11 +154,11 @@ class RunFolder:
         """Take the folder of a run that broke off.
 
         Returns:
-            the folder, and the account that the run gave of itself.
+            the folder, and the status that the run recorded.
 
         Raises:
             UsageError: there is no run, it is finished, or it is still going on.
-            DataFileError: the folder cannot be used, or the account is damaged.
+            DataFileError: the folder cannot be used, or the status is damaged.
         """
         lock = _lock_of_run(path)
         try:

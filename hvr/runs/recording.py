@@ -85,7 +85,7 @@ class Recorder:
 
 
 class RunStatus:
-    """The account of a run.
+    """The status of a run in `task.json`.
 
     Args:
         folder: of the run.
@@ -149,26 +149,26 @@ def recorded_status(folder: RunFolder, begun: Mapping[str, Any]) -> Iterator[Run
         folder: of the run.
         begun: the request, and all that it takes to repeat the run.
     """
-    account = RunStatus(folder, begun)
+    status = RunStatus(folder, begun)
     try:
-        account.begin()
-        yield account
+        status.begin()
+        yield status
     except BaseException as error:
         if isinstance(error, HvrError) and not folder.worth_keeping():
             with suppress(OSError):  # somebody has removed it already
                 folder.discard()
             raise
         error.folder = folder.path  # type: ignore[attr-defined]
-        # On a full disk there is no room for an account; that error is the one to report.
+        # On a full disk there is no room for an status; that error is the one to report.
         with suppress(DataFileError):
-            account.break_off(error)
+            status.break_off(error)
         raise
     finally:
         folder.close()
 
 
 def earlier_attempts(about: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return when each try of a run began that broke off, and why, from its account."""
+    """Return when each try of a run began that broke off, and why, from its status."""
     names = ("began", "ended", "error", "message")
     last = {name: about[name] for name in names if name in about}
     return [*about.get("earlier", ()), last]

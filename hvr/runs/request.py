@@ -205,15 +205,15 @@ _CREDENTIALS = re.compile(r"://[^/?#]*@")
 def request_from_json(
     values: Mapping[str, Any], folder: Path, named: Collection[str] = ()
 ) -> RunRequest:
-    """Return the request of a run that has begun, from its account.
+    """Return the request of a run that has begun, from its status.
 
     Args:
         values: what `RunRequest.to_json` returned.
         folder: of the run.
-        named: code that the caller names, and the account may, as `module:attribute`.
+        named: code that the caller names, and the status may, as `module:attribute`.
 
     Raises:
-        UsageError: the account names other code.
+        UsageError: the status names other code.
         DataFileError: something is missing or damaged.
         HvrError: see `read_request`.
     """
@@ -228,7 +228,7 @@ def request_from_json(
         faults = values["faults"]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataFileError(
-            f"{folder}: the account of the run is damaged: {type(error).__name__}: {error}"
+            f"{folder}: the status of the run is damaged: {type(error).__name__}: {error}"
         ) from error
     POLICIES.check_from_file(options.policy_name, folder, named)
     PLANNERS.check_from_file(options.planner, folder, named)
@@ -251,15 +251,15 @@ def resumed(
     """Return the request of a run that is gone on with.
 
     Args:
-        about: its account.
+        about: its status.
         folder: of the run.
         anew: what is given anew, by the fields of `ModelChoice`; None for what is not.
         env_options: options of the environment that name a program.
         named: see `request_from_json`.
 
     Raises:
-        UsageError: an option cannot be given anew, or the account names code.
-        DataFileError: the account is damaged.
+        UsageError: an option cannot be given anew, or the status names code.
+        DataFileError: the status is damaged.
     """
     others = [text for text in env_options if not names_executable(text)]
     if others:

@@ -277,7 +277,7 @@ def _carried_out(
     listen: Listener | None,
     started: float,
 ) -> Run:
-    with recorded_status(folder, begun) as account:
+    with recorded_status(folder, begun) as status:
         with open_run(request, folder, listen) as run:
             try:
                 understanding = _understand(run)
@@ -290,7 +290,7 @@ def _carried_out(
             judgement = _with_store(judgement, run)
         seconds = time.perf_counter() - started
         result = result_of(run, understanding.goal, finished, judgement, seconds)
-        account.finish(summary(result))
+        status.finish(summary(result))
     return result
 
 

@@ -44,7 +44,7 @@ class BatchOptions(Value):
         until: how long time goes by, where anything happens by itself; None: until the plan ends.
         lenient: accept what VAL accepts.
         on_failure: whether to stop at the first failing step.
-        advise: search for steps that mend an invalid plan.
+        advise: search for steps that repair an invalid plan.
         minimise: look for steps that a valid plan does not need.
         state_at: the number of a step, to show the state after it.
         happenings: show what changed when.

@@ -32,7 +32,7 @@ from hvr.validation.sequences import action_of, sequence_order
 from hvr.validation.validator import Validator, with_times
 
 # Repair -------------------------------------------------------------------------------------------
-# Advice: what would mend a plan.
+# Advice: what would repair a plan.
 #
 # For sequences steps are looked for that supply what the first failing step or the end needs
 # (`search.py`). Where they do not make the plan valid, and for timed plans, changes of single steps
@@ -54,12 +54,12 @@ def find_suggestions(
     *,
     seconds: float = 5.0,
 ) -> tuple[Repair | None, str]:
-    """Look for what would mend a plan: steps to insert, or another change of one step.
+    """Look for what would repair a plan: steps to insert, or another change of one step.
 
     A change is looked for where no inserted steps make the plan valid, and in timed plans. The
     arguments and the result are those of `find_repair`.
     """
-    # Only advice needs them; runs that mend a plan load this module, too.
+    # Only advice needs them; runs that repair a plan load this module, too.
 
     clock = Deadline(seconds)
     repair, note = find_repair(validator, plan, report, seconds=seconds)

@@ -391,7 +391,7 @@ class ValidationReport(Value):
 
 
 class Repair(Value):
-    """What would mend a plan: steps to insert, or another change of it.
+    """What would repair a plan: steps to insert, or another change of it.
 
     Attributes:
         step: the number of the step that `actions` come before; None: after the last step.

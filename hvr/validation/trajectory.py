@@ -285,9 +285,9 @@ class ConstraintMonitor:
     @classmethod
     def of(cls, task: Task) -> ConstraintMonitor:
         """Return the constraints of a task, watched from its first state."""
-        promises = cls(grounded_constraints(task))
-        promises.observe(task.initial)
-        return promises
+        monitor = cls(grounded_constraints(task))
+        monitor.observe(task.initial)
+        return monitor
 
     def observe(self, state: State) -> tuple[Trajectory, ...]:
         """Look at the next state; return the constraints that it breaks."""

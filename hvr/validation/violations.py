@@ -119,7 +119,7 @@ def unmet_literals(
     """Return the fewest literals that keep a formula from holding (or failing), and their past.
 
     A conjunction gives those of all its parts, a disjunction or `exists` those of the part with
-    fewest, of a part that actions can mend if there is one. Empty when the formula holds. They
+    fewest, of a part that actions can repair if there is one. Empty when the formula holds. They
     are looked for when they are first read.
 
     Args:
@@ -278,7 +278,7 @@ def _later(one: StepRef, two: StepRef) -> bool:
 
 
 _Measure = tuple[bool, int]
-"""How bad a part is: whether actions cannot mend it, and how many literals it has."""
+"""How bad a part is: whether actions cannot repair it, and how many literals it has."""
 
 
 class _Blamer:
@@ -366,7 +366,7 @@ class _Blamer:
         """Blame all of some parts."""
         found: list[Blame] = [{}] * len(parts)
         later: list[int] = []
-        # Literals first: where they are too many or cannot be mended, the rest does not matter.
+        # Literals first: where they are too many or cannot be repaired, the rest does not matter.
         for place, (part, sign) in enumerate(parts):
             if isinstance(part, Atom | Equal | Comparison):
                 found[place] = self._literal(part, binding, sign)

@@ -154,9 +154,9 @@ class Lab:
         domain = load_world().agent.domain()
         return SymbolicPolicy(load_ontology(), domain, make_planner(self.planner, self.budget))
 
-    def world(self, env: FaultyEnvironment, senses: Sensors | None = None) -> World:
+    def world(self, env: FaultyEnvironment, sensors: Sensors | None = None) -> World:
         """Return a world with a new graph."""
-        return open_world(env, ontology=self.policy.ontology, senses=senses)
+        return open_world(env, ontology=self.policy.ontology, sensors=sensors)
 
     def baseline(self, task: PaperTask, scene: str) -> Baseline:
         """Return the plan of a task in a scene and its run without faults, made once.

@@ -176,7 +176,7 @@ class _Run:
     """A run of the executor, with what is needed to judge it."""
 
     def __init__(
-        self, lab: Lab, baseline: Baseline, env: FaultyEnvironment, senses: Sensors
+        self, lab: Lab, baseline: Baseline, env: FaultyEnvironment, sensors: Sensors
     ) -> None:
         self.baseline = baseline
         self.env = env
@@ -187,7 +187,7 @@ class _Run:
         self._refused: set[int] = set()
         self._far: set[int] = set()
         started = time.perf_counter()
-        self.world = lab.world(env, senses)
+        self.world = lab.world(env, sensors)
         policy = Given(baseline.planned, lab.policy)
         executor = Executor(self.world, policy, self._listen, lambda _: None, lab.max_replans)
         stage = lab.policy.with_ends(baseline.task.goal)

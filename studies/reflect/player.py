@@ -70,7 +70,7 @@ def play(
     domain: Domain,
     *,
     faults: bool = True,
-    senses: Sensors | None = None,
+    sensors: Sensors | None = None,
 ) -> Played:
     """Carry out a scenario.
 
@@ -79,17 +79,17 @@ def play(
         ontology: classes and their ties to the domain.
         domain: what the actions should do.
         faults: inject its fault; otherwise its plan is played alone.
-        senses: how the robot perceives.
+        sensors: how the robot perceives.
 
     Raises:
         SceneError: the scene lacks an object of the scenario.
     """
     fault = scenario.fault if faults else None
     if fault is not None and scenario.at is not None:
-        first = _Run(scenario, ontology, domain, None, senses)
+        first = _Run(scenario, ontology, domain, None, sensors)
         first.go(until=scenario.at)
         fault = replace(fault, when=replace(fault.when, step=first.env.steps + 1))
-    run = _Run(scenario, ontology, domain, fault, senses)
+    run = _Run(scenario, ontology, domain, fault, sensors)
     run.go()
     return Played(scenario, tuple(run.steps), run.env.log, not run.watch.unmet_goal())
 
@@ -103,7 +103,7 @@ class _Run:
         ontology: Ontology,
         domain: Domain,
         fault: Fault | None,
-        senses: Sensors | None,
+        sensors: Sensors | None,
     ) -> None:
         self.scenario = scenario
         self.steps: list[StepPlayed] = []
@@ -116,7 +116,7 @@ class _Run:
             kitchen.step(_BEFORE[action], objectId=target, forceAction=True)
         bound = () if fault is None else (self.binding.fault(fault, scene),)
         self.env = FaultyEnvironment(kitchen, Schedule(bound))
-        self.world = open_world(self.env, ontology=ontology, senses=senses)
+        self.world = open_world(self.env, ontology=ontology, sensors=sensors)
         self.planned = self._planned(domain)
         self.watch = SceneMonitor(self.world, self.planned)
         self.expected = self.watch.state

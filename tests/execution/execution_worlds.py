@@ -89,14 +89,14 @@ def run(
     hook: Hook = undisturbed,
     scene: str = "FloorPlan16",
     *,
-    senses: Sensors | None = None,
+    sensors: Sensors | None = None,
     max_replans: int = 3,
     max_tries: int = 1,
 ) -> Ran:
     """Carry a request out in a tampered kitchen."""
     policy = symbolic()
     graph = KnowledgeGraph.create(None, policy.ontology)
-    world = World(Tampered(Kitchen(scene), hook), graph, senses=senses)
+    world = World(Tampered(Kitchen(scene), hook), graph, sensors=sensors)
     events: list[Event] = []
     executor = Executor(
         world, policy, events.append, lambda _: None, max_replans, max_tries=max_tries

@@ -32,7 +32,7 @@ def first(ran: Ran) -> Deviation:
 @pytest.mark.slow
 def test_a_run_without_faults_has_no_failures_in_any_sight() -> None:
     for sight in Sight:
-        ran = run("make toast", senses=Sensors(sight))
+        ran = run("make toast", sensors=Sensors(sight))
         assert ran.finished.reached
         assert ran.failures == [] and ran.recoveries == []
         assert ran.finished.failures == () and ran.finished.recoveries == ()
@@ -116,7 +116,7 @@ def test_an_egg_that_is_no_longer_in_the_fridge_when_it_is_opened() -> None:
     request, hook = "put the egg on the countertop", just_before("OpenObject", move_egg)
     knowing = first(run(request, hook))
     assert knowing.kind is DeviationKind.CHANGED_BY_OTHERS
-    ran = run(request, hook, senses=VISIBLE)
+    ran = run(request, hook, sensors=VISIBLE)
     failure = first(ran)
     assert failure.kind in (DeviationKind.MISSING_OBJECT, DeviationKind.MISPERCEIVED)
     assert failure.literals[0] == Atom("in", ("egg-1", "fridge-1"))
@@ -223,7 +223,7 @@ def test_the_state_that_is_carried_along_is_the_graphs() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SceneMonitor, "step", step)
         run("put a slice of tomato on a plate", just_before("PutObject", drop))
-        run("make coffee", just_before("ToggleObjectOn", move_egg), senses=VISIBLE)
+        run("make coffee", just_before("ToggleObjectOn", move_egg), sensors=VISIBLE)
     assert len(compared) > 15 and all(compared)
 
 

@@ -21,7 +21,7 @@ SCENE = "FloorPlan7"
 
 @pytest.fixture
 def world() -> World:
-    return open_world(Kitchen(SCENE), senses=DOORS)
+    return open_world(Kitchen(SCENE), sensors=DOORS)
 
 
 def done(world: World, *steps: tuple[str, str]) -> None:
@@ -71,7 +71,7 @@ def test_it_is_looked_first_where_such_things_are_kept(world: World) -> None:
 
 
 def test_the_robot_looks_for_a_fork_and_closes_what_it_opened_for_nothing() -> None:
-    ran = run("put the fork on the dining table", scene=SCENE, senses=DOORS)
+    ran = run("put the fork on the dining table", scene=SCENE, sensors=DOORS)
     assert ran.finished.reached and ran.finished.replans == 0 and not ran.failures
     opened = [s.action.args[0] for s in ran.steps if s.action.name == "open_obj"]
     closed = [s.action.args[0] for s in ran.steps if s.action.name == "close_obj"]
@@ -85,7 +85,7 @@ def test_the_robot_looks_for_a_fork_and_closes_what_it_opened_for_nothing() -> N
 
 def test_two_doors_are_not_opened_at_once_while_looking() -> None:
     wanted = "put the fork on the dining table and never have two doors open"
-    ran = run(wanted, scene=SCENE, senses=DOORS)
+    ran = run(wanted, scene=SCENE, sensors=DOORS)
     assert ran.finished.reached
     open_now: set[str] = set()
     for step in ran.steps:
@@ -102,4 +102,4 @@ def test_where_nothing_is_left_to_look_into_the_goal_is_impossible() -> None:
         return kitchen.step("NoSuchAction") if jammed else None
 
     with pytest.raises(ImpossibleGoalError, match="nobody has seen where fork-1"):
-        run("put the fork on the dining table", locked, SCENE, senses=DOORS)  # type: ignore[arg-type]
+        run("put the fork on the dining table", locked, SCENE, sensors=DOORS)  # type: ignore[arg-type]

@@ -110,7 +110,7 @@ class Flipping:
 @pytest.mark.slow
 def test_a_noisy_sensor_gives_no_false_alarm_and_hides_no_failure() -> None:
     sensor = Flipping(1)
-    ran = run("make coffee", senses=Sensors(error_rate=0.05, sense=sensor))
+    ran = run("make coffee", sensors=Sensors(error_rate=0.05, sense=sensor))
     assert ran.finished.reached and ran.failures == []
     assert sensor.errors > 10 and sum(s.looks for s in ran.steps) > len(ran.steps)
 
@@ -121,14 +121,14 @@ def test_a_noisy_sensor_gives_no_false_alarm_and_hides_no_failure() -> None:
     ran = run(
         "make coffee",
         just_before("PutObject", switch_off),
-        senses=Sensors(error_rate=0.05, sense=sensor),
+        sensors=Sensors(error_rate=0.05, sense=sensor),
     )
     assert [f.objects for f in ran.failures] == [("microwave-1",)]
 
 
 @pytest.mark.slow
 def test_the_same_noise_unfiltered_is_full_of_false_alarms() -> None:
-    ran = run("make coffee", senses=Sensors(sense=Flipping(1)), max_replans=0)
+    ran = run("make coffee", sensors=Sensors(sense=Flipping(1)), max_replans=0)
     assert ran.failures
 
 
@@ -183,7 +183,7 @@ def test_a_sound_of_one_of_several_tells_only_of_what_was_expected() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("sight", list(Sight))
 def test_effects_out_of_sight_are_believed_until_seen(sight: Sight) -> None:
-    ran = run("heat the potato in the microwave", senses=Sensors(sight))
+    ran = run("heat the potato in the microwave", sensors=Sensors(sight))
     assert ran.finished.reached and ran.failures == []
     not_seen = [a for s in ran.steps for a in s.not_seen]
     if sight is Sight.OMNISCIENT:

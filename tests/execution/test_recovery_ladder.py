@@ -76,7 +76,7 @@ def test_an_equivalent_object_stands_in_for_one_that_cannot_be_had() -> None:
 
 @pytest.mark.slow
 def test_a_dropped_thing_out_of_sight_is_looked_for() -> None:
-    ran = run("make coffee", just_before("PutObject", drop), senses=Sensors(Sight.VISIBLE))
+    ran = run("make coffee", just_before("PutObject", drop), sensors=Sensors(Sight.VISIBLE))
     assert ran.finished.reached
     assert (ran.recoveries[0].rung, ran.recoveries[0].outcome) == ("look around", "found mug-1")
 

@@ -1,4 +1,4 @@
-"""A language model's plan meets failures: the rungs that mend it, and the one that asks it."""
+"""A language model's plan meets failures: strategies that repair it, and the one that asks it."""
 
 from __future__ import annotations
 

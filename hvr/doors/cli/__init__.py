@@ -133,7 +133,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
           "plan.", (
         Command("plan", "Say what comes next with a request to tools, and the cheapest chain of "
                 "calls.", "hvr.doors.cli.tools.plan"),
-        Command("run", "Carry a request out with calls of tools, watched and mended.",
+        Command("run", "Carry a request out with calls of tools, watched and repaired.",
                 "hvr.doors.cli.tools.run"),
         Command("guard", "Stand between an agent and its tools, as an MCP server in front of "
                 "another.", "hvr.doors.cli.tools.guard"),

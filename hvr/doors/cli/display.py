@@ -149,7 +149,7 @@ def policy_line(event: Event | PolicyEvent) -> str:
         case PlanJudged(removed, inserted, unmended):
             parts = ["superfluous: " + " ".join(map(str, removed))] * bool(removed)
             parts += ["put in: " + " ".join(map(str, inserted))] * bool(inserted)
-            parts += [f"not mended: {unmended}"] * bool(unmended)
+            parts += [f"not repaired: {unmended}"] * bool(unmended)
             return f"judged: {'; '.join(parts)}"
         case _:
             return ""

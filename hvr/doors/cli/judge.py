@@ -300,7 +300,7 @@ def _fixed(args: argparse.Namespace, results: tuple[JudgedPlan, ...]) -> str:
             plan = repaired_plan(result.tool_plan, result.verdict)
             texts.append(json.dumps(to_record(plan), ensure_ascii=False) + "\n")
         elif repaired is None:
-            why = f"nothing to write for --fix: no plan was found that mends {result.file}"
+            why = f"nothing to write for --fix: no plan was found that repairs {result.file}"
             print(why, file=sys.stderr)
             return ""
         else:

@@ -144,12 +144,12 @@ def _scene_graph(scene: str) -> KnowledgeGraph:
 
 
 def world_of_run(folder: Path) -> WorldFile:
-    """Return the world of a run; the usual one where its account does not say."""
+    """Return the world of a run; the usual one where its status does not say."""
     from hvr.knowledge.world_file import load_world
     from hvr.runs.folder import STATUS_FILE, read_status
 
-    account = read_status(folder)[0] if (folder / STATUS_FILE).is_file() else {}
-    name = account.get("world")
+    status = read_status(folder)[0] if (folder / STATUS_FILE).is_file() else {}
+    name = status.get("world")
     return load_world(name) if isinstance(name, str) else load_world()
 
 

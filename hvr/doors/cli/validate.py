@@ -190,7 +190,7 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
         const=OnFailure.SKIP,
         help="short for --on-failure skip",
     )
-    _flag(asking, "--advise", "search for steps that would mend an invalid plan")
+    _flag(asking, "--advise", "search for steps that would repair an invalid plan")
     _flag(asking, "--minimise", "find steps that a valid plan does not need")
     _value(
         asking,

@@ -394,7 +394,7 @@ def _progress() -> Iterator[ProgressCallback]:
 
 
 # Correct ------------------------------------------------------------------------------------------
-# `hvr verify correct`: plans mended at their risky places.
+# `hvr verify correct`: plans repaired at their risky places.
 
 _CORRECT_DESCRIPTION = """\
 Correct plans at their risky places; the changes are printed on standard error.

@@ -72,7 +72,7 @@ class BeliefRevision:
     def __init__(self) -> None:
         self._otherwise: dict[Atom, Mapping[Atom, bool]] = {}
         self._newest: dict[Atom, int] = {}
-        self._doubted: Counter[Atom] = Counter()
+        self._retractions: Counter[Atom] = Counter()
         self._notes = 0
 
     def note(self, otherwise: Mapping[Atom, bool]) -> None:
@@ -94,7 +94,7 @@ class BeliefRevision:
             state: what is believed.
 
         Returns:
-            the least doubted fact first, of these the one that a step changed last, each with the
+            the least retracted fact first, of these the one that a step changed last, each with the
             state in which it is otherwise.
         """
         task = state.task
@@ -106,12 +106,12 @@ class BeliefRevision:
             changes = other if other.get(atom, value) != value else {atom: not value}
             true = {a for a, wanted in changes.items() if wanted}
             guess = task.state_with((base - changes.keys()) | true, state.numbers())
-            rank = (self._doubted[atom], -self._newest.get(atom, 0), str(atom))
+            rank = (self._retractions[atom], -self._newest.get(atom, 0), str(atom))
             ranked.append((rank, atom, guess, changes))
         ranked.sort(key=lambda one: one[0])
         if ranked:
             _, atom, _, changes = ranked[0]
-            self._doubted[atom] += 1
+            self._retractions[atom] += 1
             self.note({a: not wanted for a, wanted in changes.items()})
         return [(atom, guess) for _, atom, guess, _ in ranked]
 
@@ -205,10 +205,10 @@ class FactWorld(ExecutionWorld):
         return policy.planner.plan(Task(self.domain, problem_at(stage, self.state)))
 
     def watch(
-        self, planned: Planned, promises: ConstraintMonitor, *, aside: bool = False
+        self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> FactMonitor:
         """See `hvr.execution.recovery.ExecutionWorld`."""
-        return FactMonitor(self, planned.task, promises, aside=aside)
+        return FactMonitor(self, planned.task, constraints, aside=aside)
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
         """Look again; return the objects of which something else is seen than was believed."""
@@ -259,8 +259,8 @@ class FactWorld(ExecutionWorld):
         }
         return believed.task.state_with(atoms, numbers)
 
-    def doubt(self, action: GroundAction, state: State) -> tuple[Atom, State] | None:
-        """Return which hidden fact to believe no longer after a second refusal, and the state then.
+    def retract(self, action: GroundAction, state: State) -> tuple[Atom, State] | None:
+        """Return the hidden fact to retract after a second refusal, and the revised state.
 
         The first guess of several is returned, the others are kept for when it leaves no plan.
 
@@ -318,16 +318,16 @@ class FactMonitor:
     Args:
         world: where the plan runs.
         task: the problem of the plan.
-        promises: what is to be kept throughout.
+        constraints: what is to be kept throughout.
         aside: the plan only prepares for another one.
     """
 
     def __init__(
-        self, world: FactWorld, task: Task, promises: ConstraintMonitor, *, aside: bool = False
+        self, world: FactWorld, task: Task, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> None:
         self.world = world
         self.task = task
-        self.promises = promises
+        self.constraints = constraints
         self._aside = aside
         self._state = self._own(world.state)
 
@@ -347,7 +347,7 @@ class FactMonitor:
         expected = ahead.state
         error = self.world.do(action)
         observed = self.world.look(before if error else expected)
-        if not error and self._in_vain(before, expected, observed):
+        if not error and self._had_no_effect(before, expected, observed):
             # Where nothing came of what can be seen, nothing is believed of what cannot.
             observed = self.world.look(before)
         if not error:
@@ -355,8 +355,8 @@ class FactMonitor:
         unmet = failed_literals(Validator(self.task, state=observed).apply(action).failure)
         outcome = FactOutcome(before, expected, observed, error, unmet if error else ())
         failures = detect_facts(number, action, outcome, self.world.wording)
-        if error and not unmet and (doubted := self.world.doubt(action, observed)) is not None:
-            atom, observed = doubted
+        if error and not unmet and (retracted := self.world.retract(action, observed)) is not None:
+            atom, observed = retracted
             failures = (*failures, self._misbelieved(number, action, atom, observed))
         self._state = self.world.state = observed
         changed = (*report.added, *report.deleted)
@@ -391,11 +391,11 @@ class FactMonitor:
     def unmet_goal(self) -> tuple[Expression, ...]:
         """See `hvr.execution.recovery.BeliefMonitor`."""
         missing = failed_literals(Validator(self.task, state=self.state).goal_failure())
-        return missing if self._aside else missing or self.promises.unmet(self.state)
+        return missing if self._aside else missing or self.constraints.unmet(self.state)
 
     def ahead(self, state: State) -> tuple[Task, State]:
         """See `hvr.execution.recovery.BeliefMonitor`."""
-        left = self.promises.prohibitions if self._aside else self.promises.left
+        left = self.constraints.prohibitions if self._aside else self.constraints.left
         return with_constraints(self.task, self._own(state), left)
 
     def resumed(self, differing: Difference) -> Validator:
@@ -409,7 +409,7 @@ class FactMonitor:
         del rest
         return ""
 
-    def _in_vain(self, before: State, expected: State, observed: State) -> bool:
+    def _had_no_effect(self, before: State, expected: State, observed: State) -> bool:
         """Return whether none of the effects that can be seen has come, of a step that has some."""
         effects = {
             effect

@@ -468,11 +468,11 @@ def save_run(
     write_whole(folder / "trace.jsonl", _lines(event.to_json() for event in run.events))
     if run.faults:
         write_whole(folder / "faults.jsonl", _lines(fault.to_json() for fault in run.faults))
-    account = _account(problem, run, request, about or {})
-    write_whole(folder / "task.json", f"{json.dumps(account, indent=2, ensure_ascii=False)}\n")
+    status = _status(problem, run, request, about or {})
+    write_whole(folder / "task.json", f"{json.dumps(status, indent=2, ensure_ascii=False)}\n")
 
 
-def _account(
+def _status(
     problem: Problem, run: WorldRun, request: str, about: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what is told of the run as a whole; a goal that is only believed is not judged."""

@@ -22,7 +22,7 @@ from hvr.policies.goal.answer import (
 # Checking -----------------------------------------------------------------------------------------
 # Check a goal that a model wrote: its words, its types, and what can be true in the scene at all.
 #
-# What is wrong is said so that the model can mend it: each problem is a sentence of its own, with
+# What is wrong is said so that the model can repair it: each problem is a sentence of its own, with
 # the words that would do.
 
 _MOST_NAMED = 8

@@ -61,26 +61,26 @@ class PredictedWorld(ABC):
         self.task = task
         self.navigation = find_navigation(task.domain)
         self.state: State = self.task.initial
-        self._promises = ConstraintMonitor()
+        self._constraints = ConstraintMonitor()
 
     # What happens -------------------------------------------------------------------------
 
     def keep(self, constraints: Iterable[Trajectory]) -> None:
         """Watch ground constraints from now on."""
-        self._promises = ConstraintMonitor(constraints)
-        self._promises.observe(self.state)
+        self._constraints = ConstraintMonitor(constraints)
+        self._constraints.observe(self.state)
 
     @property
     def kept(self) -> tuple[Trajectory, ...]:
         """What must not happen from now on, as the constraints are that are not broken yet."""
-        return self._promises.prohibitions
+        return self._constraints.prohibitions
 
     def advance(self, actions: Iterable[GroundAction]) -> None:
         """Apply actions to the state; those that are not applicable are skipped."""
         for action in actions:
             self.state = run_actions(self.task, self.state, (action,))
-            if self._promises.left:
-                self._promises.observe(self.state)
+            if self._constraints.left:
+                self._constraints.observe(self.state)
 
     @property
     def nearness(self) -> frozenset[str]:

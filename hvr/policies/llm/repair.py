@@ -166,12 +166,12 @@ def repair_judged_blocks(
         task: the task, in whose initial state the plan begins.
         blocks: the plan.
         fleeting: predicates that do not count, such as nearness.
-        listen: is told what was changed, and that what is wrong could not be mended.
+        listen: is told what was changed, and that what is wrong could not be repaired.
         reduced: returns a problem with the objects alone that the plan has to do with; None to
             look at all objects.
 
     Returns:
-        the blocks, and the rounds; none where there is nothing to say, nothing is known to mend
+        the blocks, and the rounds; none where there is nothing to say, nothing is known to repair
         the plan, or it changes nothing for good.
     """
     state = task.initial
@@ -214,7 +214,7 @@ def _steps(blocks: Iterable[AABlock]) -> tuple[GroundAction, ...]:
 
 def _why(verdict: PlanVerdict) -> str:
     reasons = [critique.reason for critique in verdict.critiques]
-    return "; ".join([verdict.unknown or "no steps were found that mend the plan", *reasons])
+    return "; ".join([verdict.unknown or "no steps were found that repair the plan", *reasons])
 
 
 def _repaired(blocks: tuple[AABlock, ...], verdict: PlanVerdict) -> tuple[AABlock, ...]:
@@ -312,12 +312,12 @@ def broken_constraints(
     """
     if not kept:
         return ()
-    promises = ConstraintMonitor(kept)
-    promises.observe(state)
+    monitor = ConstraintMonitor(kept)
+    monitor.observe(state)
     found: list[tuple[int, Trajectory]] = []
     for number, action in enumerate(actions, start=1):
         state = run_actions(state.task, state, (action,))
-        found += [(number, one) for one in promises.observe(state)]
+        found += [(number, one) for one in monitor.observe(state)]
     return tuple(found)
 
 
@@ -325,13 +325,13 @@ def remaining_constraints(
     state: State, actions: Sequence[GroundAction], kept: Constraints
 ) -> Constraints:
     """Return what is left of constraints after some steps; see `broken_constraints`."""
-    promises = ConstraintMonitor(kept)
+    monitor = ConstraintMonitor(kept)
     if kept:
-        promises.observe(state)
+        monitor.observe(state)
         for action in actions:
             state = run_actions(state.task, state, (action,))
-            promises.observe(state)
-    return promises.prohibitions
+            monitor.observe(state)
+    return monitor.prohibitions
 
 
 # Planner repair -----------------------------------------------------------------------------------

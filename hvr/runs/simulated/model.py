@@ -173,7 +173,7 @@ class Scripted:
     def _corrected(
         self, purpose: str, prompt: ParsedPrompt, objects: PromptObjects, streams: Streams
     ) -> Steps:
-        """Return the block after feedback: mended, unchanged, or with one more error."""
+        """Return the block after feedback: repaired, unchanged, or with one more error."""
         written = prompt.written
         rng = streams("feedback")
         if rng.random() < self.errors.improve:
@@ -181,14 +181,14 @@ class Scripted:
             true = _named(self.script.steps, objects) if whole else self._block(prompt, objects)
             problem = prompt["Problem"]
             helpful = _named(helpful_steps(problem, self.script.providers), objects)
-            mended = undo_step_error(written, true, problem, objects, helpful)
+            repaired = undo_step_error(written, true, problem, objects, helpful)
             failed = failed_step(problem)
-            if mended == written and failed is not None:
+            if repaired == written and failed is not None:
                 held = [o.name for o in prompt.listed if o.held]
                 way = adapted(written, failed, problem, self.script.providers, held)
                 # Without a way to bring the condition about, the true block is the last resort.
-                mended = true if way is None else _named(way, objects)
-            return self._errors_in(objects).corrupt(mended, streams, self.errors.slip)
+                repaired = true if way is None else _named(way, objects)
+            return self._errors_in(objects).corrupt(repaired, streams, self.errors.slip)
         if rng.random() < _REPEATS:
             return written
         return self._errors_in(objects).one_more(written, rng)

@@ -232,10 +232,10 @@ class _ToolWorld(FactWorld):
         super().__init__(env, domain.domain, domain.problem, wording)
 
     def watch(
-        self, planned: Planned, promises: ConstraintMonitor, *, aside: bool = False
+        self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> FactMonitor:
         """See `hvr.execution.recovery.ExecutionWorld`."""
-        return _ToolWatch(self, planned.task, promises, aside=aside)
+        return _ToolWatch(self, planned.task, constraints, aside=aside)
 
 
 class _ToolWatch(FactMonitor):

@@ -334,9 +334,9 @@ def _observation(
             giver, place = called[int(index)], _place(origin.get("path") or ())
             passed.append((names.name(giver, place, gives=True), given[name]))
     schema = names.schema(tool)
-    promised = [] if schema is None else [p.name for p in schema.gives if p.required or not ok]
+    expected = [] if schema is None else [p.name for p in schema.gives if p.required or not ok]
     # Beyond some depth the log does not say what came.
-    missing = [p for p in promised if p not in came and p.count(".") < MAX_SHOWN_DEPTH - 1]
+    missing = [p for p in expected if p not in came and p.count(".") < MAX_SHOWN_DEPTH - 1]
     return ObservedCall(
         tool,
         ok,

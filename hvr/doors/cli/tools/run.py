@@ -1,4 +1,4 @@
-"""`hvr tools run`: a request carried out with calls of tools, watched and mended."""
+"""`hvr tools run`: a request carried out with calls of tools, watched and repaired."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def read_trace(folder: Path, about: Mapping[str, Any], state: RunState) -> list[
 
     Raises:
         DataFileError: A line is damaged; or the run is finished, and the trace is missing or has
-            no end although the account claims success.
+            no end although the status claims success.
     """
     path = folder / _TRACE
     if not path.is_file():
