@@ -117,7 +117,7 @@ class Options:
         return "goal" if is_goal(self.model.setting) else "llm"
 
     @property
-    def senses(self) -> Sensors:
+    def sensors(self) -> Sensors:
         """How the robot perceives."""
         return Sensors(Sight(self.sight or Sight.OMNISCIENT), self.error_rate)
 

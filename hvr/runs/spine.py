@@ -81,7 +81,7 @@ def open_run(
         ontology, agent = request.world.scene_ontology, request.world.agent
         shared = shared_graph(request, folder)
         world = open_world(
-            env, folder.path / "graph", ontology=ontology, senses=options.senses, shared=shared
+            env, folder.path / "graph", ontology=ontology, sensors=options.sensors, shared=shared
         )
         folder.write_scene(BEFORE, env.last_event.metadata, world.names)
         folder.write("domain.pddl", agent.path.read_text(encoding="utf-8"))

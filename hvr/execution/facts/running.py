@@ -93,10 +93,10 @@ class TimedWorld(FactWorld):
         )
 
     def watch(
-        self, planned: Planned, promises: ConstraintMonitor, *, aside: bool = False
+        self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> TimedWatch:
         """See `hvr.execution.recovery.ExecutionWorld`."""
-        return TimedWatch(self, planned.task, promises, aside=aside)
+        return TimedWatch(self, planned.task, constraints, aside=aside)
 
     def planned(self, policy: FactPolicy, stage: Problem) -> Planned:
         """Return a plan that begins when everything that goes on has ended."""
