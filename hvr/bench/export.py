@@ -21,6 +21,7 @@ from hvr.runs.report.charts import (
     bullets,
     definitions,
     element,
+    escaped,
     fill,
     page,
     paragraph,
@@ -29,8 +30,6 @@ from hvr.runs.report.charts import (
     stacked,
     table,
 )
-from hvr.runs.report.charts import escaped as escaped_charts
-from hvr.runs.tasks import label
 from hvr.runs.tasks import label as task_label
 
 # Export -------------------------------------------------------------------------------------------
@@ -102,11 +101,11 @@ def to_latex(summary: Summary) -> str:
     return "\n".join(
         table
         for model in beside.models
-        for table in (_averages(beside, model), _by_task(beside, model))
+        for table in (_averages(beside, model), _latex_by_task(beside, model))
     )
 
 
-def escaped(text: str) -> str:
+def latex_escaped(text: str) -> str:
     """Return a text with the signs that LaTeX reads as commands written out."""
     return "".join(_SPECIAL.get(sign, sign) for sign in text)
 
@@ -114,7 +113,7 @@ def escaped(text: str) -> str:
 def _averages(summary: Summary, model: str) -> str:
     rows = [row for row in summary.rows if row.model == model]
     caption = (
-        f"Averages for {escaped(summary.label(model))}, per cent, with 95\\,\\% bootstrap "
+        f"Averages for {latex_escaped(summary.label(model))}, per cent, with 95\\,\\% bootstrap "
         "intervals over tasks and seeds; MPV and AABV (before) and after correction."
     )
     heads = [name for name, _ in (*_COLUMNS, *_PAIRS)]
@@ -127,18 +126,20 @@ def _average_lines(summary: Summary, rows: Sequence[Row]) -> Iterator[list[str]]
         for _, key in _PAIRS:
             before, after = (row.stats.get(f"{key}_{when}") for when in ("before", "after"))
             cells.append(f"({_mean(before)}) {_mean(after)}" if before or after else "--")
-        yield [escaped(summary.name(row.setting)), *cells]
+        yield [latex_escaped(summary.name(row.setting)), *cells]
 
 
-def _by_task(summary: Summary, model: str) -> str:
-    caption = f"Plan correctness (PC) by task for {escaped(summary.label(model))}, per cent."
+def _latex_by_task(summary: Summary, model: str) -> str:
+    caption = f"Plan correctness (PC) by task for {latex_escaped(summary.label(model))}, per cent."
 
     def lines() -> Iterator[list[str]]:
         for setting in summary.settings:
             stats = [summary.stats.get(("pc", model, setting, task)) for task in summary.tasks]
-            yield [escaped(summary.name(setting)), *map(_mean, stats)]
+            yield [latex_escaped(summary.name(setting)), *map(_mean, stats)]
 
-    return _table(caption, ["setting", *(escaped(label(task)) for task in summary.tasks)], lines)
+    return _table(
+        caption, ["setting", *(latex_escaped(task_label(task)) for task in summary.tasks)], lines
+    )
 
 
 def _table(caption: str, heads: Sequence[str], lines: Callable[[], Iterator[list[str]]]) -> str:
@@ -295,10 +296,10 @@ def render(manifest: Mapping[str, Any], results: Sequence[CellResult], summary: 
         plots="\n".join(_plots(summary)),
         costs=_costs(summary),
         special=_special(summary),
-        tasks="\n".join(_by_task_page(summary)),
+        tasks="\n".join(_charts_by_task(summary)),
         errors=_errors(results),
-        source=escaped_charts(paper.source),
-        inconsistencies=bullets(map(escaped_charts, paper.inconsistencies)),
+        source=escaped(paper.source),
+        inconsistencies=bullets(map(escaped, paper.inconsistencies)),
     )
     return page(f"hvr bench: {', '.join(names)}", body)
 
@@ -324,7 +325,7 @@ def _simulated(summary: Summary) -> str:
     names = [summary.label(m) for m in summary.models if summary.simulated(m)]
     if not names:
         return ""
-    return fill("hvr.bench", "simulated.html", names=escaped_charts(", ".join(names)))
+    return fill("hvr.bench", "simulated.html", names=escaped(", ".join(names)))
 
 
 def _summary(summary: Summary) -> str:
@@ -459,7 +460,7 @@ def _failures(summary: Summary, model: str) -> str:
         for kind, count in row.failures.items():
             totals[kind] = totals.get(kind, 0) + count
     if not totals:
-        return element("p", escaped_charts(f"No failures · {summary.label(model)}"))
+        return element("p", escaped(f"No failures · {summary.label(model)}"))
     kinds = sorted(totals, key=lambda kind: (-totals[kind], kind))
     shown = kinds[:_MOST_KINDS]
     series = [
@@ -499,7 +500,7 @@ def _special(summary: Summary) -> str:
     for model in summary.models:
         if not set(tasks) <= set(summary.tasks):
             lacks = f"{summary.label(model)}: the bench lacks T5 or T5bis."
-            parts.append(element("p", escaped_charts(lacks)))
+            parts.append(element("p", escaped(lacks)))
             continue
         places = [(m, t) for m in measures for t in tasks]
         rows = [
@@ -519,9 +520,9 @@ def _special(summary: Summary) -> str:
     return side_by_side(*parts)
 
 
-def _by_task_page(summary: Summary) -> Iterator[str]:
+def _charts_by_task(summary: Summary) -> Iterator[str]:
     for measure, title in _SECTIONS.items():
-        yield element("h3", escaped_charts(title))
+        yield element("h3", escaped(title))
         staged = measure in ("mpv", "aabv")
         keys = [f"{measure}_before", f"{measure}_after"] if staged else [measure]
         own = [_table_of(summary, model, key) for model in summary.models for key in keys]

@@ -38,7 +38,6 @@ from hvr.pddl import (
     parse_problem,
     read_plan,
 )
-from hvr.pddl.model import GroundAction as GroundAction_model
 from hvr.pddl.plan import parse_plan
 from hvr.planning.search.constraints import with_stages
 from hvr.runs.folder import STATUS_FILE, read_status
@@ -497,7 +496,7 @@ def _places(verdict: PlanVerdict) -> list[int | None]:
 # Verification -------------------------------------------------------------------------------------
 # The plan verifier applied to the plan of a run, or to a PDDL plan.
 
-Part = tuple[Task, Sequence[GroundAction_model]]
+Part = tuple[Task, Sequence[GroundAction]]
 
 
 def verify(

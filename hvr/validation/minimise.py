@@ -17,7 +17,6 @@ from hvr.errors import InconsistentEffectError, NumberTooLargeError, UndefinedVa
 from hvr.pddl import GroundAction, State, Step, Task
 from hvr.pddl.numeric import Values
 from hvr.pddl.state import Operator
-from hvr.validation import Validator as Validator_validation
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import action_of, is_simple, sequence_order
 from hvr.validation.trajectory import Constraints
@@ -335,7 +334,7 @@ Steps = tuple[GroundAction, ...]
 def reaches_goal(task: Task, actions: Sequence[GroundAction]) -> bool:
     """Say whether a plan is applicable, keeps the constraints and reaches the goal."""
     if not is_simple(task):
-        return Validator_validation(task).check(actions).valid
+        return Validator(task).check(actions).valid
     state = task.initial.bits
     for action in actions:
         operator = task.ground(action)
@@ -348,7 +347,7 @@ def reaches_goal(task: Task, actions: Sequence[GroundAction]) -> bool:
 def eliminate(task: Task, actions: Sequence[GroundAction]) -> Steps:
     """Leave out what a plan does not need to be valid, see `hvr.validation.minimise`."""
     if not is_simple(task):
-        validator = Validator_validation(task)
+        validator = Validator(task)
         if not validator.check(actions).valid:
             return tuple(actions)
         return tuple(map(action_of, minimise(validator, actions)[0]))

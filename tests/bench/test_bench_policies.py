@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.bench.cells import NO_MODEL, CellOptions, plan_cells
-from hvr.bench.export import escaped, to_latex
+from hvr.bench.export import latex_escaped, to_latex
 from hvr.bench.folder import BenchFolder
 from hvr.bench.runner import run_bench, run_cell
 from hvr.bench.summary import Summary, bootstrap_interval, summarise
@@ -81,7 +81,7 @@ def test_latex_has_a_line_for_each_setting(benched: Summary) -> None:
 
 @given(st.text())
 def test_nothing_that_latex_would_read_is_left(text: str) -> None:
-    written = re.sub(r"\\(?:text\w+\{\}|[&%$#_{}])", "", escaped(text))
+    written = re.sub(r"\\(?:text\w+\{\}|[&%$#_{}])", "", latex_escaped(text))
     assert not set(written) & set("&%$#_{}~^\\")
 
 

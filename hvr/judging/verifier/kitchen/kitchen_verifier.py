@@ -49,7 +49,6 @@ from hvr.knowledge.world_file import load_world
 from hvr.language.grammar import Reader
 from hvr.language.paraphrase import in_order
 from hvr.pddl import Atom, Domain, Problem, TypedName, parse_domain, parse_formula
-from hvr.pddl import Task as Task_pddl
 from hvr.pddl.model import GroundAction
 from hvr.pddl.task import Task
 from hvr.tools.tool_plans import Tool, ToolGraph
@@ -276,7 +275,7 @@ class _Goal:
         facts |= {a for a, now in state.items() if now}
         facts |= _carried_along(facts, stage, self.plan.types)
         problem = Problem("end", self.domain.name, objects, frozenset(facts), goal)
-        return Validator(Task_pddl(self.domain, problem)).check([]).valid
+        return Validator(Task(self.domain, problem)).check([]).valid
 
 
 def _start(plan: LinkedPlan) -> dict[Atom, bool]:
@@ -408,7 +407,7 @@ def load_kitchen_verifier() -> Verifier:
     return Verifier.load(FOLDER)
 
 
-def verdict_of(request: str, *parts: tuple[Task_pddl, Sequence[GroundAction]]) -> Verdict:
+def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Verdict:
     """Return how well a plan fits what was asked.
 
     Args:

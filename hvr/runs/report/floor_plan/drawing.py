@@ -490,14 +490,14 @@ def paint(drawing: Drawing) -> Image:
         for mark in marks:
             if mark.look in FAINT:
                 layer = image.copy()
-                _paint_png(ImageDraw.Draw(layer), mark)
+                _draw_mark(ImageDraw.Draw(layer), mark)
                 image = Image.blend(image, layer, FAINT[mark.look])
             else:
-                _paint_png(ImageDraw.Draw(image), mark)
+                _draw_mark(ImageDraw.Draw(image), mark)
     return image
 
 
-def _paint_png(pen: Any, mark: Mark) -> None:
+def _draw_mark(pen: Any, mark: Mark) -> None:
     look = LIGHT[mark.look]
     points = [(x * _FINER, y * _FINER) for x, y in mark.points]
     fill, line = look.fill or None, look.line or None
