@@ -82,7 +82,7 @@ def test_a_mistyped_planner_is_guessed() -> None:
         make_planner("upp:enhsp", 1)
 
 
-def test_rungs_that_do_not_exist_are_refused() -> None:
+def test_recovery_strategies_that_do_not_exist_are_refused() -> None:
     class Climber(Policy[str]):
         recovery_strategies = RecoveryStrategies(("jump",))
 

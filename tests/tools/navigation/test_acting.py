@@ -27,8 +27,8 @@ from hvr.tools.navigation.tasks import Learnt, ToolGoals, tool_request
 
 
 def carried(tools: GuardedTools, found: tuple[ParameterMeaning, ...], asked: ToolGoals) -> ToolRun:
-    errand = tool_request(asked, tools.catalogue, ParameterMatcher(meanings=found))
-    return carry_out(tools, errand, Learnt(meanings=found))
+    request = tool_request(asked, tools.catalogue, ParameterMatcher(meanings=found))
+    return carry_out(tools, request, Learnt(meanings=found))
 
 
 def parcels(

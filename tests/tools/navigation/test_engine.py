@@ -1,4 +1,4 @@
-"""What the one engine for errands keeps: refusals that pass, the log of what it learnt, plans."""
+"""The one engine for tool tasks keeps refusals that pass, the log of what it learnt, and plans."""
 
 from __future__ import annotations
 

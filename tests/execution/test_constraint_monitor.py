@@ -36,15 +36,15 @@ def test_what_is_left_judges_the_rest_as_the_validator_judges_all(
         steps.append(data.draw(st.sampled_from(able)))
         assert walk.apply(steps[-1]).ok
     judged = Validator(task).check(steps).valid
-    promises, validator = ConstraintMonitor.of(task), Validator(task)
+    monitor, validator = ConstraintMonitor.of(task), Validator(task)
     for number, step in enumerate((*steps, None)):
-        rest, state = with_constraints(task, validator.state, promises.left)
+        rest, state = with_constraints(task, validator.state, monitor.left)
         ahead = Validator(rest, state=state).check(steps[number:])
-        assert judged == (ahead.valid and not promises.broken)
+        assert judged == (ahead.valid and not monitor.broken)
         if step is not None:
             validator.apply(step)
-            promises.observe(validator.state)
-    assert judged == (not promises.broken and not promises.unmet(validator.state))
+            monitor.observe(validator.state)
+    assert judged == (not monitor.broken and not monitor.unmet(validator.state))
 
 
 def ran(env: Tampered, request: str, *constraints: str) -> Ran:

@@ -1,4 +1,4 @@
-"""Errands are carried out in shops of drawn people and orders, whose tools fail in drawn ways."""
+"""Tasks are carried out in shops of drawn people and orders, whose tools fail in drawn ways."""
 
 from __future__ import annotations
 
@@ -224,12 +224,12 @@ def address_book() -> tuple[PythonTools, dict[str, Any]]:
 def test_an_address_that_stands_in_a_result_is_asked_for(kind: CallFailure | None) -> None:
     tools, homes = address_book()
     faults = {"get_user_details": ToolFault(kind)} if kind else {}
-    errand = ToolRequest(
+    request = ToolRequest(
         (GoalCall("keep_order", {"order_id": "#2"}),
          GoalCall("send_order", {"order_id": "#1", "city": "Bonn", "street": EntityQuery()})),
         (NamedValue("user_id", "ann_1"),),
     )  # fmt: skip
-    went = carry_out(GuardedTools(FaultyTools(tools, faults), "orders"), errand)
+    went = carry_out(GuardedTools(FaultyTools(tools, faults), "orders"), request)
     assert went.decision.ask == ("street",) and not went.outcomes
     assert homes["#1"] == {"city": "Ulm", "street": "A 1"}
 

@@ -1,4 +1,4 @@
-"""The rungs of the ladder: each where it helps, within its bounds, and told."""
+"""Recovery strategies: each where it helps, within its bounds, and reported."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_what_is_out_of_sight_is_gone_to_again() -> None:
 
 
 @pytest.mark.slow
-def test_the_ladder_is_climbed_rung_by_rung_and_ends() -> None:
+def test_strategies_are_tried_one_after_another_and_end() -> None:
     ran = run("make coffee", silent("PickupObject", 99), max_replans=2)
     assert not ran.finished.reached
     assert [r.rung for r in ran.recoveries] == ["retry", "re-navigate", "satisfy", "satisfy"]
@@ -111,7 +111,7 @@ def trouble(done: int, action: int, *, is_done: bool = False) -> Impasse:
 
 
 @pytest.mark.slow
-def test_rungs_propose_only_what_reaches_the_goal() -> None:
+def test_strategies_propose_only_what_reaches_the_goal() -> None:
     stuck = trouble(3, 3)
     assert retry(stuck) == (stuck.action, *stuck.rest)
     skipped = trouble(2, 3)  # the step to the machine is missing
