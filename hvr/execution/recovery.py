@@ -34,8 +34,8 @@ from hvr.values import Value
 #     ask                tell the policy             what no strategy above can repair
 #
 # The first two go on with the plan as it is, the others make a new one. A step is proposed only
-# if the domain says that the plan then reaches its goal. The last resort is to give up, with an
-# account of what remains.
+# if the domain says that the plan then reaches its goal. The last resort is to give up, with a
+# report of what remains.
 
 REPAIR_SECONDS = 2.0
 """Seconds that `satisfy` may look for steps."""

@@ -1,4 +1,4 @@
-"""A goal said back in plain words, from its PDDL alone: whoever has read the request.
+"""A paraphrase of a goal in plain words, from its PDDL alone, whatever read the request.
 
     (exists (?m - mug ?t - diningtable) (and (contains ?m coffee) (on ?m ?t)))
     a mug contains coffee and is on a dining table

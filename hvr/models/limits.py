@@ -148,7 +148,7 @@ class Limits:
 
 
 class Budget:
-    """An account of what was used against limits.
+    """A record of what was used against limits.
 
     Models, threads and, with a ledger, processes may share it.
 

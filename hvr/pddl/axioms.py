@@ -224,7 +224,7 @@ class _Fixpoint:
 
     def settle(self, stratum: _Stratum) -> None:
         """Derive all that a stratum yields, or remember it."""
-        # Most steps change nothing that a stratum reads, so that a look-up replaces the fixpoint.
+        # Most steps change nothing that a stratum reads, so that a lookup replaces the fixpoint.
         # An atom that got its bit only now is read as false by older keys, which it was.
         known = self.task.bits_of
         read = 0

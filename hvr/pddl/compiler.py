@@ -392,7 +392,7 @@ def value(name: str, binding: Binding) -> str:
 # Templates ----------------------------------------------------------------------------------------
 # Actions whose condition and effect are conjunctions of literals, prepared for grounding.
 #
-# Most actions of most domains are of this kind. Making one ground is then a few look-ups.
+# Most actions of most domains are of this kind. Making one ground is then a few lookups.
 
 _Row = Callable[[tuple[str, ...]], Any]
 _Literal = tuple[str, _Row, bool]

@@ -104,7 +104,7 @@ def _related(kind: str, words: GoalVocabulary) -> Iterable[str]:
 # Ask a model for a goal, check it, and send back what is wrong.
 #
 # request ─▶ predicates, kinds, knowledge ─▶ goal ─▶ words, types, affordances
-#     ─▶ already so? ─▶ a plan? ─▶ the goal said back in words
+#     ─▶ already so? ─▶ a plan? ─▶ the goal paraphrased
 
 MAX_CORRECTIONS = 2
 """Most corrections of a goal: a request costs 1 to 3 calls."""

@@ -47,7 +47,7 @@ from hvr.tools.navigation.request import (
 # The calls of a task, one after another: which comes next, and what became of each.
 
 MAX_ERROR_CHARACTERS = 300
-"""Characters of what a tool says of a failure that are told on."""
+"""Characters of a tool's error message that are reported."""
 
 ConfirmDone = Callable[[ToolCall], "bool | None"]
 """Asks the user whether a call that failed was done all the same; None if nobody can say."""

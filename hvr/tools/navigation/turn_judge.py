@@ -196,7 +196,7 @@ class _Wording:
         self._by_vector = linear.LogisticRegression(C=5, **balanced).fit(encode(requests), asks)
 
     def told(self, requests: Sequence[str]) -> Vectors:
-        """Return (requests, 2): how surely something is missing, by words and by meaning."""
+        """Return (requests, 2): the confidence that something is missing, by words and meaning."""
         if not self._telling:
             return np.zeros((len(requests), 2))
         counted = self._words.transform([masked(request) for request in requests])
@@ -344,7 +344,7 @@ class LearntMoves:
 
     @property
     def better(self) -> bool:
-        """Whether it was surely better than always making the commonest move."""
+        """Whether it was significantly better than always making the commonest move."""
         return self.figures["by_chance"] <= MAX_P_VALUE
 
     def decide(self, turn: Turn, catalogue: Catalogue, encode: Encoder) -> TurnDecision:
