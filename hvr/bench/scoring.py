@@ -111,15 +111,8 @@ def score(
     goal = _goal(task.goal, scene)
     plan = record.plan.actions
     replay = replay_plan(arena, plan)
-    correctness, at_home = None, scene == truth.scene
-    if at_home:
-        correctness, _ = best_correctness(
-            plan,
-            truth,
-            lambda v: (
-                _valid(arena, goal, v) and keeps_constraints(scene, task.constraints, v.steps)
-            ),
-        )
+    at_home = scene == truth.scene
+    correctness = _correctness(plan, task, arena, goal) if at_home else None
     length = len(truth.steps) if at_home else task.optimum[scene].steps
     keeps = keeps_constraints(scene, task.constraints, plan)
     success = replay.failure is None and replay.state.holds(goal) and keeps
@@ -133,9 +126,7 @@ def score(
         plan_length=len(plan),
         truth_length=length,
         pc=correctness,
-        es=execution_success(correctness, run.executed, length)
-        if run is not None and correctness is not None
-        else None,
+        es=_execution_share(correctness, run, length),
         ld=length_discrepancy(len(plan), length),
         epv=expanded_plan_verification(replay.verified, replay.total),
         **_verification(record),
@@ -154,6 +145,26 @@ def score(
         spent=spent or MeteredUse(),
         failures=_failures(record, replay, success, run, keeps=keeps),
     )
+
+
+def _execution_share(
+    correctness: float | None, run: ExecutionOutcome | None, length: int
+) -> float | None:
+    if run is None or correctness is None:
+        return None
+    return execution_success(correctness, run.executed, length)
+
+
+def _correctness(
+    plan: Sequence[GroundAction], task: PaperTask, arena: Task, goal: Expression
+) -> float | None:
+    truth = task.ground_truth
+
+    def is_valid(variant: GroundTruth) -> bool:
+        kept = keeps_constraints(truth.scene, task.constraints, variant.steps)
+        return kept and _valid(arena, goal, variant)
+
+    return best_correctness(plan, truth, is_valid)[0]
 
 
 def _verification(record: PlanningRecord) -> dict[str, float | None]:

@@ -8,7 +8,7 @@ clause  := verb (and verb)* group ((and | ,) group)*
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from hvr.errors import LanguageError
 from hvr.language.cursor import STOPS, Cursor, next_thing
@@ -257,15 +257,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
         elif clauses and clauses[-1].verb is not None and (means := _with_it(cursor)) is not None:
             clauses[-1] = done_with(clauses[-1], means)
         elif linker := cursor.take("then", "and", "first"):
-            then = then or linker.role == "then"
-            if then and clauses and _verb_left_out(cursor, clauses[-1]):
-                group = read_group(cursor, "then")
-                clauses += ordered([Clause(clauses[-1].verb, (group,))], then)
-                then = False
-            place = cursor.function("prep", "from")
-            if place and clauses and cursor.starts_thing(cursor.at + place.length):
-                clauses += ordered([_elliptic(cursor, clauses[-1])], then)
-                then = False
+            then = _linked(cursor, clauses, then or linker.role == "then")
         elif prohibits(cursor):
             forbidden = read_prohibition(cursor)
             if isinstance(forbidden, Prohibition):
@@ -273,13 +265,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             else:
                 clauses.append(forbidden)
         else:
-            apart = not clauses or start == 0 or _separated(cursor, start)
-            read = _choice_of_clauses(cursor)
-            if not apart and any(clause.verb is None for clause in read):
-                cursor.at = start  # 'make coffee bread'
-                raise cursor.lost()
-            if cursor.word() in STOPS and _tells(cursor, start):
-                read = [clause.replace(given=clause.verb is None) for clause in read]
+            read = _separate_clauses(cursor, clauses, start)
             if _keeps(cursor, start):
                 prohibitions += [p for clause in read for p in kept(clause)]
             if clauses and not then and cursor.take("first"):  # 'put it away, but wash it first'
@@ -291,6 +277,30 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
         if cursor.at == start:  # nothing was read, and nothing would be the next time
             raise cursor.lost()
     return tuple(told(clauses)), tuple(prohibitions)
+
+
+def _linked(cursor: Cursor, clauses: list[Clause], then: bool) -> bool:
+    """Add a clause without a verb after 'and' or 'then'; return whether 'then' still counts."""
+    if then and clauses and _verb_left_out(cursor, clauses[-1]):
+        group = read_group(cursor, "then")
+        clauses += ordered([Clause(clauses[-1].verb, (group,))], then)
+        then = False
+    place = cursor.function("prep", "from")
+    if place and clauses and cursor.starts_thing(cursor.at + place.length):
+        clauses += ordered([_elliptic(cursor, clauses[-1])], then)
+        then = False
+    return then
+
+
+def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> list[Clause]:
+    apart = not before or start == 0 or _separated(cursor, start)
+    read = _choice_of_clauses(cursor)
+    if not apart and any(clause.verb is None for clause in read):
+        cursor.at = start  # 'make coffee bread'
+        raise cursor.lost()
+    if cursor.word() in STOPS and _tells(cursor, start):
+        read = [clause.replace(given=clause.verb is None) for clause in read]
+    return read
 
 
 def _tells(cursor: Cursor, start: int) -> bool:

@@ -299,15 +299,8 @@ def build_lexicon(
                 add(plural, Noun(object_class, plural=True))
     # Before the function words come in: nobody who misspells a thing means 'the'.
     content = frozenset(key[0] for key in entries if len(key) == 1 and len(key[0]) > 2)
-    for role, phrases in FUNCTION_WORDS.items():
-        items = phrases.items() if isinstance(phrases, Mapping) else ((p, p) for p in phrases)
-        for phrase, value in items:
-            add(phrase, FunctionWord(role, value))
-    for role, patterns in ROOM_WORDS.items():
-        for room in rooms:
-            for pattern in patterns:
-                phrase = pattern.format(room)
-                add(phrase, FunctionWord(role, phrase))
+    for phrase, word in _function_words(rooms):
+        add(phrase, word)
     taken = frozenset(entries)
     for phrase, object_class, label in loose:
         for number, form in enumerate((phrase, *plurals(phrase))):
@@ -315,6 +308,18 @@ def build_lexicon(
                 add(form, Noun(object_class, plural=number > 0, loose=label))
     known_entries = {key: tuple(value) for key, value in entries.items()}
     return Lexicon(known_entries, content, frozenset(fixed))
+
+
+def _function_words(rooms: Iterable[str]) -> Iterator[tuple[str, FunctionWord]]:
+    for role, phrases in FUNCTION_WORDS.items():
+        items = phrases.items() if isinstance(phrases, Mapping) else ((p, p) for p in phrases)
+        for phrase, value in items:
+            yield phrase, FunctionWord(role, value)
+    for role, patterns in ROOM_WORDS.items():
+        for room in rooms:
+            for pattern in patterns:
+                phrase = pattern.format(room)
+                yield phrase, FunctionWord(role, phrase)
 
 
 def _gerund(phrase: str) -> str:

@@ -584,14 +584,19 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
             return read_adjunct(cursor)
         cursor.at = saved
         return None
+    return _adjunct_after(cursor, length, function.role)
+
+
+def _adjunct_after(cursor: Cursor, length: int, role: str) -> Adjunct:
+    """Read the adjunct whose preposition of so many words stands here."""
     start = cursor.at
     cursor.at += length
     word = cursor.between(start)
-    if function.role in {"with", "of"}:
+    if role in {"with", "of"}:
         things = read_things(cursor, word, listing=True)
         contained = "" if word in _ACCOMPANIED else "in"
         return Adjunct("with", word, things, read_inside(cursor) or contained)
-    kind = "place" if function.role == "prep" else function.role
+    kind = "place" if role == "prep" else role
     if word in {"between", "in between", "among"}:
         return Adjunct(kind, word, read_things(cursor, word, listing=True))
     adjunct = Adjunct(kind, word, (read_one_of(cursor, word),))

@@ -324,13 +324,9 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
         )
     recorded = None
     if policy.asks_model:
-        # Imported only where a model is asked: `hvr plan` starts fast.
-        from hvr.models.config import read_config
         from hvr.models.connect import recorded_run
 
-        # Named here for good: the environment may be another when the run is gone on with.
-        named = read_config(options.model.spec, trust_project=options.model.trust_project).spec
-        options = replace(options, model=replace(options.model, spec=named))
+        options = replace(options, model=_named_model(options.model))
         recorded = recorded_run(options.model)
     if recorded is not None:
         if text is None and task is None:
@@ -348,14 +344,10 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
     ENVIRONMENTS.check(environment)
     if options.env is None and not world.trusted:
         ENVIRONMENTS.check_from_file(environment, world.file)
-    if chosen is not None and scene not in chosen.scenes:
-        raise ImpossibleGoalError(
-            f"{scene} lacks what {chosen.id} needs ({', '.join(chosen.requires)}); "
-            f"scenes that have it: {', '.join(chosen.scenes)}"
-        )
+    if chosen is not None:
+        _check_scene(scene, chosen)
     if options.sight is None:
-        unseen = chosen is not None and chosen.unseen
-        options = replace(options, sight=str(Sight.DOORS if unseen else Sight.OMNISCIENT))
+        options = replace(options, sight=_default_sight(chosen))
     return RunRequest(
         text=chosen.goal_oriented if chosen else text or "",
         task=chosen,
@@ -367,6 +359,26 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
         planner=planner,
         faults=faults,
     )
+
+
+def _named_model(model: ModelChoice) -> ModelChoice:
+    # Imported only where a model is asked: `hvr plan` starts fast.
+    from hvr.models.config import read_config
+
+    # Named here for good: the environment may be another when the run is gone on with.
+    return replace(model, spec=read_config(model.spec, trust_project=model.trust_project).spec)
+
+
+def _default_sight(task: PaperTask | None) -> str:
+    return str(Sight.DOORS if task is not None and task.unseen else Sight.OMNISCIENT)
+
+
+def _check_scene(scene: str, task: PaperTask) -> None:
+    if scene not in task.scenes:
+        raise ImpossibleGoalError(
+            f"{scene} lacks what {task.id} needs ({', '.join(task.requires)}); "
+            f"scenes that have it: {', '.join(task.scenes)}"
+        )
 
 
 def _place(options: Options, task: PaperTask | None) -> tuple[WorldFile, str]:

@@ -180,24 +180,16 @@ class Validator(Stepper):
         timed = domain.durative_actions or domain.moves or self.task.problem.timed_init
         plain = None if timed else plain_plan(text, self.epsilon)
         if plain is not None and self._by_states:
-            steps, known, count = plain.steps, self._by_text, len(plain.steps)
+            known = self._by_text
             report = check_quickly(
                 self.state,
-                steps,
+                plain.steps,
                 lambda step: known.get(step) or self._operator(step),
                 self.step_number,
                 self._states_by_text,
             )
             if not isinstance(report, ValidationReport) and on_failure is OnFailure.STOP:
-                # What is behind the step that cannot be executed is not read.
-                step_at = plain.read
-                before = [known.get(step) or self._operator(step) for step in steps[:report]]
-                failing = [step_at(report + 1)] if report < count else []
-                executed = [operator for operator in before if operator is not None]
-                report = self._explained(executed, failing).replace(steps=count)
-                from hvr.validation.violations import with_step_locations
-
-                report = with_step_locations(report, step_at, self.step_number)
+                report = self._failed_at(plain, report)
             if isinstance(report, ValidationReport):
                 told = (*report.notes, *overlooked, *((_CALLS,) if plain.calls else ()))
                 return report.replace(notes=told) if told else report
@@ -217,6 +209,17 @@ class Validator(Stepper):
         if plan.notation == "call":
             notes.append(_CALLS)
         return report.replace(notes=(*report.notes, *notes)) if notes else report
+
+    def _failed_at(self, plain: PlainPlan, executed_steps: int) -> ValidationReport:
+        # What is behind the step that cannot be executed is not read.
+        from hvr.validation.violations import with_step_locations
+
+        steps, known, count = plain.steps, self._by_text, len(plain.steps)
+        before = [known.get(step) or self._operator(step) for step in steps[:executed_steps]]
+        failing = [plain.read(executed_steps + 1)] if executed_steps < count else []
+        executed = [operator for operator in before if operator is not None]
+        report = self._explained(executed, failing).replace(steps=count)
+        return with_step_locations(report, plain.read, self.step_number)
 
     def _judged_in_order(self, plain: PlainPlan, on_failure: OnFailure) -> ValidationReport:
         try:

@@ -258,6 +258,10 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         default="1",
         help=("how many (5 stands for 0 to 4), or which, as in 0,7 (default: %(default)s)"),
     )
+    _add_execution_options(parser)
+
+
+def _add_execution_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scene", help="where (default: where each task has its ground truth)")
     parser.add_argument(
         "--jobs",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,6 +57,12 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help=("a PDDL plan, the folder of an hvr run, or logs of agents (JSON)"),
     )
+    _add_goal_options(parser)
+    _add_judging_options(parser)
+    _add_output_options(parser)
+
+
+def _add_goal_options(parser: argparse.ArgumentParser) -> None:
     goal = parser.add_argument_group("what the plan is for")
     goal.add_argument("--goal", metavar="SENTENCE", type=utf8_text, help="in English, in a scene")
     goal.add_argument(
@@ -85,6 +92,9 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help=("the links of the tools (default: those that follow from the tools)"),
     )
+
+
+def _add_judging_options(parser: argparse.ArgumentParser) -> None:
     judging = parser.add_argument_group("judging")
     judging.add_argument(
         "--lenient",
@@ -117,6 +127,9 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=("look some seconds for a shorter plan with other steps: advice, no finding"),
     )
+
+
+def _add_output_options(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
     output.add_argument(
         "--fix",
@@ -146,7 +159,7 @@ def run_judge(args: argparse.Namespace) -> int:
         PddlError: a PDDL file is wrong.
     """
     from hvr.doors.cli.output import check_writable, print_json
-    from hvr.judging.reports import lines, sarif
+    from hvr.judging.reports import sarif
 
     if args.json + args.sarif + (args.format != "text") > 1:
         raise UsageError("give one of --json, --sarif and --format")
@@ -155,15 +168,7 @@ def run_judge(args: argparse.Namespace) -> int:
         if path is not None:
             check_writable(path)
     results = _judged(args)
-    for result in results:
-        if result.note:
-            print(f"hvr judge: {result.file}: {result.note}", file=sys.stderr)
-        if result.validator is not None and not result.steps and result.file.stat().st_size:
-            print(
-                f"hvr judge: {result.file}: 0 steps were read; a step is written as "
-                "(name object ...)",
-                file=sys.stderr,
-            )
+    _warn(results)
     if args.spec is not None:
         results = _with_model(args, results)
     if args.advise:
@@ -197,15 +202,33 @@ def run_judge(args: argparse.Namespace) -> int:
     elif fixed and args.fix == Path("-"):
         print(fixed, end="")
     else:
-        for result in results:
-            if len(results) > 1:
-                print(result.title)
-            if result.read is not None and not result.read.fault:
-                print(result.read)
-            if result.reading:
-                print(f"read as: {result.reading} (of what it can mean, the plan fits this best)")
-            print("\n".join(lines(result.verdict)))
+        _print_text(results)
     return max(result.verdict.exit_code for result in results)
+
+
+def _warn(results: Sequence[JudgedPlan]) -> None:
+    for result in results:
+        if result.note:
+            print(f"hvr judge: {result.file}: {result.note}", file=sys.stderr)
+        if result.validator is not None and not result.steps and result.file.stat().st_size:
+            print(
+                f"hvr judge: {result.file}: 0 steps were read; a step is written as "
+                "(name object ...)",
+                file=sys.stderr,
+            )
+
+
+def _print_text(results: Sequence[JudgedPlan]) -> None:
+    from hvr.judging.reports import lines
+
+    for result in results:
+        if len(results) > 1:
+            print(result.title)
+        if result.read is not None and not result.read.fault:
+            print(result.read)
+        if result.reading:
+            print(f"read as: {result.reading} (of what it can mean, the plan fits this best)")
+        print("\n".join(lines(result.verdict)))
 
 
 def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:

@@ -207,6 +207,10 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         help=("an option of AI2-THOR, such as platform=CloudRendering"),
     )
+    _add_observation_options(group)
+
+
+def _add_observation_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--seed", type=whole_number, help=("seed of the environment (default: 0)"))
     group.add_argument(
         "--sight",

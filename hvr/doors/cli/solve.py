@@ -248,6 +248,15 @@ def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         help=("another goal: PDDL, or a simple sentence in the world's words"),
     )
+    _add_planner_options(parser)
+    _add_set_options(parser)
+    _add_execution_options(parser)
+    add_model_options(parser)
+    add_json(parser, "print one JSON document")
+    parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
+
+
+def _add_planner_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--planner", metavar="NAME", help="see below (default: those that can)")
     parser.add_argument(
         "--optimal",
@@ -290,6 +299,9 @@ def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help=("folder for domain, problem, plan and solution.json; new or empty"),
     )
+
+
+def _add_set_options(parser: argparse.ArgumentParser) -> None:
     sets = parser.add_argument_group("sets")
     sets.add_argument(
         "--jobs",
@@ -305,6 +317,9 @@ def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help=("results of another run of the set, whose costs qualities refer to"),
     )
+
+
+def _add_execution_options(parser: argparse.ArgumentParser) -> None:
     acting = parser.add_argument_group("acting")
     acting.add_argument("--execute", action="store_true", help="carry the plan out, and recover")
     acting.add_argument(
@@ -344,9 +359,6 @@ def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
             "60)"
         ),
     )
-    add_model_options(parser)
-    add_json(parser, "print one JSON document")
-    parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
 
 
 def run_solve(args: argparse.Namespace) -> int:

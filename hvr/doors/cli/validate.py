@@ -110,7 +110,12 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help=("leave out files that are called so; may be given several times"),
     )
+    _add_judging_options(parser)
+    _add_detail_options(parser)
+    _add_report_options(parser)
 
+
+def _add_judging_options(parser: argparse.ArgumentParser) -> None:
     judging = parser.add_argument_group("judging")
     _flag(
         judging,
@@ -126,27 +131,7 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
         "which plan of a text with several, from 1 on; 0: the last",
     )
     _flag(judging, "--lenient", "accept what VAL accepts of what the language forbids")
-    _value(
-        judging,
-        "--epsilon",
-        "N",
-        arguments.number,
-        "steps no further apart are simultaneous (default: tolerance / 10)",
-    )
-    _value(
-        judging,
-        "--tolerance",
-        "N",
-        arguments.number,
-        "how far a duration may be from what its action demands (default: 0.01)",
-    )
-    _value(
-        judging,
-        "--numeric-tolerance",
-        "N",
-        arguments.number,
-        "how far a numeric condition may be missed (default: 0; VAL: 0.0001)",
-    )
+    _add_tolerances(judging)
     _value(
         judging,
         "--until",
@@ -174,6 +159,32 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
 
     add_engine_options(judging)
 
+
+def _add_tolerances(group: argparse._ArgumentGroup) -> None:
+    _value(
+        group,
+        "--epsilon",
+        "N",
+        arguments.number,
+        "steps no further apart are simultaneous (default: tolerance / 10)",
+    )
+    _value(
+        group,
+        "--tolerance",
+        "N",
+        arguments.number,
+        "how far a duration may be from what its action demands (default: 0.01)",
+    )
+    _value(
+        group,
+        "--numeric-tolerance",
+        "N",
+        arguments.number,
+        "how far a numeric condition may be missed (default: 0; VAL: 0.0001)",
+    )
+
+
+def _add_detail_options(parser: argparse.ArgumentParser) -> None:
     asking = parser.add_argument_group("asking for more")
     asking.add_argument(
         "--on-failure",
@@ -225,6 +236,8 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
         help=("write a proof of the verdict on the one plan, for hvr check"),
     )
 
+
+def _add_report_options(parser: argparse.ArgumentParser) -> None:
     reporting = parser.add_argument_group("reporting")
     add_report_arguments(reporting)
     reporting.add_argument("--json", action="store_true", help="short for --format json")
@@ -245,17 +258,21 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
         "--require-plans",
         "report problems without a plan and domains without a problem (HVR007)",
     )
-    reporting.add_argument(
+    _add_mode_options(reporting)
+
+
+def _add_mode_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
         "--baseline",
         metavar="FILE",
         help=("report only findings that this file of accepted ones does not have"),
     )
-    reporting.add_argument(
+    group.add_argument(
         "--update-baseline",
         action="store_true",
         help=("write the findings of this run to the file of --baseline, and exit with 0"),
     )
-    reporting.add_argument(
+    group.add_argument(
         "--changed-since",
         metavar="REV",
         help=(
@@ -263,12 +280,12 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
             "problems"
         ),
     )
-    reporting.add_argument(
+    group.add_argument(
         "--watch",
         action="store_true",
         help=("validate again whenever a file changes, until Ctrl-C"),
     )
-    reporting.add_argument(
+    group.add_argument(
         "--rows",
         metavar="FILE",
         help=(
@@ -279,7 +296,7 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
             "where it was killed"
         ),
     )
-    reporting.add_argument(
+    group.add_argument(
         "--serve",
         action="store_true",
         help=(
@@ -287,7 +304,7 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
             "standard input"
         ),
     )
-    reporting.add_argument(
+    group.add_argument(
         "--texts-only",
         action="store_true",
         help=("with --serve: open no file that a request names"),

@@ -150,6 +150,14 @@ def solve(
     best = outcome.best
     if best is None and not outcome.proven:
         raise _undecided(outcome, ends)
+    return _solution(task, outcome, ends)
+
+
+_Ends: TypeAlias = Mapping[str, tuple[PlannerEnd, str]]
+
+
+def _solution(task: Task, outcome: RaceResult, ends: _Ends) -> Solution:
+    best, metric = outcome.best, task.problem.metric
     notes = (
         []
         if best is None
@@ -166,11 +174,8 @@ def solve(
         tuple(dict.fromkeys(notes)),
         len(task.objects),
         {name: why for name, (_, why) in ends.items()},
-        parsed.metric is not None and parsed.metric.direction == "maximize",
+        metric is not None and metric.direction == "maximize",
     )
-
-
-_Ends: TypeAlias = Mapping[str, tuple[PlannerEnd, str]]
 
 
 @dataclass(frozen=True)

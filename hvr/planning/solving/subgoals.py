@@ -11,7 +11,7 @@ false by rules counts as false.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import floor, inf
@@ -282,16 +282,9 @@ class Subgoals:
                 supporters[condition] = unit, repeats
                 heappush(queue, (cost, condition))
 
-        # By way of text: testing bit after bit of a long integer copies it each time.
-        text = f"{bits:b}"[::-1].ljust(self._width, "0")
-        for bit, number in self._positive:
-            if text[bit] == "1":
-                costs[number] = 0.0
-                queue.append((0.0, number))
-        for bit, number in self._negative:
-            if text[bit] == "0" or self._derived >> bit & 1:
-                costs[number] = 0.0
-                queue.append((0.0, number))
+        for number in self._true_literals(bits):
+            costs[number] = 0.0
+            queue.append((0.0, number))
         missing: dict[int, float] = {}
         for number, comparison in self._comparisons.items():
             excess = comparison.excess(values)
@@ -333,6 +326,16 @@ class Subgoals:
         if any(costs[condition] == inf for condition in self._goal):
             return None
         return self._relaxed_plan(costs, supporters)
+
+    def _true_literals(self, bits: int) -> Iterator[int]:
+        # By way of text: testing bit after bit of a long integer copies it each time.
+        text = f"{bits:b}"[::-1].ljust(self._width, "0")
+        for bit, number in self._positive:
+            if text[bit] == "1":
+                yield number
+        for bit, number in self._negative:
+            if text[bit] == "0" or self._derived >> bit & 1:
+                yield number
 
     def _repeats(
         self, number: int, excess: float, gain: float, unit: _Supporter, values: Values

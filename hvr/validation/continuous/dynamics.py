@@ -259,14 +259,8 @@ def apply_events(
         moment: The moment of the events.
         reading: The truth of conditions before the events.
     """
-    for ref, event in zip(refs, events, strict=True):
-        if event in happened:
-            message = (
-                f"The event {event.action} would happen again at once at "
-                f"{_time(ref)}: what follows from it makes its condition true "
-                "again, or leaves it so."
-            )
-            return EventFailure(FailureKind.EVENT, event, message)
+    if (repeated := _repeated(refs, events, happened)) is not None:
+        return repeated
     steps = [
         access(state, StepParts(e.binding, e.schema.precondition, e.schema.effect, (e.operator,)))
         for e in events
@@ -299,6 +293,20 @@ def apply_events(
             return EventFailure(FailureKind.EVENT, event, message)
         touched.append((mine, frozenset(change[1] for change in changes)))
     return EventEffects(state.bits & ~delete | add, after, tuple(touched))
+
+
+def _repeated(
+    refs: Sequence[StepRef], events: Sequence[GroundEvent], happened: Collection[GroundEvent]
+) -> EventFailure | None:
+    for ref, event in zip(refs, events, strict=True):
+        if event in happened:
+            message = (
+                f"The event {event.action} would happen again at once at "
+                f"{_time(ref)}: what follows from it makes its condition true "
+                "again, or leaves it so."
+            )
+            return EventFailure(FailureKind.EVENT, event, message)
+    return None
 
 
 def _changed(

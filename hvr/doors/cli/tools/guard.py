@@ -80,6 +80,10 @@ def add_guard_arguments(parser: argparse.ArgumentParser) -> None:
         default=30.0,
         help=("time for one answer of the server (default: 30)"),
     )
+    _add_policy_options(parser)
+
+
+def _add_policy_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="let only reading calls pass")
     parser.add_argument(
         "--yes",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 from hvr.doors.cli.tools.approval import warn_malformed_tools
 from hvr.doors.cli.tools.request import (
+    OpenedRequest,
     add_reader,
     add_request_arguments,
     connect_model,
@@ -49,7 +51,6 @@ def run_plan(args: argparse.Namespace) -> int:
     Raises:
         HvrError: the world cannot be opened, or speaks of what is not there.
     """
-    from hvr.base.printable import one_line
     from hvr.doors.cli.output import print_json
     from hvr.tools.calling.guard import GuardedTools
     from hvr.tools.navigation.chains import NextMove
@@ -91,18 +92,24 @@ def run_plan(args: argparse.Namespace) -> int:
     if args.json:
         print_json(result)
     else:
-        warn_malformed_tools(asked.tools.catalogue.left_out)
-        if why:
-            print(one_line(why))
-        if doubted:
-            print("doubted: it is to be confirmed before anything is called (--yes, or --goal)")
-        print(one_line(f"{decision.move.value}: {decision.why}"))
-        effects = {tool.name: tool.effect.value for tool in asked.tools.catalogue.tools}
-        for number, name in enumerate(result["calls"], 1):
-            print(f"{number:5}  {one_line(name)}  ({effects[steps_chain.tool(name)]})")
-        for said in result["conditions"]:
-            print(f"learnt: {one_line(said)}")
+        _print_plan(asked, result, {name: steps_chain.tool(name) for name in result["calls"]})
         if model is not None and model.simulated:
             print("the model was SIMULATED")
     code = {NextMove.STOP: 1, NextMove.ASK: 2}.get(decision.move, 0)
     return 2 if doubted and not code else code
+
+
+def _print_plan(asked: OpenedRequest, result: Mapping[str, Any], tools: Mapping[str, str]) -> None:
+    from hvr.base.printable import one_line
+
+    warn_malformed_tools(asked.tools.catalogue.left_out)
+    if result["read"]:
+        print(one_line(result["read"]))
+    if result["doubted"]:
+        print("doubted: it is to be confirmed before anything is called (--yes, or --goal)")
+    print(one_line(f"{result['decision']}: {result['why']}"))
+    effects = {tool.name: tool.effect.value for tool in asked.tools.catalogue.tools}
+    for number, name in enumerate(result["calls"], 1):
+        print(f"{number:5}  {one_line(name)}  ({effects[tools[name]]})")
+    for said in result["conditions"]:
+        print(f"learnt: {one_line(said)}")

@@ -106,6 +106,11 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help=("a value that is known: JSON, or a text; may be repeated"),
     )
+    _add_learnt_options(parser)
+    add_json(parser, "print one JSON document")
+
+
+def _add_learnt_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--encoder",
         default="lexical-hash",
@@ -133,7 +138,6 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
             "whether any tool is of use, and which (default: what the world names)"
         ),
     )
-    add_json(parser, "print one JSON document")
 
 
 def open_request(args: argparse.Namespace) -> OpenedRequest:

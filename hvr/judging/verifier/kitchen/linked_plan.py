@@ -191,12 +191,7 @@ def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
             # That a place is free is a fact about each thing that there is; only who freed it
             # tells something of the plan.
             needs = [n for n in needs if n.producer != INITIAL_STATE or not _is_absence(n.fact)]
-            makes = tuple(
-                sorted(
-                    [_fact(a, True) for a in report.added]
-                    + [_fact(a, False) for a in report.deleted]
-                )
-            )
+            makes = _made(report)
             for fact in makes:
                 atom = Atom(fact.predicate, fact.args)
                 since[fact] = len(steps)
@@ -240,6 +235,11 @@ def start_of(problem: Problem) -> dict[str, list[Fact]]:
     for fact in sorted(facts):
         found.setdefault(fact.args[0], []).append(fact)
     return found
+
+
+def _made(report: StepReport) -> tuple[Fact, ...]:
+    added = [_fact(atom, True) for atom in report.added]
+    return tuple(sorted(added + [_fact(atom, False) for atom in report.deleted]))
 
 
 def _applied(validator: Validator, action: GroundAction, number: int) -> StepReport:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from functools import cache
+from typing import TypeAlias
 from zoneinfo import available_timezones
 
 from hvr.tools.calling.calls import Json
@@ -99,6 +100,7 @@ def spans_of(text: str) -> tuple[ValueSpan, ...]:
 
 
 _Read = Callable[[str, int, int, ValueForm], "ValueSpan | None"]
+_FormRule: TypeAlias = tuple[ValueForm, re.Pattern[str], _Read]
 
 
 def _plain(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | None:
@@ -336,8 +338,11 @@ _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DAY = "|".join([*WEEKDAYS, *RELATIVE_DAYS])
 
 
-def _compiled() -> tuple[tuple[ValueForm, re.Pattern[str], _Read], ...]:
-    day = r"\d{1,2}(?:st|nd|rd|th)?"
+def _compiled() -> tuple[_FormRule, ...]:
+    return (*_quoted_forms(), *_names_and_paths(), *_times_and_numbers())
+
+
+def _quoted_forms() -> tuple[_FormRule, ...]:
     return (
         (ValueForm.QUOTED, re.compile(r'"(?P<v>[^"\n]+)"'), _plain),
         (ValueForm.QUOTED, re.compile(r"“(?P<v>[^”\n]+)”"), _plain),
@@ -347,6 +352,11 @@ def _compiled() -> tuple[tuple[ValueForm, re.Pattern[str], _Read], ...]:
             re.compile(r"(?<![\w])['‘](?P<v>[^'’\n]*(?:['’]\w[^'’\n]*)*)['’](?!\w)"),
             _plain,
         ),
+    )
+
+
+def _names_and_paths() -> tuple[_FormRule, ...]:
+    return (
         (ValueForm.URL, re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s<>]+"), _plain),
         (ValueForm.EMAIL, re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), _plain),
         (
@@ -384,6 +394,12 @@ def _compiled() -> tuple[tuple[ValueForm, re.Pattern[str], _Read], ...]:
             ),
             _path,
         ),
+    )
+
+
+def _times_and_numbers() -> tuple[_FormRule, ...]:
+    day = r"\d{1,2}(?:st|nd|rd|th)?"
+    return (
         (
             ValueForm.DATE,
             re.compile(

@@ -203,19 +203,7 @@ class RequestReader:
             ranked[:_LIKELY], key=lambda one: -(one.score + _completed(one.call, clause))
         )
         related = [one for one in ranked if only or self._related(one, clause, verb)]
-        named = [o for o in related if o.verb >= SAME_VERB and o.tool.effect is not Effect.READS]
-        if named:
-            # "Return Emma" returns the book, although a query "returns" things.
-            fit = max(one.fit for one in named)
-            related = [
-                one
-                for one in related
-                if one.verb >= SAME_VERB or (one.tool.effect is not Effect.READS and one.fit > fit)
-            ]
-        # Of equally good tools, one that takes said values wins.
-        takes = [one for one in related if any(s.start in one.call.used for s in clause.spans)]
-        most = max((one.verb for one in takes), default=0.0)
-        related = [one for one in related if one in takes or one.verb > most]
+        related = _best_suited(related, clause)
         if not related:
             return _ClauseGoal(clause, unread=_words(clause))
         best = related[0]
@@ -476,6 +464,22 @@ class RequestReader:
 
 def _score(one: ToolEvidence, clause: RequestClause) -> float:
     return one.score + _completed(one.call, clause)
+
+
+def _best_suited(related: Sequence[ToolEvidence], clause: RequestClause) -> list[ToolEvidence]:
+    named = [o for o in related if o.verb >= SAME_VERB and o.tool.effect is not Effect.READS]
+    if named:
+        # "Return Emma" returns the book, although a query "returns" things.
+        fit = max(one.fit for one in named)
+        related = [
+            one
+            for one in related
+            if one.verb >= SAME_VERB or (one.tool.effect is not Effect.READS and one.fit > fit)
+        ]
+    # Of equally good tools, one that takes said values wins.
+    takes = [one for one in related if any(s.start in one.call.used for s in clause.spans)]
+    most = max((one.verb for one in takes), default=0.0)
+    return [one for one in related if one in takes or one.verb > most]
 
 
 def _completed(call: ReadCall, clause: RequestClause) -> float:
