@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,13 @@ from tools.measure_house import (
     Module,
     children,
     foreign_imports,
+    functions_of,
     homonyms_of,
+    imports_of,
     modules_of,
+    room_of,
     rooms_of,
+    targets,
     upward_imports,
 )
 
@@ -20,6 +25,8 @@ REPOSITORY = Path(__file__).parents[1]
 NOT_INSTALLED = ("benchmarks", "studies", "tests", "tools")
 # One name for two things costs a reader more than a longer name.
 MOST_HOMONYMS = 3
+LONGEST_FUNCTION = 60
+MOST_UNFORMATTED = 20
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +67,29 @@ def test_the_package_imports_nothing_that_is_not_installed_with_it(
 def test_few_classes_share_a_name(modules: tuple[Module, ...]) -> None:
     homonyms = homonyms_of(modules)
     assert len(homonyms) <= MOST_HOMONYMS, homonyms
+
+
+def test_no_function_is_longer_than_a_screen(modules: tuple[Module, ...]) -> None:
+    functions = (function for module in modules for function in functions_of(module))
+    assert [f for f in functions if f.lines > LONGEST_FUNCTION] == []
+
+
+def test_the_formatter_decides(modules: tuple[Module, ...]) -> None:
+    assert sum(module.source.count("# fmt: skip") for module in modules) < MOST_UNFORMATTED
+
+
+def test_rooms_import_each_other_without_a_cycle(
+    modules: tuple[Module, ...], rooms: tuple[str, ...]
+) -> None:
+    paths = {module.name: module.path for module in modules}
+    graph: dict[str | None, set[str | None]] = {}
+    for module in modules:
+        inside = graph.setdefault(room_of(module.path, rooms), set())
+        inside |= {
+            room_of(path, rooms) for found in imports_of(module) for path in targets(found, paths)
+        } - {room_of(module.path, rooms)}
+    graph.pop(None, None)
+    TopologicalSorter(graph).prepare()
 
 
 _ROOMS = ("hvr/errors.py", "hvr/low/", "hvr/high/")

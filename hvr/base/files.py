@@ -240,16 +240,6 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def append_text(path: Path, text: str) -> None:
-    """Add a text to a file, whole or not at all.
-
-    Raises:
-        DataFileError: it cannot be written; what was there still is.
-    """
-    with writing(path), path.open("ab", buffering=0) as file:
-        _append(file, text.encode("utf-8", "backslashreplace"), file.seek(0, os.SEEK_END))
-
-
 def _append(file: FileIO, data: bytes, end: int) -> None:
     try:
         rest = memoryview(data)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from hvr.errors import UndefinedValueError
-from hvr.judging.reduction import reads_of
 from hvr.judging.verdict import CausalLink, Cause, Critique, CritiqueKind
 from hvr.pddl import GroundAction, Misfit, State, Task
 from hvr.pddl.numeric import Values
 from hvr.pddl.state import Conjunction, Operator, set_bits
 from hvr.validation import OnFailure, Validator, search
+from hvr.validation.minimise import reads_of
 
 # Execution trace ----------------------------------------------------------------------------------
 # Each step of a plan as an operator, the state before it, and whether it fails.

@@ -10,6 +10,7 @@ from hvr.errors import InconsistentEffectError, NumberTooLargeError, UndefinedVa
 from hvr.pddl import GroundAction, State, Task
 from hvr.pddl.numeric import Values
 from hvr.pddl.state import Operator, is_satisfiable
+from hvr.validation.minimise import reads_of
 from hvr.validation.search import read_functions
 
 # Relaxed ------------------------------------------------------------------------------------------
@@ -274,16 +275,6 @@ class RelaxedSteps:
 
 _NOTHING: PossibleValues = (0, 0)
 """In place of an abstract state: there is none."""
-
-
-def reads_of(operator: Operator) -> int:
-    """Return the bits that a step depends on."""
-    mask = operator.precondition.mentioned()
-    for condition, _, _ in operator.conditional:
-        mask |= condition.mentioned()
-    for condition, _ in operator.numeric:
-        mask |= condition.mentioned()
-    return mask
 
 
 def makes_of(operator: Operator) -> int:

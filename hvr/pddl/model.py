@@ -712,11 +712,6 @@ def walk(expression: Expression) -> Iterator[Expression]:
         stack.extend(reversed(parts_of(item)))
 
 
-def free_variables(expression: Expression) -> frozenset[str]:
-    """Return the ?variables of a condition that no quantifier in it binds."""
-    return all_free_variables(expression)[id(expression)]
-
-
 def all_free_variables(expression: Expression) -> dict[int, frozenset[str]]:
     """Return the free ?variables of a condition and of all parts of it, by the parts' `id`."""
     result: dict[int, frozenset[str]] = {}

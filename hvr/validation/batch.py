@@ -198,15 +198,6 @@ def _judge_of(
     )
 
 
-def load_model(domain: str, problem: str, options: BatchOptions) -> LoadedModel:
-    """Read a domain and a problem.
-
-    Raises:
-        UnusableModelError: one of the files cannot be read or used.
-    """
-    return ModelReader(options).read(domain, problem)
-
-
 def _warnings(
     lifted: Domain | None, file: str, overlooked: Sequence[Diagnostic]
 ) -> tuple[Finding, ...]:

@@ -82,7 +82,9 @@ class _Elimination:
         self.goal = self.task.goal
         # What follows from a state is found out for the steps that read it only.
         self.readers = {
-            id(operator) for operator in self.operators if _reads(operator) & self.task.derived_bits
+            id(operator)
+            for operator in self.operators
+            if reads_of(operator) & self.task.derived_bits
         }
         self.kept = list(range(len(plan)))
         self.marks: list[_Mark] = [(self._stored(start.bits), start.values)]
@@ -192,7 +194,7 @@ def _worse(task: Task, new: Fraction | None, old: Fraction | None) -> bool:
     return new > old
 
 
-def _reads(operator: Operator) -> int:
+def reads_of(operator: Operator) -> int:
     """Return the bits that a step depends on."""
     mask = operator.precondition.mentioned()
     for condition, _, _ in operator.conditional:

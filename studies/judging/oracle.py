@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hvr.judging.evidence import execute, holds
-from hvr.judging.reduction import reads_of
 from hvr.pddl import GroundAction, Misfit, Task
 from hvr.pddl.state import Operator
+from hvr.validation.minimise import reads_of
 
 MOST_STATES = 150_000
 MOST_ANSWERS = 200

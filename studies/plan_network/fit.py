@@ -8,6 +8,7 @@ from random import Random
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hvr.errors import UsageError
 from hvr.judging.verifier.checkpoint import fingerprint
@@ -17,7 +18,7 @@ from hvr.judging.verifier.graph import PlanGraph, plan_graph
 from hvr.judging.verifier.tool_embeddings import Encoder, ToolEmbeddings
 from hvr.judging.verifier.verdict import Thresholds
 from hvr.judging.verifier.verifier import Plan, Verifier, logistic, make_encoder
-from hvr.judging.verifier.wrong_plans import WRONG_PLAN_KINDS, WrongPlans, best_threshold
+from hvr.judging.verifier.wrong_plans import WRONG_PLAN_KINDS, WrongPlans
 from hvr.tools.tool_plans import ToolGraph
 from studies.plan_network.alignment_fit import FoldedAlignment, train_alignment
 from studies.plan_network.perturbations import Perturbed, Perturber, made_wrong
@@ -199,3 +200,24 @@ def split(plans: Sequence[AnyPlan], config: VerifierConfig) -> tuple[list[AnyPla
 
 def _pairs(graphs: Iterable[PlanGraph]) -> list[tuple[str, str]]:
     return [(n.text, n.tool) for g in graphs for n in g.nodes]
+
+
+def best_threshold(
+    scores: Sequence[float] | NDArray[np.float32],
+    labels: Sequence[int] | NDArray[np.int64],
+    default: float = 0.5,
+) -> float:
+    """Return the threshold, of .05, .10 … .95, with the highest F1 (appendix B.2).
+
+    Scores at or above the threshold count as positive. Of equals the lowest; `default` if there
+    are no positives.
+    """
+    values, positive = np.asarray(scores), np.asarray(labels) > 0
+    best_f1, best = 0.0, default
+    for threshold in [round(0.05 * i, 2) for i in range(1, 20)]:
+        flagged = values >= threshold
+        hits = int((flagged & positive).sum())
+        f1 = 2 * hits / max(int(flagged.sum()) + int(positive.sum()), 1)
+        if f1 > best_f1:
+            best_f1, best = f1, threshold
+    return best

@@ -12,7 +12,7 @@ from typing import Literal
 
 import pytest
 
-from hvr.base.files import append_json_line, append_text, unwritable, user_folder, write_whole
+from hvr.base.files import append_json_line, unwritable, user_folder, write_whole
 from hvr.base.texts import read_log
 from hvr.errors import DataFileError, StoreError
 
@@ -123,14 +123,6 @@ def test_a_long_rest_of_a_line_is_removed(tmp_path: Path) -> None:
     path.write_bytes(b'{"a": 1}\n{"b": "' + b"x" * 200_000)
     append_json_line(path, {"c": 2})
     assert path.read_bytes() == b'{"a": 1}\n{"c": 2}\n'
-
-
-def test_texts_are_added_at_the_end(tmp_path: Path) -> None:
-    append_text(tmp_path / "file", "a,")
-    append_text(tmp_path / "file", "ö\n")
-    assert (tmp_path / "file").read_text(encoding="utf-8") == "a,ö\n"
-    with pytest.raises(DataFileError, match="cannot be written"):
-        append_text(tmp_path / "none" / "file", "a")
 
 
 @pytest.mark.parametrize(

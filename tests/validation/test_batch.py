@@ -19,9 +19,9 @@ from hvr.validation import Outcome, batch
 from hvr.validation.batch import (
     BatchOptions,
     LoadedModel,
+    ModelReader,
     UnusableModelError,
     judge_all,
-    load_model,
 )
 from hvr.validation.findings import Judged
 from hvr.validation.reporters.text import render_result
@@ -40,7 +40,7 @@ def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def model(options: BatchOptions | None = None) -> LoadedModel:
-    return load_model("domain.pddl", "problem.pddl", options or BatchOptions())
+    return ModelReader(options or BatchOptions()).read("domain.pddl", "problem.pddl")
 
 
 def expand(names: list[str]) -> list[str]:
@@ -196,13 +196,13 @@ def test_a_model_that_cannot_be_used_has_one_result() -> None:
         "(define (domain d)\n  (:predicates (p))\n  (:action a :effect (q)))"
     )
     with pytest.raises(UnusableModelError, match=r"bad\.pddl:3") as caught:
-        load_model("bad.pddl", "problem.pddl", BatchOptions())
+        ModelReader(BatchOptions()).read("bad.pddl", "problem.pddl")
     result = caught.value.result
     assert (result.plan, result.rule) == ("", "HVR002")
     assert result.result.diagnostic is not None
     assert result.result.diagnostic.location.line == 3
     with pytest.raises(UnusableModelError) as caught:
-        load_model("domain.pddl", "none.pddl", BatchOptions())
+        ModelReader(BatchOptions()).read("domain.pddl", "none.pddl")
     assert caught.value.exit_code == 2
     assert caught.value.result.rule == "HVR004"
     assert caught.value.result.result.diagnostic is not None

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from hvr.errors import PddlSyntaxError
 from hvr.pddl import parse_plan, read_plan
-from hvr.validation.batch import BatchOptions, judge, load_model
+from hvr.validation.batch import BatchOptions, ModelReader, judge
 from hvr.validation.extraction import extract
 from hvr.validation.findings import Judged
 
@@ -31,8 +31,8 @@ DOUBT = "this line may be a step and cannot be read"
 def verdict(text: str, folder: Path, **options: object) -> Judged:
     file = folder / "answer.txt"
     file.write_text(text, encoding="utf-8")
-    model = load_model(
-        str(BLOCKS / "domain.pddl"), str(BLOCKS / "problem.pddl"), BatchOptions(**options)
+    model = ModelReader(BatchOptions(**options)).read(
+        str(BLOCKS / "domain.pddl"), str(BLOCKS / "problem.pddl")
     )
     return judge(model, str(file))
 
@@ -100,7 +100,7 @@ def judged_output(file: str, **options: object) -> Judged:
     """Judge an output of a planner for the task in its folder."""
     folder = (OUTPUTS / file).parent
     texts = str(folder / "domain.pddl"), str(folder / "problem.pddl")
-    return judge(load_model(*texts, BatchOptions(**options)), str(OUTPUTS / file))
+    return judge(ModelReader(BatchOptions(**options)).read(*texts), str(OUTPUTS / file))
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,9 @@ def test_words_without_parentheses_are_steps_only_where_all_lines_begin_with_act
 
 
 def test_standard_input_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = load_model(str(BLOCKS / "domain.pddl"), str(BLOCKS / "problem.pddl"), BatchOptions())
+    model = ModelReader(BatchOptions()).read(
+        str(BLOCKS / "domain.pddl"), str(BLOCKS / "problem.pddl")
+    )
     monkeypatch.setattr(sys, "stdin", io.StringIO(FENCED))
     assert judge(model, "-").report.valid
 
@@ -419,8 +421,8 @@ WAITING = """0: (open-tap)
 def _filled(text: str, folder: Path, **options: object) -> Judged:
     for name, content in (("d.pddl", TANK), ("p.pddl", TANK_PROBLEM), ("plan", text)):
         (folder / name).write_text(content, encoding="utf-8")
-    model = load_model(
-        str(folder / "d.pddl"), str(folder / "p.pddl"), BatchOptions(values=True, **options)
+    model = ModelReader(BatchOptions(values=True, **options)).read(
+        str(folder / "d.pddl"), str(folder / "p.pddl")
     )
     return judge(model, str(folder / "plan"))
 
@@ -455,8 +457,8 @@ def test_a_plan_file_that_waits_needs_no_flag_and_until_goes_first(tmp_path: Pat
 @pytest.mark.parametrize(("file", "waits"), [("enhsp.log", False), ("enhsp.plan", True)])
 def test_a_plan_with_processes_goes_on_until_its_planner_ends_it(file: str, waits: bool) -> None:
     folder = OUTPUTS / "bath"
-    model = load_model(
-        str(folder / "domain.pddl"), str(folder / "problem.pddl"), BatchOptions(values=True)
+    model = ModelReader(BatchOptions(values=True)).read(
+        str(folder / "domain.pddl"), str(folder / "problem.pddl")
     )
     judged = judge(model, str(folder / file))
     assert judged.report.valid

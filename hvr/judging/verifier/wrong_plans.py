@@ -53,27 +53,6 @@ def roc_auc(
     return float(u / (positives * negatives))
 
 
-def best_threshold(
-    scores: Sequence[float] | NDArray[np.float32],
-    labels: Sequence[int] | NDArray[np.int64],
-    default: float = 0.5,
-) -> float:
-    """Return the threshold, of .05, .10 … .95, with the highest F1 (appendix B.2).
-
-    Scores at or above the threshold count as positive. Of equals the lowest; `default` if there
-    are no positives.
-    """
-    values, positive = np.asarray(scores), np.asarray(labels) > 0
-    best_f1, best = 0.0, default
-    for threshold in [round(0.05 * i, 2) for i in range(1, 20)]:
-        flagged = values >= threshold
-        hits = int((flagged & positive).sum())
-        f1 = 2 * hits / max(int(flagged.sum()) + int(positive.sum()), 1)
-        if f1 > best_f1:
-            best_f1, best = f1, threshold
-    return best
-
-
 # --------------------------------------------------------------------------------------------------
 
 WRONG_PLAN_KINDS = (

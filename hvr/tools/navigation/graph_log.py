@@ -432,13 +432,6 @@ def with_reviews(seen: Iterable[ObservedCall], days: float) -> Iterator[GraphEve
         yield observation
 
 
-def catalogue_of(names: MeaningNames, graph: NavigationGraph) -> Catalogue:
-    """Return the catalogue; of tools that only logs name, their names."""
-    from hvr.tools.catalogue.schema import ToolSchema
-
-    return Catalogue(tuple(names.schema(tool) or ToolSchema(tool) for tool in sorted(graph.tools)))
-
-
 def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
     records = read_log(path)
     for number, record in records:

@@ -15,7 +15,7 @@ from hvr.pddl import Atom, FunctionTerm, GroundAction, State, applicable_actions
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.task import TOTAL_COST
 from hvr.validation.stepper import Stepper
-from hvr.worlds.facts.environment import Observation, PddlEnvironment
+from hvr.worlds.facts.environment import Observation, PddlEnvironment, base_atoms
 
 _MOST_ACTIONS = 2_000
 """An action of somebody else is drawn from so many at most."""
@@ -177,27 +177,27 @@ class FaultyWorld:
                 others = [(a, a not in before) for a in self._facts() if a not in own]
                 if others:
                     atom, _ = self._random.choice(others)
-                    self._undo(kind, action, [(atom, atom not in _base(now))])
+                    self._undo(kind, action, [(atom, atom not in base_atoms(now))])
             case WorldFault.OTHER_AGENT:
                 can = list(islice(applicable_actions(now), _MOST_ACTIONS))
                 if can:
                     other = Stepper(self.env.task, now)
                     other.advance(self._random.choice(can))
                     after = other.state
-                    self.env.put(_base(after), after.numbers())
+                    self.env.put(base_atoms(after), after.numbers())
                     if changed := _changes(now, after):  # else nothing has gone wrong
                         self._note(kind, action, _texts(changed, undone=False))
 
     def _facts(self) -> list[Atom]:
         task = self.env.task
-        return sorted({*_base(self.env.state), *_base(task.initial)}, key=str)
+        return sorted({*base_atoms(self.env.state), *base_atoms(task.initial)}, key=str)
 
     def _undo(self, kind: WorldFault, action: GroundAction, changes: Sequence[_Change]) -> None:
         """Give facts and numbers the value that stands beside them."""
         if not changes:
             return
         now = self.env.state
-        atoms, numbers = set(_base(now)), dict(now.numbers())
+        atoms, numbers = set(base_atoms(now)), dict(now.numbers())
         for what, value in changes:
             if isinstance(what, FunctionTerm):
                 if value is None:
@@ -219,14 +219,9 @@ _Change = tuple[Atom | FunctionTerm, Any]
 """A fact or number that an action has changed, and the value that it had before."""
 
 
-def _base(state: State) -> frozenset[Atom]:
-    derived = state.task.derived_predicates
-    return frozenset(a for a in state.atoms() if a.predicate not in derived)
-
-
 def _changes(before: State, after: State) -> list[_Change]:
     """Return what differs between two states, with the old values, in a fixed order."""
-    was, now = _base(before), _base(after)
+    was, now = base_atoms(before), base_atoms(after)
     old, new = before.numbers(), after.numbers()
     changes: list[_Change] = [(a, a in was) for a in sorted(was ^ now, key=str)]
     # What a plan has cost is no fact of the world.

@@ -14,7 +14,7 @@ from hvr.judging.verifier.config import VerifierConfig
 from hvr.judging.verifier.features import Alignment, count_paths, plan_arrays
 from hvr.judging.verifier.graph import PlanNode, plan_graph
 from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
-from hvr.judging.verifier.wrong_plans import best_threshold, roc_auc
+from hvr.judging.verifier.wrong_plans import roc_auc
 from hvr.tools.tool_plans import Tool, ToolGraph, ToolPlan
 from studies.plan_network.alignment_fit import AlignmentNetwork, FoldedAlignment
 from studies.plan_network.batch import select
@@ -198,7 +198,6 @@ def test_roc_auc_by_hand() -> None:
     assert roc_auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1]) == 0.75
     assert roc_auc([1, 1], [0, 1]) == 0.5
     assert math.isnan(roc_auc([1, 2], [1, 1]))
-    assert best_threshold([0.1, 0.2, 0.9, 0.8], [0, 0, 1, 1]) == 0.25
 
 
 @pytest.mark.slow
