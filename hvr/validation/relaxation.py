@@ -9,7 +9,7 @@ actions that cost nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from time import monotonic
 from typing import TypeAlias
@@ -287,6 +287,10 @@ class Relaxation:
     def _pack(self, target: Conjunction) -> None:
         """Keep what helps, and make masks of it that are fast to work with."""
         mentioned = target.mentioned() | self._start | self._true | self._false
+        counting = {i for i, operator in enumerate(self.operators) if self._counts(operator)}
+        guards = [guard for i in counting for guard, _ in self.operators[i].numeric]
+        for guard in guards:
+            mentioned |= guard.mentioned()
         for unit in self._units:
             mentioned |= unit.need.true | unit.need.false | unit.true | unit.false
             for positive, negative, parts in unit.need.clauses:
@@ -299,19 +303,9 @@ class Relaxation:
         packed = [self._packed(unit) for unit in self._units]
         goal = self._packed(_Unit(None, self._target, 0, 0))
         self._goal = goal
-        numeric = {i for i, operator in enumerate(self.operators) if self._counts(operator)}
-        # Backwards from the target: what supplies something needed, and what that needs in turn.
         # What makes a derived atom false is not looked into, so that all may be of use there.
         relevant = set(range(len(packed))) if self.task.derived_predicates else set()
-        needed = _reads(goal)
-        grown = True
-        while grown:
-            grown = False
-            for place, item in enumerate(packed):
-                if place not in relevant and (item.gives & needed or item.operator in numeric):
-                    relevant.add(place)
-                    needed |= _reads(item)
-                    grown = True
+        relevant |= self._supporting(packed, goal, counting, guards)
         self._helping = [packed[place] for place in sorted(relevant)]
         used = sorted({u.operator for u in self._helping if u.operator is not None})
         renumbered = {old: new for new, old in enumerate(used)}
@@ -322,6 +316,56 @@ class Relaxation:
                 number = renumbered[item.operator]
                 self._gives[number] |= item.gives
                 self._helping[index] = _Packed(number, item.need, item.clauses, item.gives)
+
+    def _supporting(
+        self,
+        packed: Sequence[_Packed],
+        goal: _Packed,
+        counting: Set[int],
+        guards: Iterable[Conjunction],
+    ) -> set[int]:
+        """Go back from the target to what supplies something needed, and what that needs in turn.
+
+        Args:
+            packed: The effects of the actions, an unconditional one before the conditional ones.
+            goal: The target.
+            counting: Actions with effects on numbers that matter.
+            guards: Conditions of these effects.
+
+        Returns:
+            Indexes of the effects.
+        """
+        needed = _reads(goal)
+        for guard in guards:
+            reads = _reads(self._packed(_Unit(None, _Need.of(guard), 0, 0)))
+            needed |= reads | self._opposite(reads)
+        first: dict[int | None, int] = {}
+        conditional = [
+            place
+            for place, item in enumerate(packed)
+            if first.setdefault(item.operator, place) != place
+        ]
+        relevant: set[int] = set()
+        useful = set(counting)
+        before = None
+        while needed != before:
+            before = needed
+            for place, item in enumerate(packed):
+                if place not in relevant and (item.gives & needed or item.operator in counting):
+                    relevant.add(place)
+                    needed |= _reads(item)
+                    if item.operator is not None:
+                        useful.add(item.operator)
+            # An effect that undoes something needed must be kept from happening, so whatever makes
+            # its condition false is needed, too.
+            for place in conditional:
+                item = packed[place]
+                if item.operator in useful and self._opposite(item.gives) & needed:
+                    needed |= self._opposite(_reads(item))
+        return relevant
+
+    def _opposite(self, literals: int) -> int:
+        return literals >> self._width | (literals & self._all) << self._width
 
     def _packed(self, unit: _Unit) -> _Packed:
         def both(true: int, false: int) -> int:

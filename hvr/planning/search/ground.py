@@ -292,12 +292,13 @@ def relevant(
                 if add & needed.true or delete & needed.false:
                     needed &= needs
                     useful[number] = operator
-        # What undoes something needed is kept with its condition. An operator that does nothing
-        # else has no place in a plan, but a harmful effect of a useful one happens with it.
+        # A harmful effect of a useful operator happens with it unless its condition is false, so
+        # whatever makes the condition false is needed. An operator that does nothing else but harm
+        # has no place in a plan.
         for operator in useful.values():
             for condition, add, delete in operator.conditional:
                 if delete & needed.true or add & needed.false:
-                    needed &= condition
+                    needed &= Literals(condition.false, condition.true)
     matter = needed.all
     kept = [
         GroundOperator(
