@@ -70,8 +70,7 @@ def add_engine_options(
         help=(
             f"{when}where the work is done: here, processes, or ray (the extra ray) (default: "
             "HVR_ENGINE, then name in [tool.hvr.engine] of pyproject.toml, then processes if "
-            "--jobs is "
-            "above 1)"
+            "--jobs is above 1)"
         ),
     )
     parser.add_argument(

@@ -93,8 +93,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help=(
             "go on with a run that broke off, with its own request and options; limits, time-out "
-            "and "
-            "address may be others"
+            "and address may be others"
         ),
     )
     _add_environment_options(parser)
@@ -171,8 +170,7 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
             "a scene, such as FloorPlan1 (`hvr scenes` lists them), or FILE.json with the "
             "metadata of "
             "an AI2-THOR event or with a ProcTHOR house (default: the first of the world; of a "
-            "task, "
-            "its own)"
+            "task, its own)"
         ),
     )
     group.add_argument(

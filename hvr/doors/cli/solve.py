@@ -239,8 +239,7 @@ def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=(
             "which task or problem of the world (after --world its name alone does, too); not "
-            "needed "
-            "where it has only one"
+            "needed where it has only one"
         ),
     )
     parser.add_argument(

@@ -218,8 +218,7 @@ def _add_detail_options(parser: argparse.ArgumentParser) -> None:
         const=True,
         help=(
             "show the numeric fluents over time; with FILE.svg draw those of the one plan, with "
-            "its "
-            "processes"
+            "its processes"
         ),
     )
     asking.add_argument(
@@ -292,8 +291,7 @@ def _add_mode_options(group: argparse._ArgumentGroup) -> None:
             "judge each row of a file of JSON lines (- for standard input) or Parquet, with the "
             "texts "
             "domain, problem and plan: a line of JSON each, in order; with --output-file it goes "
-            "on "
-            "where it was killed"
+            "on where it was killed"
         ),
     )
     group.add_argument(

@@ -55,8 +55,7 @@ def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
         default=0.0,
         help=(
             "prune the graph after every DAYS days of a log of calls: failing tools are removed, "
-            "some "
-            "are tried again, and weights age (default: never)"
+            "some are tried again, and weights age (default: never)"
         ),
     )
 

@@ -172,8 +172,7 @@ def _lines(
     if cut:
         lines.append(
             f"no more than {MAX_PARAMETERS} parameters and {MAX_SCHEMA_VALUES} values of a "
-            "result are "
-            f"read: {_few(cut)}"
+            f"result are read: {_few(cut)}"
         )
     return [one_line(line) for line in lines]
 

@@ -73,8 +73,7 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WORLD",
         help=(
             "a folder whose world.toml has [tools], written as ./FOLDER since it is run, or one "
-            "that "
-            "hvr brings"
+            "that hvr brings"
         ),
     )
     add_trust(parser)
@@ -84,8 +83,7 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help=(
             "the name of a task of the world; or a request in words, whose goal is said with "
-            "--goal "
-            "or read by --llm; not needed where the world has one task"
+            "--goal or read by --llm; not needed where the world has one task"
         ),
     )
     parser.add_argument(
@@ -95,8 +93,7 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help=(
             "a tool that is to have been called, or a parameter of which a value is to be known; "
-            "may "
-            "be repeated"
+            "may be repeated"
         ),
     )
     parser.add_argument(
@@ -125,8 +122,7 @@ def _add_learnt_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help=(
             "log of the graph learnt from calls (hvr tools graph --log): costs and links come "
-            "from it, "
-            "and `run` adds what its calls show; begun anew if it is not there"
+            "from it, and `run` adds what its calls show; begun anew if it is not there"
         ),
     )
     parser.add_argument(

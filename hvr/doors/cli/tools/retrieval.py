@@ -42,8 +42,7 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help=(
             "folder that `hvr tools train` wrote, or a file of tools (tools.json, function "
-            "schemas, "
-            "MCP, OpenAPI or Python), to retrieve by their texts and links alone"
+            "schemas, MCP, OpenAPI or Python), to retrieve by their texts and links alone"
         ),
     )
     parser.add_argument(

@@ -231,8 +231,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         help=(
             "file in which each call that may write is entered before it is made (default: "
             "ledger.jsonl beside the world's file, or in the run folder where the world begins "
-            "anew "
-            "each time)"
+            "anew each time)"
         ),
     )
     parser.add_argument(
