@@ -39,7 +39,7 @@ LIMIT_SECONDS = 2.0
 BASE_BYTES, LIMIT_TIMES = 8_000_000, 20
 # Larger inputs have their memory looked at always: small ones hardly reach the base.
 LARGE = 60_000
-EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "parcels"
+EXAMPLE = Path(__file__).parents[1] / "examples" / "parcels"
 WORDS = [
     ":subtasks",
     ":ordered-subtasks",

@@ -30,7 +30,7 @@ from hvr.validation.batch import BatchOptions, LoadedModel, ModelReader, judge_s
 from hvr.validation.streaming import ResidentValidator
 
 LIMIT_SECONDS = 2.0
-EXAMPLE = Path(__file__).resolve().parents[1] / "docs" / "examples" / "blocks"
+EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "blocks"
 STEPS = ["(pick-up b)", "(stack b c)", "(pick-up a)", "(stack a b)"]
 OBJECTS = [{"action": s.strip("()").split()[0], "args": s.strip("()").split()[1:]} for s in STEPS]
 BUILT_IN = (

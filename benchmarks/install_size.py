@@ -16,7 +16,7 @@ from pathlib import Path
 from conditions import conditions
 
 ROOT = Path(__file__).resolve().parents[1]
-BLOCKS = ROOT / "docs" / "examples" / "blocks"
+BLOCKS = ROOT / "examples" / "blocks"
 
 
 def megabytes(folder: Path, pattern: str = "*") -> float:

@@ -7,10 +7,11 @@
     python benchmarks/judge.py --families [FOLDER] [--seed N] [--limit N] [--jobs N]
     python benchmarks/judge.py --growth
 
---data takes plans of the format that benchmarks/make_judged_plans.py writes (docs/judging.md). With
-`--goal sentence` the judge reads the goal from what people called the task; the labels stay those
-of the true goal. --marks takes what was found of the sentences, as benchmarks/said_goals.tsv: of
-each marked demonstration one plan is judged, and the figures are given by mark, too.
+--data takes plans of the format that benchmarks/make_judged_plans.py writes
+(docs/how-to/judging.md). With `--goal sentence` the judge reads the goal from what people called
+the task; the labels stay those of the true goal. --marks takes what was found of the sentences,
+as benchmarks/said_goals.tsv: of each marked demonstration one plan is judged, and the figures are
+given by mark, too.
 
 Micro counts over steps, with 95 % bootstrap intervals over plans. The exit code is 0 when F1 is at
 least 99 (94 from sentences), and 2 where the data cannot be used.

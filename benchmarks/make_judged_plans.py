@@ -6,7 +6,8 @@
 
 From ALFRED's demonstrations, as plans of hvr's skills, and from valid plans of the PDDL corpus.
 Each is reduced until nothing can be left out, then gets 0 to 4 errors (a quarter of the plans none)
-of the kinds in docs/judging.md. What is wrong with it is then found out anew by going through all
+of the kinds in
+docs/how-to/judging.md. What is wrong with it is then found out anew by going through all
 of its parts, so that errors that cancel or repair each other are labelled as what they are. The
 same seeds make the same file. `--part test` takes every third of them, `fit` the others.
 """

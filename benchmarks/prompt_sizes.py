@@ -9,7 +9,8 @@ errors answers them, so that corrections occur. Recall is the share of what the 
 touches, the places of things included, that is among the objects of the prompts: with what the
 model picks (which the simulated one knows from the ground truth, but for its errors), and with a
 model that picks nothing. Tokens are estimated from above by
-`hvr.models.model` (docs/models.md), or counted by a tokenizer that is on this machine. To each
+`hvr.models.model` (docs/how-to/models.md), or
+counted by a tokenizer that is on this machine. To each
 prompt the longest answer is added that it has to leave room for.
 """
 

@@ -1,4 +1,4 @@
-"""The order of the rooms, as docs/architecture.md draws it, holds in the imports."""
+"""The order of the rooms, as docs/explanation/architecture.md draws it, holds in the imports."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def modules() -> tuple[Module, ...]:
 @pytest.fixture(scope="module")
 def rooms() -> tuple[str, ...]:
     rooms = rooms_of(REPOSITORY)
-    assert rooms, "docs/architecture.md has no table in which each row names one room"
+    assert rooms, "docs/explanation/architecture.md has no table in which each row names one room"
     return rooms
 
 

@@ -146,7 +146,7 @@ def test_open_cases_of_hierarchical_plans_are_counted_apart(
     monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "benchmarks"))
     from benchmarks.agreement_hddl import agreement
 
-    parcels = Path(__file__).parent.parent / "docs" / "examples" / "parcels"
+    parcels = Path(__file__).parent.parent / "examples" / "parcels"
     files = {"domain": str(parcels / "domain.hddl"), "problem": str(parcels / "problem.hddl")}
     (tmp_path / "cut.txt").write_text("==>\n0 (drive", encoding="utf-8")
     (tmp_path / "empty.txt").write_text("==>\nroot\n<==\n", encoding="utf-8")

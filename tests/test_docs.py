@@ -41,7 +41,7 @@ KINDS = ("sh", "console", "text", "python", "json", "toml", "yaml", "turtle")
 MOST_LINES = 400
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _PATH = re.compile(
-    r"(?<![\w./-])(?:hvr|tests|benchmarks|tools|studies|domains|ontology|docs/examples)/[\w./-]*\w/?(?![\w*<])"
+    r"(?<![\w./-])(?:hvr|tests|benchmarks|tools|studies|domains|ontology|examples)/[\w./-]*\w/?(?![\w*<])"
 )
 _MODULE = re.compile(r"(?<![\w./\"-])(?:hvr|studies)(?:\.[A-Za-z_]\w*)+(?![\w/])")
 _FENCED = re.compile(r"^( *)```\w*\n.*?^\1```$", re.MULTILINE | re.DOTALL)
@@ -126,7 +126,7 @@ def test_the_blocks_are_of_kinds_that_are_looked_at() -> None:
     for page in READ:
         for block in page.blocks:
             # Other blocks show parts of files and messages.
-            bare = page.name.startswith(("docs/rules/", "docs/results/"))
+            bare = page.name.startswith(("docs/reference/rules/", "docs/results/"))
             assert block.kind in KINDS or (bare and block.kind in ("", "pddl")), block.place
 
 
@@ -408,7 +408,7 @@ def test_every_page_is_on_the_shelves() -> None:
 
 def test_pages_start_with_something_to_run() -> None:
     for page in PAGES:
-        if page.parent == ROOT / "docs" / "rules" or page.name == "architecture.md":
+        if page.parent == ROOT / "docs" / "reference" / "rules" or page.name == "architecture.md":
             continue
         top = "\n".join(text(page).splitlines()[:25])
         assert re.search(r"^```(sh|console|python)$", top, re.MULTILINE), name(page)

@@ -5,8 +5,8 @@
 Everything is read from the sources with `ast`, except for the files entered at run time: for
 these `hvr plan` and `hvr validate` are run once each with a profiler (`--no-runs` leaves them
 out). `--repo` names another checkout, so that two revisions can be compared; where its
-docs/architecture.md has no table of rooms with one room a row, the order of imports is not
-measured and the folders of hvr/ stand for its rooms.
+docs/explanation/architecture.md has no table of rooms with one room a row, the order of
+imports is not measured and the folders of hvr/ stand for its rooms.
 """
 
 from __future__ import annotations
@@ -118,12 +118,12 @@ def children(modules: Sequence[Module]) -> tuple[str, ...]:
 
 
 def rooms_of(repo: Path) -> tuple[str, ...] | None:
-    """Read the rooms, in their order, from the table in docs/architecture.md.
+    """Read the rooms, in their order, from the table in docs/explanation/architecture.md.
 
     Returns:
         None where there is no table in which each row names one room.
     """
-    text = (repo / "docs" / "architecture.md").read_text("utf-8")
+    text = (repo / "docs" / "explanation" / "architecture.md").read_text("utf-8")
     table = re.search(r"^\| room \|.*\n\|[ -|]*\n((?:\|.*\n)+)", text, re.MULTILINE)
     if table is None:
         return None

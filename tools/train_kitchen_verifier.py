@@ -5,7 +5,8 @@
 It learns from requests with a plan that does them and plans that miss them
 (`studies.kitchen_plans.examples`, made by tools/collect_kitchen_plans.py), with the network and
 the two stages of `hvr.judging.verifier`. Held out: six kitchens, six classes of things, and every
-sentence of benchmarks/sentences.txt; see docs/kitchen_verifier.md. The graph threshold is the one
+sentence of benchmarks/sentences.txt; see
+docs/explanation/kitchen_verifier.md. The graph threshold is the one
 chosen on kitchens that training is stopped by, lowered where it would refuse too many right plans
 for paraphrases (tools/kitchen_paraphrases.py), or a ground truth of T1 to T12.
 """

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 # Rules --------------------------------------------------------------------------------------------
 # The stable ids of everything that hvr reports about PDDL files.
 #
-# An id never changes its meaning and is never used again. `docs/rules/` has a page for each.
+# An id never changes its meaning and is never used again.
+# `docs/reference/rules/` has a page for each.
 #
 # | ids | what they are about |
 # | --- | --- |
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 # | HVR2xx | how a text was read |
 # | HVR3xx, HVR4xx | the model itself, found by `hvr lint`; 4xx: tasks and methods |
 
-PAGES = "docs/rules"
+PAGES = "docs/reference/rules"
 
 
 class Level(StrEnum):

@@ -117,7 +117,9 @@ def _case(line: str, where: str) -> Case:
             raise ValueError(f"'remove' names a step that is not among the {count}")
         return case
     except (TypeError, ValueError, HvrError) as error:
-        raise DataFileError(f"{where}: {error} (docs/judging.md describes the format)") from error
+        raise DataFileError(
+            f"{where}: {error} (docs/how-to/judging.md describes the format)"
+        ) from error
 
 
 def _missing(value: Any) -> Missing:

@@ -1,4 +1,4 @@
-"""Errors put into valid plans, of the kinds of the taxonomy (docs/judging.md).
+"""Errors put into valid plans, of the kinds of the taxonomy (docs/how-to/judging.md).
 
 Each function takes the items of a plan and returns them with one more error, or None where the
 kind does not fit. All but R3, R4 and C1 fit plans of any domain.

@@ -214,7 +214,7 @@ def _prepare(folder: Path, launcher: Path) -> None:
     for name in _SCRIPTS:
         (folder / "page" / name).symlink_to(ROOT / name)
     # Copied, since a line of a page may write beside them.
-    shutil.copytree(ROOT / "docs" / "examples", folder / "page" / "docs" / "examples")
+    shutil.copytree(ROOT / "examples", folder / "page" / "examples")
     launched = {name: f"-I -S '{SHIM}' '{launcher}' {name}" for name in ("hvr", "session")}
     for name, words in {**_PROGRAMS, **launched}.items():
         program = folder / "bin" / name

@@ -21,7 +21,7 @@ from hvr.validation.extraction import extract
 from hvr.validation.findings import Judged
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCKS = ROOT / "docs" / "examples" / "blocks"
+BLOCKS = ROOT / "examples" / "blocks"
 OUTPUTS = Path(__file__).parent / "planner_outputs"
 PLAN = ("(pick-up a)", "(stack a b)", "(pick-up c)", "(stack c a)")
 ACTIONS = ("pick-up", "put-down", "stack")

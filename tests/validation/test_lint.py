@@ -221,7 +221,7 @@ def test_every_rule_has_a_page_and_a_level() -> None:
     ids = [rule.id for rule in LINT_RULES]
     assert ids == sorted(set(ids))
     for rule in LINT_RULES:
-        page = (ROOT / "docs" / "rules" / f"{rule.id}.md").read_text(encoding="utf-8")
+        page = (ROOT / "docs" / "reference" / "rules" / f"{rule.id}.md").read_text(encoding="utf-8")
         assert page.startswith(f"# {rule.id} {rule.name}\n")
         assert f"Level: {rule.level.value}." in page
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.command_line import Hvr
 
-BLOCKS = Path(__file__).parents[2] / "docs" / "examples" / "blocks"
+BLOCKS = Path(__file__).parents[2] / "examples" / "blocks"
 DOMAINS = 30
 
 

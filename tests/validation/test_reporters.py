@@ -40,7 +40,7 @@ from hvr.validation.reporters import FORMATS, ReportOptions, find_reporter, rela
 from hvr.validation.reporters.text import SourceLines, render_result
 from tests.validation import validation_results as made
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "rules"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference" / "rules"
 WARNING = warning_finding(Diagnostic(Location("d.pddl", 1, 9), "the requirement :adl is missing"))
 
 
@@ -88,7 +88,7 @@ def test_the_pages_are_those_of_the_rules() -> None:
 
 
 def test_help_url() -> None:
-    assert help_url(RULES["HVR101"]) == "docs/rules/HVR101.md"
+    assert help_url(RULES["HVR101"]) == "docs/reference/rules/HVR101.md"
     assert help_url(RULES["HVR101"], "https://x.org/r/") == "https://x.org/r/HVR101.md"
 
 

@@ -120,7 +120,7 @@ def test_the_start_is_for_some_kinds_only() -> None:
 
 
 def test_the_example_of_the_page_is_a_schedule(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "faults.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "faults.md").read_text(encoding="utf-8")
     path = tmp_path / "faults.json"
     path.write_text(page.split("```json\n")[1].split("```")[0], encoding="utf-8")
     moved, slippery = Schedule.load(path).faults

@@ -56,7 +56,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Path("plans", name).mkdir(parents=True)
     Path("bench/lights/domain.pddl").write_text(LIGHTS)
     Path("bench/counters/domain.pddl").write_text(COUNTERS)
-    blocks = ROOT / "docs" / "examples" / "blocks"
+    blocks = ROOT / "examples" / "blocks"
     shutil.copy(blocks / "domain.pddl", "bench/blocks/domain.pddl")
     planners = list(FORMS)
     for number in range(1, 5):

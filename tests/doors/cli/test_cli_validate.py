@@ -503,7 +503,7 @@ def test_watch_validates_again_after_a_change() -> None:
     assert "Traceback" not in errors
 
 
-GARDEN = SOURCES / "docs" / "examples" / "garden"
+GARDEN = SOURCES / "examples" / "garden"
 
 
 def garden(*plans: str) -> list[str]:

@@ -142,7 +142,7 @@ def test_the_source_of_an_environment_is_checked(
 @pytest.fixture
 def project(here: Path) -> Path:
     """A folder with a plan to validate."""
-    blocks = Path(__file__).parents[3] / "docs" / "examples" / "blocks"
+    blocks = Path(__file__).parents[3] / "examples" / "blocks"
     for name in ("domain.pddl", "problem.pddl"):
         shutil.copy(blocks / name, here)
     for name in ("problem.plan", "problem-2.plan"):

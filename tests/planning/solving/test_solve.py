@@ -24,7 +24,7 @@ from hvr.validation import Validator
 from tests.command_line import Hvr, environment
 from tests.survivors import wait_for, working_in
 
-BLOCKS = Path(__file__).parents[3] / "docs" / "examples" / "blocks"
+BLOCKS = Path(__file__).parents[3] / "examples" / "blocks"
 DOMAIN, PROBLEM = BLOCKS / "domain.pddl", BLOCKS / "problem.pddl"
 
 LIFT = """(define (domain lift)

@@ -27,7 +27,7 @@ from hvr.tools.navigation.turns import MOVES, OfferedTool, judged_turns, read_di
 from hvr.tools.navigation.words.reading import ReadRequest
 from tests.command_line import Hvr
 
-TURNS = Path(__file__).parents[3] / "docs" / "examples" / "parcel_turns.jsonl"
+TURNS = Path(__file__).parents[3] / "examples" / "parcel_turns.jsonl"
 TOOLS = {name: OfferedTool(ToolSchema(name)) for name in ("a", "b")}
 
 

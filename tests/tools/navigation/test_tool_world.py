@@ -16,7 +16,7 @@ from hvr.errors import UsageError
 from hvr.tools.calling.guard import ProposedCall
 from hvr.tools.navigation.chains import NextMove
 
-EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 DESK = '''
 from pathlib import Path
 

@@ -8,7 +8,7 @@ import pytest
 from hvr.validation.reporters import FORMATS
 from tests.command_line import Hvr
 
-PARCELS = Path(__file__).parents[3] / "docs" / "examples" / "parcels"
+PARCELS = Path(__file__).parents[3] / "examples" / "parcels"
 
 
 @pytest.fixture

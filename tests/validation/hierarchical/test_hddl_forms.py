@@ -32,7 +32,7 @@ from hvr.validation.hierarchical.verifier import DecompositionVerifier
 from tests.command_line import Hvr
 from tests.validation.hierarchical.hddl_networks import Model
 
-EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 PARCELS = EXAMPLES / "parcels"
 PLAN = (PARCELS / "plan.txt").read_text(encoding="utf-8")
 ACTIONS = """\

@@ -9,7 +9,7 @@ from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
 from hvr.validation.hierarchical.lint import lint_hddl
 from tests.command_line import Hvr
 
-PARCELS = Path(__file__).parents[3] / "docs" / "examples" / "parcels"
+PARCELS = Path(__file__).parents[3] / "examples" / "parcels"
 DOMAIN = (PARCELS / "domain.hddl").read_text(encoding="utf-8")
 PROBLEM = (PARCELS / "problem.hddl").read_text(encoding="utf-8")
 

@@ -11,7 +11,7 @@ from hvr.validation.findings import FAILURE_RULES
 from hvr.validation.hierarchical.verifier import DecompositionVerifier
 from hvr.validation.report import Outcome
 
-PARCELS = Path(__file__).parents[3] / "docs" / "examples" / "parcels"
+PARCELS = Path(__file__).parents[3] / "examples" / "parcels"
 PLAN = (PARCELS / "plan.txt").read_text(encoding="utf-8")
 
 

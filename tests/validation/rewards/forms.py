@@ -59,7 +59,7 @@ FORMS: dict[str, Callable[[Plan], str]] = {
     "a table": lambda p: "| step | action |\n|---|---|\n" + _lines("| {n} | {s} |")(p),
     "thoughts before it": lambda p: f"<think>Try\n{p[1]}\n{p[0]}\nNo.</think>\n{_fence(p)}",
 }  # fmt: skip
-"""The 25 forms of the table in docs/rewards.md."""
+"""The 25 forms of the table in docs/how-to/rewards.md."""
 
 PROSE: tuple[str, ...] = (
     "{plan}",

@@ -59,7 +59,7 @@ def changed(rng: random.Random) -> list[str]:
 
 
 def test_the_page_lists_the_forms() -> None:
-    page = (ROOT / "docs" / "rewards.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "rewards.md").read_text(encoding="utf-8")
     assert len(FORMS) == 25
     assert all(f"\n| {form} | " in page for form in FORMS)
 

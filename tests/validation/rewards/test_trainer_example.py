@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLE = Path(__file__).parents[3] / "docs/examples/rewards/train_grpo.py"
+EXAMPLE = Path(__file__).parents[3] / "examples/rewards/train_grpo.py"
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import Hvr
 from tests.survivors import wait_for
 
-EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "http_robot"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "http_robot"
 
 
 @pytest.fixture

@@ -115,7 +115,7 @@ def test_a_role_that_is_not_played_is_a_piece_of_grammar_less(tmp_path):
 
 
 def test_every_role_that_an_ontology_gives_is_known_and_described():
-    page = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "language.md").read_text(encoding="utf-8")
     worlds = [ontology_of([file]) for file in sorted((ROOT / "worlds").glob("*/*.ttl"))]
     for ontology in (load_ontology(data_path("ontology")), *worlds):
         given = {role for _, role in ontology.pairs("role")}

@@ -249,7 +249,7 @@ or to answer as it is. Each fifth of the dialogues is told by the others first.
 
 _LEARN_EPILOG = """\
 examples:
-  hvr tools learn parcels --turns docs/examples/parcel_turns.jsonl --out decisions.json
+  hvr tools learn parcels --turns examples/parcel_turns.jsonl --out decisions.json
   hvr tools plan parcels "What is the weather like?" --decisions decisions.json
 """
 
