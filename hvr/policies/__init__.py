@@ -1,11 +1,11 @@
-"""The policies: what plans for a request, from classical search to language models.
+"""The policies: components that plan for a request, from classical search to language models.
 
-Each is a class with the methods of `hvr.planning.plans.Policy`; `registry.py` lists them by name.
-A policy hands on what it plans for (`understand`) and plans (`plan`); it never sees the ground
-truth of a task.
+Each policy is a class with the methods of `hvr.planning.plans.Policy`, listed by name in
+`registry.py`. It turns the request into goals (`understand`) and plans for them (`plan`) without
+ever seeing a task's ground truth.
 
-Begin with `SymbolicPolicy` in `symbolic.py`: grammar and ontology make the goal, search the plan.
-`llm/` is the policy of the paper, in which a language model writes macro actions and blocks. In
-`goal/` a model writes the goal and search the plan. `facts.py` lets models plan in worlds of
+Begin with `SymbolicPolicy` in `symbolic.py`: grammar and ontology make the goal, search finds the
+plan. In `llm/`, the policy of the paper, a language model writes macro actions and blocks. In
+`goal/` a model writes the goal and search finds the plan. `facts.py` lets models plan in worlds of
 facts, and `world_checks.py` checks a world's folder for mismatches.
 """

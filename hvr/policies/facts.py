@@ -39,34 +39,29 @@ from hvr.validation import Validator
 from hvr.validation.trajectory import grounded_constraints
 from hvr.worlds.facts.lexicon import WorldLexicon
 
-# Facts --------------------------------------------------------------------------------------------
-# Policies in worlds of facts: a model writes the plan or the goal alone.
-
-
 # Goal writing -------------------------------------------------------------------------------------
-# Goals of a world of facts that a language model writes from a request: LLM+P (Liu et al. 2023).
-#
-# The model says what shall be true, as PDDL; a planner finds the plan and hvr's validator proves
-# it.
+# A language model translates the request into a PDDL goal: LLM+P (Liu et al. 2023). A planner then
+# finds the plan, and hvr's validator proves it.
 
 GOAL_PROMPTS = DEFAULT_PROMPTS / "facts"
-"""The templates for goals in PDDL, which suit any world of facts."""
+"""Prompt templates for goals in PDDL; they suit every world of facts."""
 
 MAX_GOAL_ATTEMPTS = 3
-"""Goals that a model may write, the first included."""
+"""Maximum number of goals that a model may write, including the first."""
 
 _BEGINS = re.compile(r"\(\s*(?:and|or|not|imply|forall|exists|[A-Za-z]|[<>=])")
 
 
 @dataclass(frozen=True)
 class GoalWriter:
-    """Asks a model for a goal until it can be used.
+    """Asks a model for a goal until the answer is usable.
 
     Args:
-        dialogue: with the model.
-        domain, problem: the world; the problem's own goal is not told.
-        words: what predicates and things are called.
-        planner: tells of a goal that no plan reaches.
+        dialogue: Dialogue with the model.
+        domain: Domain of the world.
+        problem: Problem of the world; the model is not shown its goal.
+        words: Names of predicates and objects in prompts.
+        planner: Planner that detects unreachable goals.
     """
 
     dialogue: Dialogue
@@ -79,8 +74,8 @@ class GoalWriter:
         """Return the goal of a request.
 
         Raises:
-            ModelError: none that was written can be used.
-            LLMError: the model did not answer.
+            ModelError: No written goal is usable.
+            LLMError: The model did not answer.
         """
         told = {"request": request, "predicates": self._predicates(), "kinds": self._kinds()}
         written, problem = "", ""
@@ -106,7 +101,7 @@ class GoalWriter:
         try:
             result = self.planner.solve(Task(self.domain, self.problem.replace(goal=goal)))
         except HvrError:
-            return ""  # not decided: the plan itself is looked for without this hurry
+            return ""  # undecided: the planning run that follows has more time
         proven = result.plan is None and result.optimal
         return "it is proven that no plan reaches this goal" if proven else ""
 
@@ -129,7 +124,7 @@ class GoalWriter:
 
 
 def _formula(answer: str) -> str:
-    """Return the first formula of an answer; the whole answer where there is none."""
+    """Return the first formula of an answer, or the whole answer if it contains none."""
     text = clean(answer)
     begins = _BEGINS.search(text)
     if begins is None:
@@ -142,25 +137,25 @@ def _formula(answer: str) -> str:
     return " ".join(text[begins.start() :].split())
 
 
-# Plans by a language model ------------------------------------------------------------------------
-# Plans for a world that a language model writes: the policy of the paper on facts alone.
+# Plan writing -------------------------------------------------------------------------------------
+# The policy of the paper, on the facts of any PDDL problem.
 
 TRANSCRIPT = "llm.jsonl"
-"""File in the folder of a run with what the model was asked and answered."""
+"""File in the run folder that records the prompts and answers."""
 
 
 class ModelPlanner:
-    """Plans from states of a world, with a language model; it stands in for `StatePlanner`.
+    """Plans from the states of a world with a language model, in place of a `StatePlanner`.
 
     Args:
-        equipment: the means to write plans.
-        request: what the model is asked for.
-        words: what actions, facts and things are called.
-        meter: counts what the model uses.
-        library: file of macro actions to add to; None adds nothing.
+        equipment: Model, prompts and tools for writing plans.
+        request: The request in words.
+        words: Names of actions, predicates and objects in prompts.
+        meter: Counter of the model's usage.
+        library: File to add learnt macro actions to; None to add none.
 
     Attributes:
-        records: how each plan came about, in order.
+        records: One planning record per plan, in order.
     """
 
     def __init__(
@@ -180,12 +175,12 @@ class ModelPlanner:
         self._used: set[str] = set()
 
     def plan(self, task: Task) -> Planned:
-        """Return a plan from the initial state of a task; it may miss the goal.
+        """Return a plan from a task's initial state; the plan may miss the goal.
 
         Raises:
-            UsageError: the task has actions that need time.
-            ImpossibleGoalError: the planner, where it may repair, proves that there is no plan.
-            LLMError: the model did not answer.
+            UsageError: The task has durative actions.
+            ImpossibleGoalError: The planner proves that no plan exists, if planner repair is on.
+            LLMError: The model did not answer.
         """
         foresight = PredictedFacts(task, self._words.wording, self._words.types)
         settings = self.equipment.settings
@@ -204,7 +199,7 @@ class ModelPlanner:
         """Return the goal that the model reads in the request.
 
         Raises:
-            LLMError: it did not answer, or with nothing that can be used.
+            LLMError: The model did not answer, or no answer is usable.
         """
         equipment = self.equipment
         dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
@@ -212,10 +207,10 @@ class ModelPlanner:
         return writer.write(self.request)
 
     def keep(self, planned: Planned, run: str) -> None:
-        """Add the macro actions of a first plan that did what it should to the library.
+        """Add the macro actions of a successful first plan to the library.
 
         Raises:
-            DataFileError: the library cannot be read or written.
+            DataFileError: The library cannot be read or written.
         """
         if self._library is not None and len(self.records) == 1:
             about = {"request": self.request, "scene": planned.problem.name}
@@ -224,7 +219,6 @@ class ModelPlanner:
             )
 
     def _check_possible(self, task: Task) -> None:
-        """Ask the planner, which may repair plans, whether there is a plan at all."""
         try:
             result = self.equipment.planner.solve(task)
         except HvrError:
@@ -250,22 +244,23 @@ def open_model(
     """Connect a language model that plans in a world.
 
     Args:
-        choice: which model, and how.
-        domain, problem: of the world; a simulated model is told of both.
-        words: what actions, facts and things are called.
-        request: what the model is asked for.
-        planner: for planner-assisted repair.
-        ontology: of the world; None without one.
-        prompts: templates of the world; None for those that suit any.
-        seed: of a simulated model.
-        folder: for the transcript; None keeps none.
-        listen: is told what happens while the model plans.
+        choice: The model and its options.
+        domain: Domain of the world.
+        problem: Problem of the world; a simulated model is given both.
+        words: Names of actions, predicates and objects in prompts.
+        request: The request in words.
+        planner: Planner for planner-assisted repair.
+        ontology: The world's ontology, if any.
+        prompts: The world's own templates; None for the default ones.
+        seed: Random seed of a simulated model.
+        folder: Folder for the transcript; None to keep none.
+        listen: Callback for planning events.
 
     Raises:
-        UsageError: no model is named, or an option cannot be used.
-        LLMError: a key is missing.
-        MissingExtraError: a package that the model needs is not installed.
-        DataFileError: a file cannot be used.
+        UsageError: No model is named, or an option is invalid.
+        LLMError: A key is missing.
+        MissingExtraError: A package that the model needs is not installed.
+        DataFileError: A file is unusable.
     """
     if choice.library is not None and ontology is None:
         raise UsageError(

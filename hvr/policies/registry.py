@@ -45,8 +45,8 @@ def policy_class(name: str) -> type[Policy[Any]]:
     """Return the class of a policy by name.
 
     Raises:
-        UsageError: there is no such policy, or it cannot be imported.
-        MissingExtraError: a package that it needs is not installed.
+        UsageError: No such policy exists, or it cannot be imported.
+        MissingExtraError: A package that the policy needs is not installed.
     """
     policy = POLICIES.load(name)
     lacking = [member for member in _MEMBERS if not hasattr(policy, member)]

@@ -1,4 +1,8 @@
-"""The built-in policy: sentence to goal by grammar and ontology, goal to plan by search."""
+"""The built-in policy: grammar and ontology make the goal, a classical planner finds the plan.
+
+It needs no key and no network. `understand` turns a sentence into a goal; `plan` selects the
+relevant objects, has a planner find a short plan, and splits the plan into macro actions.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +40,9 @@ from hvr.planning.search.planners import Planner
 from hvr.validation.minimise import eliminate, postpone
 from hvr.values import cached_property
 
-# More objects -------------------------------------------------------------------------------------
-# More objects than a goal seems to need, from the domain alone: before anybody says "impossible".
-#
-# A choice of objects that is too narrow makes a problem without a plan. What the whole scene would
-# take is asked of its lifted actions: whether the goal can be reached at all if nothing ever became
-# false, and if so, by which actions (a relaxed plan; Hoffmann & Nebel 2001).
+# Object widening ----------------------------------------------------------------------------------
+# If the selected objects are too few, the problem has no plan. A relaxed plan over the whole scene
+# (Hoffmann & Nebel 2001) finds the missing objects before the goal is reported as impossible.
 
 
 def widening_choices(
@@ -50,15 +51,17 @@ def widening_choices(
     complete: Callable[[Relevant, Iterable[str]], Relevant],
     seconds: float,
 ) -> Iterator[Relevant]:
-    """Yield chosen objects, then more, in the end all there are; less where none would help.
+    """Yield the selected objects, then larger selections, up to all objects.
 
-    Whoever has tried all that is yielded, and found no plan, knows that there is none.
+    The last selection is omitted if it cannot help. A goal without a plan for any of the selections
+    is therefore impossible.
 
     Args:
-        chosen: what is tried first.
-        pose: makes the task with all objects, or with one more for all that are alike.
-        complete: adds objects to a choice, with what these depend on.
-        seconds: how long at most, each time, to look for what else is needed.
+        chosen: First selection.
+        pose: Builds the task with all objects, or with one extra object per group of identical
+            ones.
+        complete: Adds objects, and the objects that these depend on, to a selection.
+        seconds: Time limit of each analysis.
     """
     yield chosen
     task = pose()
@@ -76,11 +79,8 @@ def widening_choices(
 
 
 def is_unreachable(task: Task, seconds: float) -> bool:
-    """Return whether it is shown, without a search, that a task has no plan.
-
-    False says nothing.
-    """
-    # Imported here and below: most goals have a plan among the objects chosen first.
+    """Return whether a task provably has no plan, without searching; False means unknown."""
+    # Imported on demand, here and below: most goals have a plan with the objects selected first.
     from hvr.validation.reachability import Reachable
 
     reachable = Reachable(task, seconds)
@@ -91,9 +91,10 @@ def is_unreachable(task: Task, seconds: float) -> bool:
 
 
 def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
-    """Return the objects of a relaxed plan and what belongs to them; None if there is no such plan.
+    """Return the objects of a relaxed plan and their statically paired objects.
 
-    Without the time for one they are none.
+    Returns:
+        None if no relaxed plan exists; an empty tuple if the time limit was reached.
     """
     from hvr.validation.relaxation import Deadline, Relaxation
 
@@ -108,9 +109,9 @@ def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
 
 
 def _belonging(task: Task, names: Collection[str]) -> Iterator[str]:
-    """Yield what fixed facts pair with one of some objects alone, as a switch with its machine.
+    """Yield objects that static facts pair one-to-one with the given ones, such as stove knobs.
 
-    Conditions of actions may ask that it be there (`exists`) without naming it among arguments.
+    An action's precondition may require such an object (`exists`) without naming it as an argument.
     """
     pairs: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for atom in sorted(task.problem.init, key=str):
@@ -123,28 +124,24 @@ def _belonging(task: Task, names: Collection[str]) -> Iterator[str]:
                 yield other if one in names else one
 
 
-# Symbolic -----------------------------------------------------------------------------------------
-# The built-in policy: sentence to goal by grammar and ontology, goal to plan by search.
-#
-# It needs no key and no network. `understand` turns a sentence into a goal; `plan` chooses the
-# relevant objects, has a classical planner find a short plan, and cuts it into macro actions.
+# Policy -------------------------------------------------------------------------------------------
 
 _LATER = re.compile(r"\((?:sometime|at end)\b")
-"""Constraints on what is to happen at some time; the others forbid."""
+"""Constraints that require something to happen at some time; all others are prohibitions."""
 
 
 _WIDENING_S = 20.0
-"""How long at most, each time, to look for what else a goal may need."""
+"""Time limit of each search for further objects."""
 
 
 @dataclass(frozen=True)
 class _Posed:
-    """A stage of a goal as formulas.
+    """A parsed stage of a goal.
 
     Args:
-        wanted: what is asked for.
-        goal: the same with the conditions on how the world is left.
-        kept: trajectory constraints.
+        wanted: Requested condition.
+        goal: Requested condition plus the end-state preferences.
+        kept: Trajectory constraints.
     """
 
     wanted: Formula
@@ -153,16 +150,15 @@ class _Posed:
 
 
 class SymbolicPolicy(Policy[Stage]):
-    """The policy that plans without a language model.
+    """Plan without a language model.
 
     Args:
-        ontology: words, task knowledge and preferences.
-        domain: the actions.
-        planner: the classical planner.
-        any_place: plan as if everything could be put everywhere, for a world that forces puts.
-        reader: who reads requests, one of `hvr.language.grammar.READERS`; None for the best that
-            is installed.
-        reading: which of several readings of a request is meant, from 1.
+        ontology: Words, task knowledge and preferences.
+        domain: The PDDL domain.
+        planner: The classical planner.
+        any_place: Whether every object may be put anywhere, for worlds that force placements.
+        reader: Name of a reader in `hvr.language.grammar.READERS`; None for the best one installed.
+        reading: 1-based index of the intended reading of an ambiguous request.
     """
 
     def __init__(
@@ -184,7 +180,6 @@ class SymbolicPolicy(Policy[Stage]):
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
-        """See `Policy`."""
         return cls(
             context.ontology,
             context.domain,
@@ -195,7 +190,6 @@ class SymbolicPolicy(Policy[Stage]):
 
     @cached_property
     def reader(self) -> Reader:
-        """The reader of requests."""
         return make_reader(self._reader, self.ontology, self.domain, any_place=self.any_place)
 
     @cached_property
@@ -206,28 +200,25 @@ class SymbolicPolicy(Policy[Stage]):
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
     ) -> Understanding[Stage]:
-        """See `Policy`."""
         del graph
         goal = self.reader.goal(request, inventory, self.reading)
         return Understanding(goal.stages, goal)
 
     def with_ends(self, wanted: str) -> Stage:
-        """Return a goal given as PDDL, with the preferences for how the world is left."""
+        """Return a PDDL goal as a stage with the default end-state preferences."""
         holding = "(holding" in wanted
         return Stage(wanted, tuple(end_conditions(self.reader.taxonomy, set(), holding=holding)))
 
     def clearing(self, things: Sequence[str], place: str) -> Stage:
-        """Return the goal of taking things away from a place."""
+        """Return the goal of removing objects from a place."""
         gone = " ".join(f"(not (on {t} {place})) (not (in {t} {place}))" for t in things)
         free = " ".join(f"({p})" for p in self.ontology.predicates("handEmpty"))
         return Stage(f"(and {gone} {free})")
 
     def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
-        """See `Policy`."""
         return stage.replace(constraints=tuple(constraints))
 
     def needs(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
-        """See `Policy`."""
         return self._relevant(stage, graph, inventory).names
 
     def opening(
@@ -238,7 +229,11 @@ class SymbolicPolicy(Policy[Stage]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Planned:
-        """See `Policy`; what is to happen at some time need not happen yet."""
+        """Return a plan that opens a place, as described in `Policy`.
+
+        Constraints that require something to happen at some time are dropped: it need not happen
+        yet.
+        """
         kept = tuple(c for c in stage.constraints if not _LATER.search(c))
         (is_open,) = self.ontology.predicates("isOpen")
         shut = " ".join(f"(not ({is_open} {other}))" for other in closing)
@@ -265,21 +260,21 @@ class SymbolicPolicy(Policy[Stage]):
         """Return a plan for one stage of a goal, from the state in the graph.
 
         Args:
-            stage: the goal.
-            graph: the world as observed.
-            inventory: the objects and facts of the world.
-            reason: why an earlier plan could not go on; unused, since the state says it all.
+            stage: The goal.
+            graph: The world as observed.
+            inventory: The objects and facts of the world.
+            reason: Why an earlier plan was interrupted; unused, since the state contains the cause.
 
         Raises:
-            ImpossibleGoalError: it is proven that there is no plan, with all objects; or with those
-                chosen, of which nobody knows where they are.
-            PlannerError: no plan was found in the time allowed.
+            ImpossibleGoalError: No plan exists with all objects, or with the selected ones if the
+                location of one of them is unknown.
+            PlannerError: No plan was found within the time limit.
         """
         del reason
         asked = self._asked(stage, graph, inventory)
         chosen = self._chosen(asked, inventory)
         for relevant in self._ever_more(asked, chosen, graph, inventory):
-            tidy = relevant is chosen  # what is kept for tidiness must not rule a plan out
+            tidy = relevant is chosen  # tidiness must not rule out the only plan
             planned = self._planned(asked, relevant, graph, inventory, tidy=tidy)
             if planned is not None:
                 return planned
@@ -301,10 +296,7 @@ class SymbolicPolicy(Policy[Stage]):
     def _ever_more(
         self, asked: _Posed, chosen: Relevant, graph: KnowledgeGraph, inventory: Inventory
     ) -> Iterator[Relevant]:
-        """Yield the chosen objects, then ever more of them, until it is known that none help.
-
-        What nobody has seen is looked for before anything else is tried.
-        """
+        """Yield ever larger selections; only the first if one of its objects is not located yet."""
         if inventory.unplaced & chosen.reasons.keys():
             return iter((chosen,))
 
@@ -325,7 +317,6 @@ class SymbolicPolicy(Policy[Stage]):
         *,
         tidy: bool,
     ) -> Planned | None:
-        """Return a plan with some objects, None where there is none."""
         if tidy:
             problem = self._problem(asked, relevant.names, graph, inventory)
             problem = forbid_untidy_places(problem, asked.wanted, inventory)

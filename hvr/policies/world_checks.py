@@ -1,4 +1,4 @@
-"""Checks of a world: every mismatch of its domain, words, tasks and environment."""
+"""Checks for mismatches between a world's domain, words, tasks and environment."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _SAID = re.compile(r"\bk:(saidTrue|saidFalse|imperative)\s+\"([^\"]*)\"")
 def check_world(
     world: WorldFolder, *, run: bool = False, timeout: float | None = None
 ) -> tuple[str, ...]:
-    """Return what is wrong, one sentence each that begins with file and line.
+    """Return the findings about a world, one sentence each, prefixed with file and line.
 
     Args:
-        world: The world.
-        run: Whether to open, reset and observe the environment that the world names; no action is
-            carried out. Otherwise the source is read and nothing runs.
-        timeout: Seconds that each call of the environment may take; None for the world's own.
+        world: The world to check.
+        run: Whether to open, reset and observe the world's environment; no action is executed. If
+            False, only its source is read.
+        timeout: Time limit of each environment call, in seconds; None for the world's own limit.
     """
     return tuple(_Check(world, run, timeout).run())
 
@@ -99,7 +99,7 @@ class _Check:
         return self.findings
 
     def _types(self, file: Path, problem: Problem) -> None:
-        """Name objects that are declared with two unrelated types."""
+        """Report objects that are declared with two unrelated types."""
         domain = self.world.domain
         for thing in problem.objects:
             others = [t for t in thing.types[1:] if not domain.is_subtype(t, thing.types[0])]
@@ -108,7 +108,7 @@ class _Check:
                 self._add(file, f"{text}: declare it once", f" {thing.name} ")
 
     def _scene(self, name: str, file: Path) -> None:
-        """Name what a scene has that the ontology does not know."""
+        """Report object types of a scene that the ontology does not define."""
         scene = self._try(lambda: parse_scene(file.read_bytes(), str(file)), file, "scenes")
         if scene is None or self.world.ontology is None:
             return
@@ -145,7 +145,7 @@ class _Check:
         except HvrError as error:
             trouble = f"{error}, for {file.name}"
         finally:
-            # An environment that has failed is gone: closing it says nothing new.
+            # After another failure, an error of close() adds nothing.
             trouble = trouble or close_environment(env)
         if trouble:
             self._add(self.world.file, trouble, word)
@@ -154,7 +154,7 @@ class _Check:
         for text in _lies(task, seen):
             self._add(self.world.file, f"at reset, for {file.name}, the environment {text}", word)
 
-    # findings
+    # Findings -----------------------------------------------------------------------------------
 
     def _try(self, make: Callable[[], _Result], file: Path, word: str) -> _Result | None:
         return self._read(make, file) if self._there(file, word) else None
@@ -164,7 +164,7 @@ class _Check:
             return make()
         except HvrError as error:
             text = str(error).splitlines()[0]
-            # Errors of PDDL and Turtle say the file and the line themselves.
+            # Errors of PDDL and Turtle already begin with file and line.
             self.findings.append(text if text.startswith(str(file)) else f"{file}:1: {text}")
             return None
 
@@ -180,7 +180,7 @@ class _Check:
 
 
 def _ties(file: Path, domain: Domain) -> Iterator[str]:
-    """Yield the names that a file of words ties to nothing, and clauses with too many places."""
+    """Yield names that the domain lacks, and clauses with wrong placeholders."""
     known = {
         "pddlPredicate": (domain.predicates, "predicate"),
         "pddlType": ({"object": None, **domain.types}, "type"),
@@ -214,7 +214,7 @@ def _ties(file: Path, domain: Domain) -> Iterator[str]:
 
 
 def _lies(task: Task, seen: Observation) -> Iterator[str]:
-    """Yield how an observation at the beginning differs from the problem."""
+    """Yield the differences between the first observation and the problem's initial state."""
     atoms, numbers = read_observation(task, seen)
     changing = task.fluent_predicates - task.derived_predicates
     initial = {a for a in task.initial.atoms() if a.predicate in changing - set(seen.hidden)}

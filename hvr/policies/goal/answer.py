@@ -1,4 +1,4 @@
-"""The model's answer with a goal: its schema, its vocabulary, and the prompt that asks for it."""
+"""The model's goal: JSON schema, vocabulary, and the prompt that asks for it."""
 
 from __future__ import annotations
 
@@ -30,20 +30,19 @@ from hvr.planning.search.navigation import find_navigation
 from hvr.values import cached_property
 
 # Answer -------------------------------------------------------------------------------------------
-# The answer of a model that is asked for a goal: its schema, and the answer as values.
 #
 #     {"things": [{"name": "m", "kinds": ["Mug"]}],
 #      "stages": [[{"predicate": "contains", "args": ["m", "coffee"]},
 #                  {"predicate": "on", "args": ["m", "DiningTable"]}]]}
 #
-# What a literal is about is the name of a thing, of an object of the scene (`mug-2`), of a liquid,
-# or a kind, which then means one thing of this kind. The schema fixes the form alone: a wrong word
-# is better sent back with what is known than refused.
+# An argument of a literal is the name of a thing, an object of the scene (`mug-2`), a liquid, or a
+# kind, which then stands for one thing of this kind. The schema constrains the form only: an
+# unknown word is better sent back with the known ones than rejected by the schema.
 
 MAX_THINGS = 40
 MAX_STAGES = 12
 MAX_GOAL_LITERALS = 80
-"""What one goal may have; a longer one would be no goal but a plan."""
+"""Size limits of a goal; a longer answer is probably a plan."""
 
 _TEXT = {"type": "string", "maxLength": 80}
 _LITERAL = {
@@ -95,13 +94,7 @@ SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class GoalLiteral:
-    """A literal of a goal.
-
-    Args:
-        predicate: name of the predicate.
-        args: what it is about.
-        holds: whether it shall hold, or shall not.
-    """
+    """A literal of a goal; `holds` is False for a negative literal."""
 
     predicate: str
     args: tuple[str, ...]
@@ -114,14 +107,14 @@ class GoalLiteral:
 
 @dataclass(frozen=True)
 class WrittenThing:
-    """A thing that a goal speaks of.
+    """A thing declared by a goal.
 
     Args:
-        name: by which literals mean it.
-        kinds: the kinds that it may be of, preferred first.
-        every: all such things; else one. A thing that can be moved is none of the others.
-        apart: a place that is none of the others, either.
-        where: what holds of it now: which of these things are meant.
+        name: Name that literals refer to.
+        kinds: Acceptable kinds, in order of preference.
+        every: Whether the name stands for all such things instead of one.
+        apart: Whether a place must differ from all other things; portable things always do.
+        where: Literals that hold now and narrow down which things are meant.
     """
 
     name: str
@@ -136,13 +129,13 @@ class GoalAnswer:
     """A goal as the model wrote it.
 
     Args:
-        things: the things that it speaks of.
-        stages: what shall hold, one stage after the other.
-        always: what shall hold throughout.
-        once: what shall become so once at most.
-        never_two: predicates that shall never hold of two things at once.
-        left_out: what of the request the goal does not say, by the model's own account.
-        cannot: why there is no goal; empty where there is one.
+        things: Declared things.
+        stages: Literals to achieve, one group per stage.
+        always: Literals that must hold throughout.
+        once: Literals that may become true at most once.
+        never_two: Predicates that must never hold of two things at once.
+        left_out: Parts of the request that, according to the model, the goal does not express.
+        cannot: The model's reason for giving no goal; empty if it gave one.
     """
 
     things: tuple[WrittenThing, ...]
@@ -155,7 +148,7 @@ class GoalAnswer:
 
 
 def parse_goal_answer(data: Mapping[str, Any]) -> GoalAnswer:
-    """Return an answer that satisfies the schema as values."""
+    """Parse an answer that satisfies the schema."""
     return GoalAnswer(
         things=tuple(
             WrittenThing(
@@ -191,24 +184,23 @@ def _predicate(text: str) -> str:
     return text.strip(" ()?").lower().replace("-", "_")
 
 
-# Words --------------------------------------------------------------------------------------------
-# The words of goals in a scene: predicates that actions change, kinds, objects, liquids.
+# Vocabulary ---------------------------------------------------------------------------------------
 
 _PLACING = ("on", "in")
 
 
 @dataclass(frozen=True)
 class NameMeaning:
-    """What a name in a goal stands for.
+    """The referents of a name in a goal.
 
     Args:
-        name: the name.
-        classes: the object types that it may be of, preferred first.
-        objects: the objects that it may be, preferred first.
-        every: all of them; else one.
-        apart: it is none of the other things that are apart.
-        named: it is an object's own name.
-        liquid: it is a liquid.
+        name: The name.
+        classes: Possible object types, in order of preference.
+        objects: Possible objects, in order of preference.
+        every: Whether the name stands for all these objects instead of one.
+        apart: Whether its referent must differ from all others that are apart.
+        named: Whether the name is an object's own name.
+        liquid: Whether the name is a liquid.
     """
 
     name: str
@@ -221,7 +213,7 @@ class NameMeaning:
 
 
 class GoalVocabulary:
-    """What words of a goal mean in a scene."""
+    """The predicates, kinds, objects and liquids that a goal may use in a scene."""
 
     def __init__(self, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> None:
         self.taxonomy = taxonomy
@@ -232,7 +224,7 @@ class GoalVocabulary:
 
     @cached_property
     def predicates(self) -> dict[str, Predicate]:
-        """The predicates that a goal may use: what actions change, in the order of the domain."""
+        """The predicates that a goal may use: those that actions change, in the domain's order."""
         changed = {
             change.predicate
             for schema in self.domain.actions.values()
@@ -243,13 +235,13 @@ class GoalVocabulary:
 
     @property
     def told(self) -> dict[str, Predicate]:
-        """The predicates that a prompt tells of: those that say more than where the robot is."""
+        """The predicates that prompts list: no robot positions, none without arguments."""
         navigation = find_navigation(self.domain)
         fleeting = navigation.predicates if navigation else frozenset()
         return {n: p for n, p in self.predicates.items() if n not in fleeting and p.parameters}
 
     def unknown_predicate(self, name: str) -> str:
-        """Return what is wrong with a predicate that goals cannot use."""
+        """Return an error message for a predicate that goals cannot use."""
         wording = wording_of(self.taxonomy.ontology).predicates
         plain = name.replace("_", " ")
         for known in self.predicates:
@@ -266,12 +258,11 @@ class GoalVocabulary:
         return f"there is no predicate {name!r}: {hint}"
 
     def liquid_at(self, predicate: str, place: int) -> bool:
-        """Whether an argument of a predicate is a liquid, by its place from 0."""
+        """Return whether the argument at a 0-based position of a predicate is a liquid."""
         return self._liquid in self.predicates[predicate].parameters[place].types
 
     @property
     def liquids(self) -> tuple[str, ...]:
-        """The names of the liquids."""
         return tuple(c.name for c in self.domain.constants if self._liquid in c.types)
 
     @property
@@ -282,16 +273,16 @@ class GoalVocabulary:
 
     @cached_property
     def present(self) -> frozenset[str]:
-        """The object types of which the scene has something, or could have once it is cut."""
+        """The object types of the scene, including pieces that cutting would produce."""
         return frozenset(self.inventory.classes.values())
 
     def classes_of(self, kind: str) -> tuple[str, ...]:
-        """Return the object types of the scene that a kind stands for; empty for none."""
+        """Return the scene's object types of a kind."""
         classes = [c for c in self._known.get(_key(kind), ()) if c in self.present]
         return tuple(dict.fromkeys(classes))
 
     def unknown_kind(self, kind: str) -> str:
-        """Return what is wrong with a kind of which the scene has nothing."""
+        """Return an error message for a kind that the scene lacks."""
         known = self._known.get(_key(kind), ())
         if known:
             label = self.taxonomy.label(known[0])
@@ -302,8 +293,9 @@ class GoalVocabulary:
         )
 
     def objects_of(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """Return the objects of some types, preferred first: those that are there, or else the
-        pieces that one thing would be cut into.
+        """Return the objects of some types, in order of preference.
+
+        If none exists yet, they are the pieces that one object would be cut into.
         """
         found: list[str] = []
         for object_class in classes:
@@ -318,7 +310,7 @@ class GoalVocabulary:
 
     @cached_property
     def _known(self) -> dict[str, tuple[str, ...]]:
-        """The object types that names stand for: types, groups, labels, in this order."""
+        """The object types by normalised name, from types, groups and labels, in this order."""
         ontology = self.taxonomy.ontology
         names: dict[str, list[str]] = {}
         types = list(ontology.object_types)
@@ -328,7 +320,7 @@ class GoalVocabulary:
             for text in (object_class, *ontology.labels(object_class)):
                 names.setdefault(_key(text), []).extend(concrete)
         for one, other in ontology.pairs("namedFor"):
-            # Who writes "Sink" may mean its basin: what can be done there decides.
+            # By "Sink" a model may mean its basin; affordances decide later.
             names[_key(one)].append(other)
         return {name: tuple(classes) for name, classes in names.items()}
 
@@ -336,7 +328,7 @@ class GoalVocabulary:
 
     @cached_property
     def requirements(self) -> dict[str, str]:
-        """The affordance that a thing needs for a predicate, by what the verbs require."""
+        """The affordance needed for each predicate, derived from the verbs' requirements."""
         ontology = self.taxonomy.ontology
         needs: dict[str, str] = {}
         verbs: list[tuple[list[str], str]] = []
@@ -348,7 +340,7 @@ class GoalVocabulary:
                 ]
                 if required:
                     verbs.append((wanted, required[0]))
-        # A verb that asks for one thing alone says most clearly what that takes.
+        # A verb with a single condition is the most specific source for its requirement.
         for wanted, affordance in sorted(verbs, key=lambda verb: len(verb[0])):
             for name in wanted:
                 needs.setdefault(name, affordance)
@@ -362,7 +354,7 @@ class GoalVocabulary:
         return needs
 
     def can_be(self, predicate: str, object_class: str) -> bool:
-        """Whether a predicate can be true of things of a type, as its first argument."""
+        """Return whether a predicate can hold of objects of a type as its first argument."""
         needed = self.requirements.get(predicate)
         return needed is None or self._has(object_class, needed)
 
@@ -372,14 +364,14 @@ class GoalVocabulary:
         }
 
     def fits(self, inner: str, outer: str) -> bool:
-        """Whether things of one type may be put on or in things of another."""
+        """Return whether objects of one type may be put on or in objects of another."""
         return (inner, outer) in self._fitting
 
     @cached_property
     def _fitting(self) -> frozenset[tuple[str, str]]:
         classes, true, roles = self.inventory.classes, self.inventory.true, self.taxonomy.roles
         takes = [*roles.predicates(SURFACE)[:1], *roles.predicates(CONTAINER)[:1]]
-        # What fits a sink fits its basin as well, and only one of the two takes things.
+        # Objects that fit a sink also fit its basin, but only one of the two accepts objects.
         return frozenset(
             (classes[thing], classes[place])
             for predicate in roles.predicates(FITS)
@@ -397,14 +389,13 @@ def _key(name: str) -> str:
 
 
 # Prompt -------------------------------------------------------------------------------------------
-# What a prompt for a goal tells: predicates, kinds, and what the graph knows of the request.
 
 _MOST_OBJECTS = 12
 _MAKING = frozenset(("make", "serve"))
 
 
 def prompt_values(request: str, graph: KnowledgeGraph, known: GoalVocabulary) -> Mapping[str, str]:
-    """Return the values of the templates `goal` and `correct_goal`, but for the latter's own."""
+    """Return the shared values of the templates `goal` and `correct_goal`."""
     ends = ", ".join(default_end_states(graph.ontology))
     return {
         "request": request,
@@ -417,7 +408,7 @@ def prompt_values(request: str, graph: KnowledgeGraph, known: GoalVocabulary) ->
 
 
 def answer_json(answer: GoalAnswer) -> str:
-    """Return an answer as JSON, as the prompt of a correction shows it."""
+    """Return an answer as JSON text for the correction prompt."""
     things = [
         {
             "name": thing.name,
@@ -457,7 +448,7 @@ def _predicates(known: GoalVocabulary) -> str:
 
 
 def _knowledge(request: str, graph: KnowledgeGraph, known: GoalVocabulary) -> str:
-    """Return what the ontology knows of the words of a request, and the objects it names."""
+    """Return the ontology's knowledge about a request's words, and the objects that it names."""
     ontology = graph.ontology
     meant = dishes(request, ontology)
     told = [*(f"Here a dish is made of: {line}" for line in meant)]
@@ -473,7 +464,7 @@ def _knowledge(request: str, graph: KnowledgeGraph, known: GoalVocabulary) -> st
 
 
 def _makes(request: str, known: GoalVocabulary) -> bool:
-    """Whether a request has something made, by its verbs."""
+    """Return whether a verb of the request means making something."""
     ontology = known.taxonomy.ontology
     spoken = set(words(request))
     return any(

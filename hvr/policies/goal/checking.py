@@ -1,4 +1,4 @@
-"""The check of a goal that a model wrote, and the PDDL of a goal that passes it."""
+"""Checks a model's goal and translates a valid one into PDDL."""
 
 from __future__ import annotations
 
@@ -20,10 +20,8 @@ from hvr.policies.goal.answer import (
 )
 
 # Checking -----------------------------------------------------------------------------------------
-# Check a goal that a model wrote: its words, its types, and what can be true in the scene at all.
-#
-# What is wrong is said so that the model can repair it: each problem is a sentence of its own, with
-# the words that would do.
+# The check covers words, types and affordances. Each problem is one sentence that lists the
+# accepted words, so that the model can correct its answer.
 
 _MOST_NAMED = 8
 _PLACING = frozenset(("on", "in"))
@@ -31,15 +29,15 @@ _PLACING = frozenset(("on", "in"))
 
 @dataclass(frozen=True)
 class CheckedGoal:
-    """A goal whose words are known and can be true.
+    """A goal with resolved names.
 
     Args:
-        things: what its names stand for, in the order of the answer.
-        stages: what shall hold, one stage after the other.
-        always: what shall hold throughout.
-        once: what shall become so once at most.
-        never_two: predicates that shall never hold of two things at once.
-        problems: what is wrong with the answer; the rest is of use only when this is empty.
+        things: Referents by name, in the order of the answer.
+        stages: Literals to achieve, one group per stage.
+        always: Literals that must hold throughout.
+        once: Literals that may become true at most once.
+        never_two: Predicates that must never hold of two things at once.
+        problems: Error messages; the other fields are valid only if this is empty.
     """
 
     things: dict[str, NameMeaning]
@@ -51,7 +49,7 @@ class CheckedGoal:
 
 
 def check_goal(answer: GoalAnswer, words: GoalVocabulary) -> CheckedGoal:
-    """Return a goal with its words resolved, or what is wrong with it."""
+    """Resolve the names of a goal and collect its problems."""
     checker = _Checker(words)
     for thing in answer.things:
         checker.declare(thing)
@@ -72,8 +70,6 @@ def check_goal(answer: GoalAnswer, words: GoalVocabulary) -> CheckedGoal:
 
 
 class _Checker:
-    """Resolves names and collects what is wrong."""
-
     def __init__(self, words: GoalVocabulary) -> None:
         self.words = words
         self.things: dict[str, NameMeaning] = {}
@@ -85,7 +81,7 @@ class _Checker:
     # Names ----------------------------------------------------------------------------------
 
     def declare(self, thing: WrittenThing) -> None:
-        """Take in a thing; one that is named twice counts once."""
+        """Register a thing; names must be unique."""
         if not thing.name or thing.name in self.things:
             self.problem(f"the name {thing.name!r} of a thing is not its own")
             return
@@ -110,7 +106,7 @@ class _Checker:
             self._narrow(thing, meant)
 
     def _narrow(self, thing: WrittenThing, meant: NameMeaning) -> None:
-        """Leave only the objects of which the descriptions hold now."""
+        """Keep only the objects that currently satisfy the thing's description."""
         wrong = [
             x.predicate for x in thing.where if x.predicate not in self.words.domain.predicates
         ]
@@ -130,7 +126,7 @@ class _Checker:
         self.things[thing.name] = replace(meant, classes=classes, objects=left)
 
     def _is_so(self, literal: GoalLiteral, name: str, candidate: str) -> bool:
-        """Whether a literal holds now, with a candidate for its thing and any object of a kind."""
+        """Return whether a literal currently holds of a candidate and some other objects."""
         rows: list[tuple[str, ...]] = [()]
         for arg in literal.args:
             if arg == name:
@@ -143,12 +139,12 @@ class _Checker:
                 options = self.words.objects_of(self.words.classes_of(arg))
             rows = [(*row, option) for row in rows for option in options]
         names: tuple[str, ...] = (literal.predicate,)
-        if literal.predicate in _PLACING:  # which of the two a place takes, the scene knows
+        if literal.predicate in _PLACING:  # the scene's facts decide which of the two applies
             names = tuple(_PLACING)
         return any(Atom(n, row) in self.words.inventory.facts for n in names for row in rows)
 
     def alone(self, name: str) -> None:
-        """Take in a predicate of which no two things shall be true at once."""
+        """Check a predicate that must never hold of two things at once."""
         known = self.words.predicates.get(name)
         if known is None:
             self.problem(self.words.unknown_predicate(name))
@@ -156,7 +152,7 @@ class _Checker:
             self.problem(f'"never_two" takes predicates of one thing, and {name} is none')
 
     def read(self, written: Iterable[GoalLiteral]) -> list[GoalLiteral]:
-        """Return the literals whose words are known."""
+        """Return the literals whose words are known, and report the others."""
         read = []
         for literal in written:
             predicate = self.words.predicates.get(literal.predicate)
@@ -173,7 +169,7 @@ class _Checker:
         return read
 
     def _arg(self, literal: GoalLiteral, place: int) -> str | None:
-        """Return the name of an argument, which is known from here on; None if it means nothing."""
+        """Return the name of an argument and register it; None if it is unknown."""
         arg, words = literal.args[place], self.words
         liquid = words.liquid_at(literal.predicate, place)
         lower = arg.lower()
@@ -200,7 +196,7 @@ class _Checker:
             near = nearest(arg, self.things)
             self.problem(f"did you mean {near!r} by {arg!r}?" if near else words.unknown_kind(arg))
             return None
-        # Who declares one mug and then writes "Mug" means this one.
+        # After declaring one mug, a model that writes "Mug" means this one.
         declared = [m.name for m in self.things.values() if m.classes == classes and not m.every]
         if len(declared) == 1:
             return declared[0]
@@ -209,7 +205,7 @@ class _Checker:
         return arg
 
     def _said_of_liquids(self, liquid: str) -> str:
-        """Return how goals say what a thing holds, and how that is."""
+        """Return how to write that a thing holds a liquid, and in which state."""
         roles, methods = self.words.taxonomy.roles, self.words.taxonomy.methods
         holds = [f"({name} x {liquid})" for name in roles.predicates(CONTAINS)]
         states = [
@@ -220,7 +216,7 @@ class _Checker:
     # What can be true -----------------------------------------------------------------------
 
     def fit(self, literal: GoalLiteral) -> None:
-        """Leave only the classes of which a literal can be true, or say that there is none."""
+        """Keep only the classes that can satisfy a literal; report it if there are none."""
         if not literal.holds:
             return
         subject = self.things[literal.args[0]]
@@ -265,7 +261,7 @@ class _Checker:
         self.things[meant.name] = replace(meant, classes=kept, objects=objects)
 
     def placed(self, literal: GoalLiteral) -> GoalLiteral:
-        """Return a literal with the predicate that its place takes: in a sink, on a table."""
+        """Return a literal with the predicate that suits its place: `in` a sink, `on` a table."""
         if literal.predicate not in _PLACING or not self.things[literal.args[1]].classes:
             return literal
         outer = self.things[literal.args[1]].classes[0]
@@ -277,12 +273,11 @@ def _listed(names: Sequence[str], most: int = _MOST_NAMED) -> str:
 
 
 # Formula ------------------------------------------------------------------------------------------
-# Make PDDL of a checked goal: each stage a condition, what shall always hold a constraint.
+# Each stage becomes a condition; `always`, `once` and `never_two` become trajectory constraints.
 #
-# Things become variables, in the order in which the answer names them: a place that is named before
-# "every mug" is one place for all of them, one that is named after it may be another for each.
-# Where there are several stages, what more than one of them speaks of is bound to an object: a
-# variable would mean another thing in each.
+# Things become variables in the order of the answer. A place declared before "every mug" is shared
+# by all mugs; one declared after it may differ for each. A thing used in several stages is bound to
+# one object: a variable could stand for a different object in each stage.
 
 
 def stage_conditions(
@@ -294,7 +289,7 @@ def stage_conditions(
 
 
 def constraints(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> tuple[str, ...]:
-    """Return what shall hold throughout as PDDL trajectory constraints."""
+    """Return the PDDL trajectory constraints of a goal."""
     things = _bound(goal, taxonomy, inventory)
     writer = _Writer(things, taxonomy)
     kept = [f"(always {writer.throughout(literal)})" for literal in goal.always]
@@ -307,7 +302,7 @@ def constraints(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> 
 
 
 def _bound(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> dict[str, NameMeaning]:
-    """Return the things, those that have to be one and the same throughout as objects."""
+    """Bind things that must stay the same throughout to one object each."""
     things = dict(goal.things)
     spoken = [{arg for x in stage for arg in x.args} for stage in (*goal.stages, goal.always)]
     taken = {m.name for m in things.values() if m.named}
@@ -325,7 +320,7 @@ def _bound(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> dict[
 
 
 class _Writer:
-    """Writes conditions; names of things become PDDL variables."""
+    """Writes conditions in which names of things become PDDL variables."""
 
     def __init__(self, things: Mapping[str, NameMeaning], taxonomy: Taxonomy) -> None:
         self._things = things
@@ -333,18 +328,17 @@ class _Writer:
         self._variables = {name: f"?x{n}" for n, name in enumerate(things, start=1)}
 
     def condition(self, stage: Sequence[GoalLiteral]) -> str:
-        """Return the condition of one stage."""
         spoken = {arg for literal in stage for arg in literal.args}
         parts = [(literal, dict[str, str]()) for literal in stage]
         order = [name for name in self._things if name in spoken]
         return _conjunction(self._nested(order, parts))
 
     def throughout(self, literal: GoalLiteral, how: str = "") -> str:
-        """Return a literal that is to be so on the way: of a kind, of all that are of it."""
+        """Return a constraint's literal, quantified over its kinds."""
         spoken = [n for n in dict.fromkeys(literal.args) if not self._fixed(n)]
         text = self._text(literal, {})
         for name in reversed(spoken):
-            # One that is to be so all the time is any; what is never to be so is so of none.
+            # "Always" needs a single witness; "never" and "at most once" apply to every object.
             every = how or not literal.holds
             variables = f"({self._variables[name]} - {self._type(name)})"
             body = f"({how} {text})" if how and name == spoken[-1] else text
@@ -357,7 +351,7 @@ class _Writer:
         parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]],
         known: Sequence[str] = (),
     ) -> list[str]:
-        """Return conditions on some things, the first of them outermost."""
+        """Return conditions on the things in `order`, the first one outermost."""
         open_ = [n for n in order if not self._fixed(n) and n not in known]
         if not open_:
             return [self._text(literal, meant) for literal, meant in parts]
@@ -386,7 +380,7 @@ class _Writer:
         later: Sequence[str],
         parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]],
     ) -> str:
-        """Return that there are some things, of which the rest is true."""
+        """Return an existential condition over `some`, whose body contains the remaining things."""
         variables = " ".join(f"{self._variables[n]} - {self._type(n)}" for n in some)
         inner = [*self._distinct(some, parts), *self._nested(later, parts, some)]
         return f"(exists ({variables}) {_conjunction(inner)})"
@@ -394,10 +388,10 @@ class _Writer:
     def _groups(
         self, some: Sequence[str], parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]]
     ) -> list[tuple[list[str], list[tuple[GoalLiteral, Mapping[str, str]]]]]:
-        """Return things that have to do with each other, with the literals on them.
+        """Partition things into groups that share literals or must differ from each other.
 
-        One quantifier over all things would have as many instances as there are ways to choose
-        all of them; one for each group has few.
+        A single quantifier over all things has as many instances as the product of their domains;
+        one quantifier per group has far fewer.
         """
         left = list(some)
         groups = []
@@ -425,7 +419,7 @@ class _Writer:
     def _distinct(
         self, some: Sequence[str], parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]]
     ) -> list[str]:
-        """Return that things which may be of one kind are different ones."""
+        """Return inequalities between things that could be the same object."""
         fixed = {a for literal, _ in parts for a in literal.args if self._things[a].named}
         told = []
         for one, other in combinations((*sorted(fixed), *some), 2):
@@ -453,7 +447,7 @@ class _Writer:
 def _connected(
     first: str, later: Sequence[str], parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]]
 ) -> list[tuple[GoalLiteral, Mapping[str, str]]]:
-    """Return the literals about a thing, and about what is named after it and related to it."""
+    """Return the literals about a thing, and about things declared later that are related to it."""
     reached = {first}
     while True:
         mine = [part for part in parts if reached & set(part[0].args)]

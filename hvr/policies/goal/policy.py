@@ -1,4 +1,4 @@
-"""The policy `goal`: a language model writes a checked goal, a classical planner plans."""
+"""The policy `goal`: a language model writes the goal, a classical planner finds the plan."""
 
 from __future__ import annotations
 
@@ -51,22 +51,16 @@ from hvr.policies.llm.writing import Equipment
 from hvr.policies.symbolic import SymbolicPolicy
 
 # Unmentioned objects ------------------------------------------------------------------------------
-# Things that a request names and its goal does not: asked about once, since they may be means.
 
 
 def unmentioned_objects(request: str, answer: GoalAnswer, words: GoalVocabulary) -> tuple[str, ...]:
-    """Return the things that a request names and of which a goal does not speak.
+    """Return the objects that a request names but a goal omits.
 
-    Only those that can be carried, and no instruments: requests often say what to cut with, and a
-    place or an appliance may well be a means.
-
-    Args:
-        request: the request.
-        answer: the goal, as the model wrote it.
-        words: the words of goals here.
+    Only portable objects that are not instruments count: requests often name the knife to cut with,
+    and a place or an appliance may be a mere means. The model is asked about them once.
     """
     if answer.left_out:
-        return ()  # by the model's own account
+        return ()  # the model has declared its omissions
     inventory = words.inventory
     ontology, roles = inventory.ontology, words.taxonomy.roles
     literals = [*answer.always, *answer.once, *(x for stage in answer.stages for x in stage)]
@@ -91,7 +85,7 @@ def unmentioned_objects(request: str, answer: GoalAnswer, words: GoalVocabulary)
 
 
 def _related(kind: str, words: GoalVocabulary) -> Iterable[str]:
-    """Yield a class, those above and below it, and what it is cut or cracked from."""
+    """Yield a class, its superclasses and subclasses, and the classes that it is cut from."""
     ontology = words.inventory.ontology
     yield from ontology.superclasses(kind, reflexive=True)
     yield from ontology.subclasses(kind, reflexive=True)
@@ -101,13 +95,11 @@ def _related(kind: str, words: GoalVocabulary) -> Iterable[str]:
 
 
 # Goal generation ----------------------------------------------------------------------------------
-# Ask a model for a goal, check it, and send back what is wrong.
-#
 # request ─▶ predicates, kinds, knowledge ─▶ goal ─▶ words, types, affordances
-#     ─▶ already so? ─▶ a plan? ─▶ the goal paraphrased
+#     ─▶ already true? ─▶ a plan? ─▶ paraphrase of the goal
 
 MAX_CORRECTIONS = 2
-"""Most corrections of a goal: a request costs 1 to 3 calls."""
+"""Maximum number of corrections: a request costs one to three calls."""
 
 ALREADY = (
     "all of this is so already, so that nothing would be done: say what else the request asks for, "
@@ -125,12 +117,12 @@ TOO_MANY = (
 
 @dataclass(frozen=True)
 class GoalDraft:
-    """An answer of the model and what became of it.
+    """An answer of the model and its verdict.
 
     Args:
-        answer: as the model wrote it.
-        problem: what is wrong with it, as it was sent back; empty when nothing is.
-        goal: the goal that it makes; None where its words make none.
+        answer: The answer as written.
+        problem: Error message sent back to the model; empty if the goal is accepted.
+        goal: The parsed goal; None if its words are invalid.
     """
 
     answer: GoalAnswer
@@ -138,7 +130,6 @@ class GoalDraft:
     goal: Goal | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {
             "answer": answer_json(self.answer),
             "problem": self.problem,
@@ -148,16 +139,14 @@ class GoalDraft:
 
 
 class GoalWriting:
-    """The writing of one goal.
+    """Asks for a goal, checks it, and sends its problems back.
 
     Args:
-        dialogue: asks the model.
-        request: the request in words.
-        graph: the world.
-        taxonomy: the classes.
-        inventory: the objects and facts of the world.
-        words: the words of goals in it.
-        reachable: raises an `ImpossibleGoalError` where it is proven that a goal has no plan.
+        dialogue: Dialogue with the model.
+        request: The request in words.
+        graph: The world.
+        words: Vocabulary of goals in this world.
+        reachable: Raises `ImpossibleGoalError` if a goal provably has no plan.
     """
 
     def __init__(
@@ -174,14 +163,15 @@ class GoalWriting:
         self._words = words
         self._reachable = reachable
         self.drafts: list[GoalDraft] = []
-        """What the model answered, in order."""
+        """All answers, in order."""
 
     def write(self) -> Goal:
-        """Return the goal.
+        """Return the accepted goal.
 
         Raises:
-            ImpossibleGoalError: the model says so, or its goal is still wrong after corrections.
-            LLMError: the model did not answer.
+            ImpossibleGoalError: The model declares the request impossible, or runs out of
+                corrections.
+            LLMError: The model did not answer.
         """
         told = prompt_values(self._request, self._graph, self._words)
         answer = parse_goal_answer(self._dialogue.ask_json("goal", SCHEMA, **told))
@@ -247,12 +237,12 @@ class GoalWriting:
         wanted = parse_formula(stage.wanted, domain, objects, file="<goal>")
         try:
             return bool(Task(domain, self._graph.problem(domain, "goal")).initial.holds(wanted))
-        except GroundingLimitError:  # of so much that is asked, something will be to do
+        except GroundingLimitError:  # a goal with that many instances hardly holds already
             return False
 
 
 def _ends(checked: CheckedGoal, number: int, taxonomy: Taxonomy) -> list[str]:
-    """Return how things are left after a stage, except where the goal says otherwise."""
+    """Return the end-state preferences of a stage, except those that the goal overrides."""
     holding, exempt, left = False, set[str](), end_predicates(taxonomy)
     for literal in checked.stages[number]:
         holding = holding or (literal.predicate == "holding" and literal.holds)
@@ -261,8 +251,7 @@ def _ends(checked: CheckedGoal, number: int, taxonomy: Taxonomy) -> list[str]:
     return end_conditions(taxonomy, taxonomy.with_controls(exempt), holding=holding)
 
 
-# Whole plans --------------------------------------------------------------------------------------
-# Whole plans of a policy, made without carrying anything out.
+# Offline plans ------------------------------------------------------------------------------------
 
 
 def plan_all_stages(
@@ -274,19 +263,19 @@ def plan_all_stages(
     compile_task: Callable[[Domain, Problem], Task] = Task,
     find: FindObjects[Any] | None = None,
 ) -> list[Planned]:
-    """Return the plans of the stages, each from the state that the one before it leads to.
+    """Plan all stages without executing them, each from the predicted end of the previous one.
 
     Args:
         policy: The policy.
         request: The request.
         graph: The world.
         inventory: The objects and facts of the world.
-        domain: The actions.
-        compile_task: Makes tasks, for callers that keep them.
-        find: Looks for what the goal needs before it is planned for; None where all is known.
+        domain: The PDDL domain.
+        compile_task: Task factory, for callers that cache tasks.
+        find: Searches for the goal's objects before planning; None if all locations are known.
 
     Raises:
-        HvrError: The policy understands nothing or finds no plan.
+        HvrError: The policy does not understand the request or finds no plan.
     """
     understanding = policy.understand(request, graph, inventory)
     if find is not None:
@@ -301,12 +290,12 @@ def plan_all_stages(
 
 
 def uncorrected_record(plans: Sequence[Plan], seconds: float, planner_calls: int) -> PlanningRecord:
-    """Return the record of plans that nobody corrected.
+    """Return the record of plans that needed no correction.
 
     Args:
-        plans: The plans of the stages.
+        plans: One plan per stage.
         seconds: Wall time of planning.
-        planner_calls: The number of calls of the classical planner.
+        planner_calls: Number of calls of the classical planner.
     """
     blocks = tuple(block for plan in plans for block in plan.blocks)
     return PlanningRecord(
@@ -332,15 +321,14 @@ def uncorrected_record(plans: Sequence[Plan], seconds: float, planner_calls: int
 
 
 # Policy -------------------------------------------------------------------------------------------
-# The policy `goal`: a language model reads the request, the classical planner plans.
 
 
 class GoalPolicy(Policy[Stage]):
-    """The policy that asks a language model for the goal, and plans for it itself.
+    """Ask a language model for the goal, and plan for it with a classical planner.
 
     Args:
-        equipment: the means to ask the model, and the planner.
-        meter: counts what the model uses; None where nobody asks.
+        equipment: Model, prompts and planner.
+        meter: Counter of the model's usage, if needed.
     """
 
     asks_model = True
@@ -348,7 +336,7 @@ class GoalPolicy(Policy[Stage]):
     def __init__(self, equipment: Equipment, *, meter: Meter | None = None) -> None:
         self.equipment = equipment
         self.drafts: list[GoalDraft] = []
-        """What the model answered, in order."""
+        """All answers of the model, in order."""
         self._meter = meter
         self._symbolic = SymbolicPolicy(equipment.ontology, equipment.domain, equipment.planner)
         self._calls = 0
@@ -357,13 +345,13 @@ class GoalPolicy(Policy[Stage]):
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
-        """See `Policy`; the inputs of a repeated run come from its folder.
+        """Open the policy; a repeated run takes its inputs from the recorded run's folder.
 
         Raises:
-            UsageError: no model is named, or an option cannot be used.
-            LLMError: a key is missing.
-            MissingExtraError: a package that the model needs is not installed.
-            DataFileError: a file cannot be used.
+            UsageError: No model is named, or an option is invalid.
+            LLMError: A key is missing.
+            MissingExtraError: A package that the model needs is not installed.
+            DataFileError: A file is unusable.
         """
         from hvr.policies.llm.equipment import open_equipment
 
@@ -372,14 +360,13 @@ class GoalPolicy(Policy[Stage]):
             raise UsageError(
                 f"the policy goal has the setting {GOAL} alone, not {setting}", field="setting"
             )
-        # The run is repeated by its setting.
+        # The recorded setting must be the one that repeats the run.
         model = replace(context.model, setting=GOAL)
         equipment, meter, _ = open_equipment(replace(context, model=model))
         return cls(equipment, meter=meter)
 
     @property
     def meter(self) -> Meter | None:
-        """See `Policy`."""
         return self._meter
 
     def understand(
@@ -388,9 +375,9 @@ class GoalPolicy(Policy[Stage]):
         """Return the model's goal, checked and with a plan for its first stage.
 
         Raises:
-            ImpossibleGoalError: the model finds no goal, or none that can be met here.
-            PlannerError: no plan was found in the time allowed.
-            LLMError: the model did not answer.
+            ImpossibleGoalError: The model gives no goal, or none that is reachable here.
+            PlannerError: No plan was found within the time limit.
+            LLMError: The model did not answer.
         """
         self._request = request
         equipment = self.equipment
@@ -400,7 +387,7 @@ class GoalPolicy(Policy[Stage]):
 
         def reachable(goal: Goal) -> None:
             first = goal.stages[0]
-            # What has to be looked for first cannot be planned for yet.
+            # Objects that must be located first cannot be planned for yet.
             if not inventory.unplaced.intersection(self.needs(first, graph, inventory)):
                 self.plan(first, graph, inventory)
 
@@ -412,7 +399,7 @@ class GoalPolicy(Policy[Stage]):
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """See `Policy`; the plan that proved a goal to be possible is not made again."""
+        """Return a plan for a stage; the plan that proved the goal reachable is reused."""
         if self._ready is not None:
             known, seen, planned = self._ready
             if (known, seen.facts, seen.avoided) == (stage, inventory.facts, inventory.avoided):
@@ -423,11 +410,9 @@ class GoalPolicy(Policy[Stage]):
         return planned
 
     def clearing(self, things: Sequence[str], place: str) -> Stage:
-        """See `Policy`."""
         return self._symbolic.clearing(things, place)
 
     def needs(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
-        """See `Policy`."""
         return self._symbolic.needs(stage, graph, inventory)
 
     def opening(
@@ -438,11 +423,9 @@ class GoalPolicy(Policy[Stage]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Planned:
-        """See `Policy`."""
         return self._symbolic.opening(place, closing, stage, graph, inventory)
 
     def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
-        """See `Policy`."""
         return self._symbolic.keeping(stage, constraints)
 
     def write(
@@ -452,18 +435,18 @@ class GoalPolicy(Policy[Stage]):
         inventory: Inventory,
         find: FindObjects[Stage] | None = None,
     ) -> PlanningRecord:
-        """Return a plan for all stages of a request, with the record of its making.
+        """Return a plan for all stages of a request, with its record.
 
-        Where the model's goal is none that can be met, the plan is empty.
+        The plan is empty if no reachable goal was found.
 
         Args:
-            request: the request.
-            graph: the world.
-            inventory: what there is in it.
-            find: looks for what the goal needs before it is planned for; None where all is known.
+            request: The request.
+            graph: The world.
+            inventory: The objects and facts of the world.
+            find: Searches for the goal's objects before planning; None if all locations are known.
 
         Raises:
-            LLMError: the model did not answer.
+            LLMError: The model did not answer.
         """
         started = time.perf_counter()
         equipment = self.equipment
@@ -483,7 +466,7 @@ class GoalPolicy(Policy[Stage]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Judgement:
-        """See `Policy`; where hvr's own reading is another one, the judgement says so."""
+        """Judge by the model's goal, and report any disagreement with hvr's own reading."""
         del understanding
         if not done.reached:
             return done
@@ -501,5 +484,5 @@ class GoalPolicy(Policy[Stage]):
         )
 
     def records(self) -> Mapping[str, Any]:
-        """See `Policy`: `goal.json`, with each answer of the model and what was wrong with it."""
+        """Return `goal.json`: each answer of the model with its problem."""
         return {"goal.json": [draft.to_json() for draft in self.drafts]}

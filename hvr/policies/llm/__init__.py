@@ -1,1 +1,1 @@
-"""The policy of the paper: a language model writes macro actions and blocks, PDDL checks them."""
+"""The policy of the paper: a language model writes macro actions and blocks for PDDL to check."""
