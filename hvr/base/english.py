@@ -1,4 +1,4 @@
-"""Names as words: `StoveBurner-1` and "stove burners" are made of the same two."""
+"""Names split into words: `StoveBurner-1` and "stove burners" share two."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Return the words of a name in lower case: `StoveBurner-1` is stove, burner, 1."""
+    """Return the lower-case words of a name: `StoveBurner-1` gives stove, burner, 1."""
     return tuple(p.lower() for p in _PARTS.findall(text))
 
 
 def squeezed(text: str) -> str:
-    """Return a name in lower case without anything between its words: `stoveburner1`."""
+    """Return the words of a name joined in lower case: `stoveburner1`."""
     return "".join(words(text))
 
 
 def singular(word: str) -> str:
-    """Return a noun without the ending of its plural: mugs, knives, tomatoes, dishes, berries."""
+    """Return the singular of a noun: mugs, knives, tomatoes, dishes, berries."""
     for ending, instead in (
         ("nives", "nife"),
         ("leaves", "leaf"),

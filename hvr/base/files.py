@@ -1,4 +1,4 @@
-"""Files: where hvr's data is, which code this is, and writing whole or not at all."""
+"""Locations of hvr's files, atomic writes, and the checked-out commit."""
 
 from __future__ import annotations
 
@@ -35,11 +35,9 @@ _PASSING = frozenset(
         errno.ENOMEM,
     }
 )
-"""The question was good and the machine did not deliver: later, or with room, it will."""
+"""Errors of a full or failing machine, after which a retry may succeed."""
 
 _PASSING_SQLITE = frozenset({5, 7, 10, 13})
-"""SQLITE_BUSY, SQLITE_NOMEM, SQLITE_IOERR and SQLITE_FULL."""
-
 _NOT_ANSWERED = 4
 _BLOCK = 65_536
 
@@ -47,10 +45,10 @@ _BLOCK = 65_536
 def data_path(name: str) -> Path:
     """Return the path of a data folder: `ontology`, `domains`, `tasks` or `worlds`.
 
-    An installed hvr has it inside the package; in a checkout it is at the top.
+    An installed hvr has it inside the package, a checkout at its top.
 
     Raises:
-        DataFileError: there is no such folder.
+        DataFileError: The folder is missing.
     """
     for candidate in (_PACKAGE / "data" / name, _PACKAGE.parent / name):
         if candidate.is_dir():
@@ -61,11 +59,11 @@ def data_path(name: str) -> Path:
 
 
 def user_folder(kind: Literal["data", "cache"]) -> Path:
-    """Return hvr's folder for what a user keeps, or for what can be made again.
+    r"""Return hvr's per-user folder for data or for caches.
 
-    For data that is `~/.local/share/hvr` on Linux, `~/Library/Application Support/hvr` on macOS
-    and `%APPDATA%\\hvr` on Windows; for caches `~/.cache/hvr`, `~/Library/Caches/hvr` and
-    `%LOCALAPPDATA%\\hvr`. On Linux `$XDG_DATA_HOME` and `$XDG_CACHE_HOME` are heeded.
+    Data: `~/.local/share/hvr` on Linux, `~/Library/Application Support/hvr` on macOS,
+    `%APPDATA%\hvr` on Windows. Caches: `~/.cache/hvr`, `~/Library/Caches/hvr`,
+    `%LOCALAPPDATA%\hvr`. Linux respects `$XDG_DATA_HOME` and `$XDG_CACHE_HOME`.
     """
     home = Path.home()
     data = kind == "data"
@@ -81,7 +79,7 @@ def user_folder(kind: Literal["data", "cache"]) -> Path:
 
 
 def commit() -> str:
-    """Return the commit of hvr's checkout, `+` behind it if files differ; `unknown` without git."""
+    """Return the commit of hvr's checkout, with `+` if files differ; `unknown` without git."""
     import subprocess  # by far the slowest import of this module, and rarely needed
 
     def git(*arguments: str) -> str:
@@ -96,7 +94,7 @@ def commit() -> str:
         return done.stdout.strip()
 
     try:
-        # An installed hvr may lie in a checkout of something else.
+        # An installed hvr may lie in the checkout of another project.
         if not git("ls-files", "__init__.py"):
             return "unknown"
         return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain", ".") else "")
@@ -113,13 +111,13 @@ def unwritable(
 ) -> Refusal:
     """Return the error for a file that cannot be written.
 
-    Its exit code tells a full or failing disk from a name or permission that will not do.
+    Its exit code distinguishes a full or failing disk from a bad name or missing permission.
 
     Args:
-        path: the file or folder.
-        error: what the system, SQLite or a store says.
-        what: what cannot be done with it.
-        kind: class of the error.
+        path: The file or folder.
+        error: Exception of the system, SQLite or a store.
+        what: Failure in words.
+        kind: Class of the error to return.
     """
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     result = kind(f"{path}: {what}: {reason}")
@@ -129,29 +127,18 @@ def unwritable(
 
 
 def is_passing(error: Exception) -> bool:
-    """Return whether the machine fails, as by a full disk, rather than the name or permission.
-
-    Args:
-        error: what the system, SQLite or a store says.
-    """
+    """Return whether the machine failed (a full disk), not the name or the permission."""
     if (code := getattr(error, "sqlite_errorcode", None)) is not None:
         return code & 0xFF in _PASSING_SQLITE
     if (number := getattr(error, "errno", None)) is not None:
         return number in _PASSING
-    # Libraries in other languages keep the system's words and lose its number.
+    # Native libraries keep the system's message but drop its number.
     return any(os.strerror(number) in str(error) for number in _PASSING)
 
 
 @contextmanager
 def writing(path: Path | str) -> Iterator[None]:
-    """Turn what the system says against writing a file into an error of hvr.
-
-    Args:
-        path: the file or folder, as messages name it.
-
-    Raises:
-        DataFileError: see `unwritable`.
-    """
+    """Convert an OSError of the block into a DataFileError for the path; see `unwritable`."""
     try:
         yield
     except OSError as error:
@@ -159,20 +146,21 @@ def writing(path: Path | str) -> Iterator[None]:
 
 
 def temporary_folder(prefix: str) -> TemporaryDirectory[str]:
-    """Make a folder for temporary files, whose name matches `temporary_pattern`.
+    """Create a temporary folder whose name matches `temporary_pattern`.
 
     Args:
-        prefix: Start of the folder's name: `hvr-` and what the folder is for.
+        prefix: Start of the folder's name: `hvr-` and its purpose.
 
     Raises:
-        DataFileError: The folder cannot be made; the message has the system's reason.
+        DataFileError: The folder cannot be created; the message gives the system's reason.
     """
     import tempfile
 
     try:
         tempfile.gettempdir()
     except FileNotFoundError:
-        # No folder will do, and that is all it says: writing to the first one tells why.
+        # tempfile does not say why every folder failed; writing to the first one reveals the
+        # reason.
         trial = Path(os.environ.get("TMPDIR") or "/tmp") / f"{prefix}{os.getpid()}"
         write_whole(trial, "?")
         trial.unlink()
@@ -181,7 +169,7 @@ def temporary_folder(prefix: str) -> TemporaryDirectory[str]:
 
 
 def temporary_pattern() -> str:
-    """Return a glob pattern that matches this process's temporary folders and no others."""
+    """Return a glob pattern that matches only this process's temporary folders."""
     import glob
     import tempfile
 
@@ -200,23 +188,22 @@ def append_json_line(
     default: Callable[[Any], Any] | None = None,
     durable: bool = False,
 ) -> None:
-    """Add a JSON value as a line to a file, whole or not at all.
+    """Append a JSON value as a line to a file, completely or not at all.
 
-    What an earlier process left of a line when it died is removed first.
+    A partial last line, left by a process that died, is removed first.
 
     Args:
-        path: the file; it is made when it is missing.
-        value: plain JSON values.
-        default: makes JSON values of others, as in `json.dumps`.
-        durable: true even if the power fails right afterwards, at the price of waiting for the
-            disk.
+        path: The file; created if missing.
+        value: Value to encode as JSON.
+        default: Converts other values, as in `json.dumps`.
+        durable: Wait until the line would survive a power failure.
 
     Raises:
-        DataFileError: it cannot be written; the lines that were there still are.
+        DataFileError: The file cannot be written; its earlier lines are kept.
     """
     import json
 
-    # Half of a surrogate pair has no UTF-8; backslashreplace makes it the JSON escape it needs.
+    # Unpaired surrogates have no UTF-8; backslashreplace turns them into valid JSON escapes.
     line = json.dumps(value, ensure_ascii=False, default=default) + "\n"
     data = line.encode("utf-8", "backslashreplace")
     with writing(path):
@@ -230,7 +217,6 @@ def append_json_line(
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the name of a new file survive a power failure, where the system can."""
     if sys.platform == "win32":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -251,7 +237,7 @@ def _append(file: FileIO, data: bytes, end: int) -> None:
 
 
 def _repair_end(file: FileIO) -> int:
-    """End the last line of a file, or remove it if it is not whole; return the file's length."""
+    """Terminate the last line, or remove it if it is incomplete; return the file's length."""
     import json
 
     end = size = file.seek(0, os.SEEK_END)
@@ -277,23 +263,22 @@ def _repair_end(file: FileIO) -> int:
 
 
 def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> None:
-    """Write a file so that it has the old content or the new one, never a part.
+    """Write a file atomically: it has the old content or the new one, never a part.
 
-    A link stays a link and an old file keeps its permissions.
+    Symbolic links and the permissions of an existing file are kept.
 
     Args:
-        path: the file; its folder exists.
-        content: the bytes, or text that becomes UTF-8.
-        durable: true even if the power fails right afterwards, at the price of waiting for the
-            disk.
+        path: The file; its folder must exist.
+        content: Bytes, or text to encode as UTF-8.
+        durable: Wait until the file would survive a power failure.
 
     Raises:
-        DataFileError: the file cannot be written; what was there before still is.
+        DataFileError: The file cannot be written; its old content is kept.
     """
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     try:
         if path.exists() and not path.is_file():
-            # /dev/null or a pipe: to replace it by a file would be wrong.
+            # Devices such as /dev/null and pipes must not be replaced by a file.
             path.write_bytes(data)
         else:
             _replace(path.resolve(), data, durable)
@@ -302,8 +287,7 @@ def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> N
 
 
 def _replace(target: Path, data: bytes, durable: bool) -> None:
-    """Write beside a file and rename: within one folder, and only there, that is atomic."""
-    # No two writers share the part, be they processes or threads.
+    # Renaming is atomic only within a folder. The name keeps concurrent writers apart.
     part = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.part")
     try:
         with part.open("wb") as file:

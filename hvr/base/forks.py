@@ -1,7 +1,7 @@
-"""Processes that are forked from one that uses hvr, as `multiprocessing` does on Linux.
+"""Safe forks of processes that use hvr, as `multiprocessing` makes them on Linux.
 
-A fork has the memory of its parent and only the thread that forked. Whatever another thread held is
-never given back: the lock of a module that it was importing, the place in a pool that it worked in.
+A fork has its parent's memory but only the forking thread. Locks that other threads held stay
+locked for ever, such as the import lock of a module or the lock of a thread pool.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from _thread import RLock, get_ident
 _PATIENCE_S = 10.0
 
 NO_FORK = RLock()
-"""While a thread has it, forks wait. For work with matrices: OpenBLAS, which does it for numpy, may
-never return from a fork that happens meanwhile."""
+"""Held by a thread to delay forks during matrix operations: a fork in the middle of OpenBLAS, which
+numpy uses, may hang.
+"""
 
 
 def register() -> None:
-    """Make forks of this process fit to use hvr."""
+    """Make forks of this process safe."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(
             before=_before, after_in_parent=NO_FORK.release, after_in_child=_in_child
@@ -43,8 +44,8 @@ def _wait_for_imports() -> None:
 
 
 def _others_import() -> bool:
-    # Python offers no way to ask. Where these names are gone, forks are as they would be without
-    # hvr; `tests/base/test_forks.py` would notice.
+    # Python has no public interface for this. If these names disappear, forks are merely as unsafe
+    # as without hvr, and `tests/base/test_forks.py` fails.
     locks = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
     owners = (getattr(reference(), "owner", None) for reference in tuple(locks.values()))
     return any(owner not in (None, get_ident()) for owner in owners)

@@ -1,4 +1,4 @@
-"""Locks on files, and sets of files that are replaced in one step."""
+"""File locks, and sets of files that are replaced atomically."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from hvr.base.files import unwritable, write_whole, writing
 from hvr.errors import DataFileError
 
 # Locks --------------------------------------------------------------------------------------------
-# Locks on files, which end with their process, however it ends.
-#
-# Threads are kept apart like processes. Where a file system has no locks, whoever makes the file
-# has the lock, and a process that is killed leaves it locked.
+# A lock ends with its process, however that ends. It also separates threads.
+# On a file system without locks, the creator of the file holds the lock, and a killed process
+# leaves it locked.
 
 _GLANCES = 10
 _GLANCE_SECONDS = 0.02
-"""Whoever looks whether a lock is held has it for a moment; this much patience outlasts them."""
+"""Retry period of `try_lock`; it outlasts the moment for which `is_locked` takes a lock."""
 
 _HELD = frozenset({errno.EACCES, errno.EAGAIN, errno.EDEADLK, errno.EWOULDBLOCK})
 
@@ -37,18 +36,18 @@ class Lock:
         self._descriptor: int | None = descriptor
 
     def release(self) -> None:
-        """Give the lock up, and remove its file. Idempotent."""
+        """Release the lock and remove its file. Idempotent."""
         if self._descriptor is None:
             return
         descriptor, self._descriptor = self._descriptor, None
         if sys.platform != "win32":
-            # While it is locked: nobody can take it for that of a process that was killed.
+            # Remove it while locked, or others could take it for the lock of a killed process.
             self._remove()
         with suppress(OSError):
-            # A forked process has the same file open; without this it would keep the lock.
+            # Closing is not enough: a forked process shares the open file and would keep the lock.
             _unlock(descriptor)
         os.close(descriptor)
-        if sys.platform == "win32":  # which removes no open file
+        if sys.platform == "win32":  # Windows cannot remove an open file
             self._remove()
 
     def _remove(self) -> None:
@@ -57,10 +56,10 @@ class Lock:
 
 
 def try_lock(path: Path) -> Lock | None:
-    """Return the lock of a file, which is made if there is none; None if somebody has it.
+    """Lock a file, which is created if missing; return None if another holder has it.
 
     Raises:
-        OSError: the file cannot be made or opened.
+        OSError: The file cannot be created or opened.
     """
     for glance in range(_GLANCES):
         if glance:
@@ -72,13 +71,13 @@ def try_lock(path: Path) -> Lock | None:
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether somebody has the lock of a file; a file that is not there has none."""
+    """Return whether a file exists and is locked."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:
         return False
     try:
-        # Shared: two who look do not see each other.
+        # A shared lock, so that concurrent callers do not see each other.
         free = _lock(descriptor, shared=True)
         if free:
             _unlock(descriptor)
@@ -89,10 +88,10 @@ def is_locked(path: Path) -> bool:
 
 @contextmanager
 def wait_for_lock(path: Path) -> Iterator[None]:
-    """Wait for the lock of a file and hold it; the file stays.
+    """Hold the lock of a file, waiting for it if necessary; the file is kept.
 
     Raises:
-        OSError: the file cannot be made, opened or locked.
+        OSError: The file cannot be created, opened or locked.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
@@ -107,15 +106,14 @@ def wait_for_lock(path: Path) -> Iterator[None]:
 
 @contextmanager
 def exclusive_writer(path: Path) -> Iterator[None]:
-    """Keep other processes and threads from writing a file, or what it leads to.
+    """Prevent other processes and threads from writing a file, or the file set it heads.
 
-    The folder is made if it is missing.
+    A missing folder is created.
 
     Raises:
-        DataFileError: there can be no lock.
+        DataFileError: The file cannot be locked.
     """
-    # Not the file itself: writing puts another file in its place, and a lock on the old one
-    # would keep nobody out.
+    # Lock another file: an atomic write replaces the target, and with it a lock on it.
     lock = path.with_name(f".{path.name}.lock")
     with ExitStack() as held:
         try:
@@ -134,10 +132,10 @@ def _try(path: Path) -> Lock | None:
         made = False
         try:
             descriptor = os.open(path, os.O_RDWR)
-        except FileNotFoundError:  # just released
+        except FileNotFoundError:  # another holder released it just now
             return None
     free = _lock(descriptor, made=made)
-    # Whoever had the lock before may have removed the file: then this is one of no name.
+    # The previous holder may have removed the file: then this descriptor is of an unlinked one.
     if free and _same(path, descriptor):
         return Lock(path, descriptor)
     os.close(descriptor)
@@ -157,6 +155,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(descriptor: int, *, shared: bool = False, made: bool = False) -> bool:
+        """Try to take the lock; return whether it was free."""
         del shared, made
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -191,10 +190,10 @@ else:
 
 
 # File sets ----------------------------------------------------------------------------------------
-# Files that belong together, written so that they take effect in one step.
+# Files that belong together and are replaced atomically.
 #
-# One of them, the head, leads to the others by their names, which come from their contents. It is
-# written last: until then whoever reads gets the earlier set, which is removed only afterwards.
+# The head refers to the others by names derived from their contents. It is written last: until then
+# readers get the earlier set, which is removed only afterwards.
 
 _Read = TypeVar("_Read")
 
@@ -203,26 +202,26 @@ _DIGEST = "[0-9a-f]" * _DIGITS
 
 
 def digest(data: bytes) -> str:
-    """Return the SHA-256 digest of some bytes."""
+    """Return the SHA-256 hex digest."""
     return hashlib.sha256(data).hexdigest()
 
 
 def file_set_name(stem: str, digest: str, suffix: str = "") -> str:
-    """Return the name of a file of a set: `model-0123456789abcdef.safetensors`."""
+    """Return the name of a file of a set, such as `model-0123456789abcdef.safetensors`."""
     return f"{stem}-{digest[:_DIGITS]}{suffix}"
 
 
 def write_set(head: Path, content: str, parts: Mapping[str, bytes], stems: Iterable[str]) -> None:
-    """Write a set of files in place of an earlier one: all of it takes effect, or nothing.
+    """Write a set of files, replacing an earlier one completely or not at all.
 
     Args:
-        head: the file that leads to the others. Its folder is made if it is missing.
-        content: of the head.
-        parts: contents of the others by name, as `file_set_name` makes them; in folders, too.
-        stems: of all names that parts may have; what earlier sets have left of these is removed.
+        head: File that refers to the others; a missing folder is created.
+        content: Content of the head.
+        parts: Contents of the other files by relative path; names come from `file_set_name`.
+        stems: Stems of all possible parts; files of earlier sets with these stems are removed.
 
     Raises:
-        DataFileError: they cannot be written; the earlier set is as it was.
+        DataFileError: The set cannot be written; the earlier set is kept.
     """
     folder = head.parent
     with writing(folder):
@@ -237,18 +236,18 @@ def write_set(head: Path, content: str, parts: Mapping[str, bytes], stems: Itera
                 write_whole(folder / name, data)
             write_whole(head, content)
         except DataFileError:
-            # The head is the earlier one, and leads to none of these.
+            # The head is still the earlier one and does not refer to the new parts.
             _remove(new)
             raise
         _remove(path for path in _left(head, stems) if path not in {head, *tops})
 
 
 def read_set(head: Path, read: Callable[[], _Read]) -> _Read:
-    """Read a set of files, and again if another has taken its place meanwhile.
+    """Read a set of files, retrying if it was replaced meanwhile.
 
     Args:
-        head: the file that leads to the others.
-        read: reads all of them.
+        head: File that refers to the others.
+        read: Function that reads the whole set.
 
     Raises:
         DataFileError: `read` raised it.

@@ -1,7 +1,6 @@
-"""Functions over nested values, on a stack of their own: Python's holds a few hundred levels.
+"""Recursion of any depth, on a heap-allocated stack; Python's own holds a few hundred levels.
 
-Such a function is a generator, which yields a call of itself where it would call itself and is
-sent what that returned:
+Such a function is a generator that yields recursive calls and is sent their results:
 
     def depth(node: Node) -> Steps[int]:
         deepest = 0
@@ -9,7 +8,7 @@ sent what that returned:
             deepest = max(deepest, (yield depth(inner)))
         return deepest + 1
 
-    finish(depth(node))
+    run_trampoline(depth(node))
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from typing import Any, TypeAlias, TypeVar
 T = TypeVar("T")
 
 Steps: TypeAlias = Generator[Any, Any, T]
-"""A call that is under way, and will return a T."""
+"""A suspended call that will return a T."""
 
 
 def run_trampoline(call: Steps[T]) -> T:
-    """Return what a call returns."""
+    """Run a call to its end and return its result."""
     stack: list[Steps[Any]] = [call]
     result: Any = None
     while stack:

@@ -1,4 +1,4 @@
-"""How values look in a notebook: `_repr_html_` of runs, plans and reports."""
+"""HTML for notebooks: `_repr_html_` of runs, plans and reports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 MAX_TABLE_ROWS = 200
-"""The most rows of a table that a notebook shows."""
+"""Most rows of a table that a notebook shows."""
 
 
 def html_card(
@@ -16,14 +16,14 @@ def html_card(
     rows: Sequence[Sequence[str]] = (),
     markup: str = "",
 ) -> str:
-    """Return a title, sentences below it and a table as HTML.
+    """Return a title, paragraphs and a table as HTML.
 
     Args:
-        title: in bold.
-        sentences: a paragraph each; empty ones are left out.
-        header: names of the columns.
-        rows: texts; those after the first `MAX_TABLE_ROWS` are counted and left out.
-        markup: HTML that follows as it is.
+        title: Heading, in bold.
+        sentences: Paragraphs; empty ones are skipped.
+        header: Column names.
+        rows: Cells as text; rows beyond `MAX_TABLE_ROWS` are only counted.
+        markup: HTML to append verbatim.
     """
     parts = [f"<p><b>{escape(title)}</b></p>"]
     parts += [f"<p>{escape(text).replace(chr(10), '<br>')}</p>" for text in sentences if text]

@@ -1,7 +1,7 @@
-"""Numbers that people give: read from texts, or checked where they arrive as values.
+"""Parsing and range checks of numbers that users give.
 
-NaN, infinity, and numbers that no clock, sampler or file could hold are refused here, so that
-nothing behind needs to think of them.
+NaN, infinity and numbers that exceed what clocks, samplers and files hold are refused here, so that
+later code need not check.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from math import nan
 from hvr.errors import UsageError
 
 MAX_INTEGER = 999_999_999_999
-"""The largest whole number; a file of SQLite, a seed of numpy and one of torch can hold it."""
+"""Largest integer that SQLite columns and the seeds of numpy and torch can hold."""
 MAX_REAL = 1e6
-"""The largest other number. As seconds, which most of them are, it is within what timers allow."""
+"""Largest real number; as seconds, timers accept it."""
 
-# Python also reads "1_000", " 1" and the digits of other scripts, which here are slips.
+# Stricter than Python, which also accepts "1_000", " 1" and the digits of other scripts.
 _WHOLE = r"-?[0-9]{1,12}"
 _REAL = r"-?([0-9]{1,20}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?"
 _SHOWN = 40
 
 
 def parse_integer(text: str, least: int = 0, most: int = MAX_INTEGER) -> int:
-    """Read a whole number.
+    """Parse an integer.
 
     Raises:
-        ValueError: the text is something else, or out of range; the message says so.
+        ValueError: The text is not an integer, or out of range.
     """
     if not re.fullmatch(_WHOLE, text):
         raise ValueError(f"{brief(text)} is not a whole number of at most 12 digits")
@@ -36,10 +36,10 @@ def parse_integer(text: str, least: int = 0, most: int = MAX_INTEGER) -> int:
 
 
 def parse_real(text: str, least: float = 0, most: float = MAX_REAL) -> float:
-    """Read a number.
+    """Parse a decimal number.
 
     Raises:
-        ValueError: the text is something else, or out of range; the message says so.
+        ValueError: The text is not a number, or out of range.
     """
     if not re.fullmatch(_REAL, text):
         raise ValueError(f"{brief(text)} is not a number such as 2 or 0.5")
@@ -48,16 +48,16 @@ def parse_real(text: str, least: float = 0, most: float = MAX_REAL) -> float:
 
 
 def check_integer(field: str, value: object, least: int = 0, most: int = MAX_INTEGER) -> None:
-    """Check an option that is a whole number.
+    """Check the value of an integer option.
 
     Args:
-        field: its name.
-        value: what was given.
-        least: the smallest value that can be used.
-        most: the largest.
+        field: Name of the option.
+        value: Value to check.
+        least: Smallest accepted value.
+        most: Largest accepted value.
 
     Raises:
-        UsageError: it is none, or out of range.
+        UsageError: The value is not an integer or is out of range.
     """
     try:
         usable = least <= operator.index(value) <= most  # type: ignore[arg-type]
@@ -71,11 +71,7 @@ def check_integer(field: str, value: object, least: int = 0, most: int = MAX_INT
 
 
 def check_real(field: str, value: object, least: float = 0, most: float = MAX_REAL) -> None:
-    """Check an option that is a number, in the way of `check_integer`.
-
-    Raises:
-        UsageError: it is none, or out of range.
-    """
+    """Check the value of a numeric option, as `check_integer` does."""
     if not least <= as_float(value) <= most:
         raise UsageError(
             f"{field} must be a number from {least:.12g} to {most:.12g}, not {brief(value)}",
@@ -84,11 +80,7 @@ def check_real(field: str, value: object, least: float = 0, most: float = MAX_RE
 
 
 def check_positive(field: str, value: object, most: float = MAX_REAL) -> None:
-    """Check an option that is a number above 0, in the way of `check_integer`.
-
-    Raises:
-        UsageError: it is none, or out of range.
-    """
+    """Check the value of a positive numeric option, as `check_integer` does."""
     if not 0 < as_float(value) <= most:
         raise UsageError(
             f"{field} must be positive and at most {most:.12g}, not {brief(value)}", field=field
@@ -96,8 +88,8 @@ def check_positive(field: str, value: object, most: float = MAX_REAL) -> None:
 
 
 def as_float(value: object) -> float:
-    """Return a number for comparing; NaN, which is in no range, if the value is none."""
-    if not hasattr(value, "__float__"):  # texts and None have it not
+    """Return a number as a float; NaN, which is in no range, for other values."""
+    if not hasattr(value, "__float__"):  # str and None
         return nan
     try:
         return float(value)
@@ -106,10 +98,10 @@ def as_float(value: object) -> float:
 
 
 def brief(value: object) -> str:
-    """Return how a value is shown in a message, however long it is."""
+    """Return the representation of a value, shortened for a message."""
     try:
         shown = repr(value)
-    except ValueError:  # Python writes no number with thousands of digits
+    except ValueError:  # Python refuses to print integers of thousands of digits
         return "a number with thousands of digits"
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 

@@ -1,8 +1,8 @@
-"""Texts from elsewhere, made fit to print: they command no terminal and forge no line.
+r"""Untrusted text made safe to print.
 
-What a server, a model, a file or its name says may have control characters, which a terminal
-obeys, and marks that turn the order of letters round. In all that is printed they are spelled
-`\\u001b`, as in JSON and Turtle. Styles are rich's, which knows them from the text.
+Text from servers, models, files and file names may contain control characters, which terminals
+obey, and bidirectional overrides. Printed text shows them as `\u001b`, as in JSON and Turtle.
+Styles come from rich and are not affected.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from hvr.base.secrets import named_like_a_key
 if TYPE_CHECKING:
     from rich.console import Console
 
-# All controls but tab and line break; marks and overrides of direction; what breaks lines for some;
-# lone surrogates, which no stream encodes.
+# Controls except tab and line feed; bidirectional marks and overrides; Unicode line separators;
+# unpaired surrogates, which no stream can encode.
 _UNPRINTABLE = (
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
     r"|\r(?!\n)"
@@ -27,22 +27,22 @@ _UNPRINTABLE = (
 
 
 _NAME = 60
-# What a number follows is the place of something: the name of a file and a line.
+# A name with a number after it is a place, that is, a file and a line.
 _LONG_NAME = r"[^\s()'\",:;]{61,}+(:[0-9])?"
 
 
 def printable(text: str) -> str:
-    """Return a text in which characters that command a terminal are spelled out, as `\\u001b`."""
+    r"""Escape characters that control a terminal, as `\u001b`."""
     return text if text.isprintable() else re.sub(_UNPRINTABLE, _spelled, text)
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line, its line breaks spelled out with what else commands a terminal."""
+    """Put a text on one line: escape line breaks and characters that control a terminal."""
     return printable(text).replace("\r\n", r"\n").replace("\n", r"\n")
 
 
 def short_names(text: str) -> str:
-    """Return a message in which no name is longer than 60 characters; places stay whole."""
+    """Shorten names of more than 60 characters in a message; places (`file:line`) stay whole."""
     return re.sub(_LONG_NAME, _shortened, text) if len(text) > _NAME else text
 
 
@@ -51,7 +51,7 @@ def _shortened(name: re.Match[str]) -> str:
 
 
 def short(text: object, most: int = 200) -> str:
-    """Return a text that a message quotes; of a long one the beginning, and how long it is."""
+    """Shorten a text for quoting in a message; a shortened text shows its length."""
     shown = short_names(str(text))
     if len(shown) <= most:
         return shown
@@ -59,9 +59,9 @@ def short(text: object, most: int = 200) -> str:
 
 
 def block(text: str) -> str:
-    """Return a message in which no line but the first begins at the margin.
+    """Indent the lines after the first, if any of them starts at the margin.
 
-    What stands there is said by hvr, not by what it read.
+    Only hvr's own text starts there, never text that it quotes.
     """
     first, *more = text.splitlines() or [""]
     margin = "  " if any(line[:1].strip() for line in more) else ""
@@ -69,13 +69,13 @@ def block(text: str) -> str:
 
 
 def protect_output() -> None:
-    """Make what is printed from now on printable, and free of the keys of the environment.
+    """Escape control characters and mask keys in all further output.
 
-    Texts are freed of keys where they come from; this is for what nobody has thought of, such as
-    the warnings of a library. These go to standard error, so there what only looks like a key is
-    taken out, too. It may be called again, when the environment has changed.
+    Texts are scrubbed where they arrive; this covers the rest, such as warnings of libraries.
+    Standard error, where those go, is also scrubbed of text that only looks like a key. Call it
+    again when the environment has changed.
     """
-    # A process may have been started without one of them.
+    # Either stream may be missing.
     if sys.stdout is not None:
         sys.stdout = _protected(sys.stdout, _without_known_keys())
     if sys.stderr is not None:
@@ -83,13 +83,13 @@ def protect_output() -> None:
 
 
 def console(*, stderr: bool = False, **options: Any) -> Console:
-    """Return a console of rich that makes texts printable and leaves rich's own styles alone.
+    """Return a rich console that escapes texts but keeps rich's styles.
 
-    Texts mean what they say: `[bold]` and `:mug:` in them are no commands.
+    Markup and emoji codes in texts, such as `[bold]` and `:mug:`, are not interpreted.
 
     Args:
-        stderr: print on standard error instead of standard output.
-        options: others of `rich.console.Console`.
+        stderr: Print to standard error instead of standard output.
+        options: Further options of `rich.console.Console`.
     """
     from rich.console import Console
     from rich.segment import Segment
@@ -97,21 +97,19 @@ def console(*, stderr: bool = False, **options: Any) -> Console:
     class PrintableConsole(Console):
         def render(self, *given: Any, **named: Any) -> Iterator[Segment]:
             for segment in super().render(*given, **named):
-                # Rich's own commands to the terminal are marked as such.
+                # Control segments are rich's own.
                 if segment.control:
                     yield segment
                 else:
                     yield Segment(printable(segment.text), segment.style)
 
     stream = sys.stderr if stderr else sys.stdout
-    # Protection would spell out the styles.
+    # Protection would escape the styles.
     plain = {"file": getattr(stream, "unprotected", stream), "markup": False, "emoji": False}
     return PrintableConsole(stderr=stderr, **{**plain, **options})
 
 
 class _ProtectedStream:
-    """A stream that cleans what is written."""
-
     def __init__(self, stream: TextIO, clean: Callable[[str], str]) -> None:
         self.unprotected = stream
         self._clean = clean
@@ -143,7 +141,7 @@ def _without_known_keys() -> Callable[[str], str]:
 def _without_keys(text: str) -> str:
     if text.isspace():
         return text
-    # Imported when something is said, since most commands say nothing here.
+    # A late import, since most commands print nothing here.
     from hvr.base.secrets.scrubber import Scrubber
 
     return Scrubber.of(os.environ).text(text)

@@ -1,7 +1,6 @@
-"""Processes that work for this one and end with it, however it ends.
+"""Child processes that end with hvr, however it ends.
 
-A program is started through `hvr/base/supervisor.py`, which ends it with everything that it has
-started.
+Programs are started through `hvr/base/supervisor.py`, which also ends their descendants.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from hvr.base import supervisor
 from hvr.base.files import temporary_pattern
 
 OUT_OF_MEMORY = supervisor.OUT_OF_MEMORY
-"""Exit code of a program that used more memory than it may."""
+"""Exit code of a program that exceeded its memory limit."""
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _HAS_MASKS = hasattr(signal, "pthread_sigmask")  # not on Windows
@@ -29,7 +28,7 @@ _END_SECONDS = 10.0
 
 
 def supervised(command: Sequence[str], *, memory: int = 0) -> list[str]:
-    """Return the command line that runs a program and ends it, and all it starts, with hvr.
+    """Return a command line that runs a program and ends it, and its descendants, with hvr.
 
     Args:
         command: The program and its arguments.
@@ -45,13 +44,13 @@ def supervised(command: Sequence[str], *, memory: int = 0) -> list[str]:
 
 
 class ProcessTree:
-    """A running program; leaving its context ends it and everything that it has started.
+    """A running program; leaving its context ends it and its descendants.
 
     Args:
         command: The program and its arguments.
-        folder: Existing folder that the program works in and puts its temporary files into.
+        folder: Existing working folder, also used for the program's temporary files.
         log: File that receives its output.
-        stdin: File that it reads from standard input; an empty one if None.
+        stdin: File for its standard input; None for empty input.
         memory: Bytes that the program and its descendants may use together; 0 sets no limit.
 
     Raises:
@@ -86,25 +85,25 @@ class ProcessTree:
 
     @property
     def code(self) -> int | None:
-        """The exit code; None while the program runs, 128 + N if signal N ended it."""
+        """Exit code; None while the program runs, 128 + N if signal N ended it."""
         return self._process.poll()
 
     def cpu_seconds(self) -> float:
-        """Return the processor time that the running processes have used; 0 if unknown."""
+        """Return the CPU time of the running processes; 0 if unknown."""
         ticks = 0
         for pid in supervisor.descendants(self._process.pid):
             with suppress(OSError):
                 stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-                # The program's name, in brackets, may contain blanks.
+                # The program's name, in parentheses, may contain blanks.
                 ticks += sum(map(int, stat.rpartition(")")[2].split()[11:13]))
         return ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0
 
     def pause(self) -> bool:
-        """Stop the program and everything that it has started; return whether that is possible."""
+        """Suspend the program and its descendants; return whether the system supports it."""
         return self._signal("SIGSTOP")
 
     def resume(self) -> None:
-        """Let a paused program go on."""
+        """Resume a suspended program."""
         self._signal("SIGCONT")
 
     def _signal(self, name: str) -> bool:
@@ -112,7 +111,7 @@ class ProcessTree:
         if number is None:  # on Windows
             return False
         known: set[int] = set()
-        # Again, until no process has been started in between.
+        # Repeat until no process was started in between.
         while new := set(supervisor.descendants(self._process.pid)) - known:
             known |= new
             for pid in new:
@@ -121,12 +120,12 @@ class ProcessTree:
         return True
 
     def end(self) -> None:
-        """End the program and everything that it has started."""
+        """End the program and its descendants."""
         end(self._process)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process whose command line `supervised` made, with everything it has started."""
+    """End a process that runs a `supervised` command line, with its descendants."""
     if _CAN_SUPERVISE:
         process.terminate()
     else:
@@ -145,10 +144,10 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def starting() -> Iterator[None]:
-    """Hold back Ctrl-C and `kill` while a worker is made.
+    """Defer SIGINT and SIGTERM while a worker process is created.
 
-    A signal in between would leave a process that nothing refers to, or reach a worker that has
-    not yet set its handlers and would print a traceback.
+    A signal in between would orphan the process, or reach it before its handlers are set and make
+    it print a traceback.
     """
     if threading.current_thread() is not threading.main_thread():  # only it receives signals
         yield
@@ -159,8 +158,8 @@ def starting() -> Iterator[None]:
         for number in _SIGNALS
         if signal.getsignal(number) not in (signal.SIG_IGN, None)
     }
-    # The worker inherits the mask. For this process a mask is not enough: the system
-    # may deliver the signal to any thread, and Python then handles it here.
+    # Worker processes inherit the mask. It does not protect this process: the system may deliver
+    # the signal to any thread, and Python then handles it here.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS) if _HAS_MASKS else set()
     try:
         yield
@@ -174,7 +173,7 @@ def starting() -> Iterator[None]:
 
 
 def leave_interrupts_to_parent() -> None:
-    """Ignore Ctrl-C in a worker: a terminal sends it to all processes, and the parent answers."""
+    """Ignore SIGINT in a worker: terminals send it to all processes, and the parent handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if _HAS_MASKS:

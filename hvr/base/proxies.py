@@ -1,4 +1,4 @@
-"""Which proxy of the environment a request goes through; none on the way to this machine."""
+"""Proxies of the environment; requests to this machine bypass them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 DIRECT = ("http://", "https://", "all://")
-"""Patterns of httpx's `mounts` that take every request past the proxies of the environment."""
+"""Patterns for httpx's `mounts` that bypass the proxies of the environment."""
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,8 @@ class Proxy:
     """A proxy.
 
     Args:
-        address: Its address without user and password.
-        variable: The variable of the environment that names it, in capitals.
+        address: Address without user and password.
+        variable: Upper-case name of the environment variable that sets it.
     """
 
     address: str
@@ -28,9 +28,9 @@ class Proxy:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host, as it stands in an address, is this machine.
+    """Return whether the host of a URL is this machine.
 
-    Names are not looked up: only `localhost` and what ends with `.localhost` are this machine.
+    Names are not resolved: only `localhost` and names below `.localhost` count.
     """
     host = host.strip("[]").partition("%")[0].rstrip(".").lower()
     if host == "localhost" or host.endswith(".localhost"):
@@ -39,7 +39,7 @@ def is_loopback(host: str) -> bool:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        try:  # 127.1 and 2130706433 are spellings that connecting accepts
+        try:  # connecting accepts 127.1 and 2130706433, too
             address = ipaddress.IPv4Address(socket.inet_aton(host))
         except OSError:
             return False
@@ -48,10 +48,9 @@ def is_loopback(host: str) -> bool:
 
 
 def proxy_of(url: str) -> Proxy | None:
-    """Return the proxy of the environment that a request goes through; None for a direct one.
+    """Return the proxy for a request; None for a direct connection.
 
-    Requests to this machine are direct whatever the environment says: a key that is meant for a
-    server here must not leave the machine.
+    Requests to this machine are always direct: a key for a local server must not leave the machine.
     """
     from urllib.request import getproxies, proxy_bypass
 
@@ -73,7 +72,7 @@ def proxy_of(url: str) -> Proxy | None:
 
 
 def _in_networks(host: str, exempt: str) -> bool:
-    """Return whether NO_PROXY names a network that has the host, as 192.168.0.0/16."""
+    """Return whether NO_PROXY contains a network, such as 192.168.0.0/16, with the host."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

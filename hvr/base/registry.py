@@ -1,4 +1,4 @@
-"""Registries of implementations by name, each imported only on demand."""
+"""Registries of implementations by name, imported on demand."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from hvr.errors import HvrError, UsageError
 
 @dataclass(frozen=True)
 class Registry:
-    """The implementations of one contract.
+    """The implementations of a contract.
 
-    A name is one of `entries`, an entry point that an installed package declares, or
-    `module:attribute` for code that is not installed but can be imported.
+    A name is a key of `entries`, an entry point of an installed package, or `module:attribute` for
+    code that can be imported but is not installed.
 
     Args:
-        kind: the word for an implementation in messages, such as `policy`.
-        plural: its plural, such as `policies`.
-        entries: hvr's own implementations, as `module:attribute`, by name.
-        group: the group of entry points that other packages use.
-        members: what every implementation has when it is made.
+        kind: Noun for an implementation in messages, such as `policy`.
+        plural: Plural of the noun.
+        entries: hvr's own implementations by name, as `module:attribute`.
+        group: Entry point group for other packages.
+        members: Attributes that every implementation must have.
     """
 
     kind: str
@@ -38,12 +38,12 @@ class Registry:
         return (*self.entries, *sorted(others))
 
     def check(self, name: str) -> None:
-        """Refuse a name that no implementation can have.
+        """Check that a name is known or is a `module:attribute` path.
 
         Raises:
-            UsageError: the name is unknown; the message lists the known ones.
+            UsageError: The name is unknown; the message lists the known names.
         """
-        # Reading the entry points takes longer than most commands: hvr's own names come first.
+        # hvr's own names first: reading the entry points takes longer than most commands.
         if name in self.entries or self._is_path(name) or name in self._declared():
             return
         raise UsageError(
@@ -53,15 +53,15 @@ class Registry:
         )
 
     def check_from_file(self, name: str, place: object, named: Collection[str] = ()) -> None:
-        """Refuse code that only a file names: whoever gives you a file must not run code with it.
+        """Refuse uninstalled code that only a file names, since opening a file must not run code.
 
         Args:
-            name: The name in the file; names of installed implementations are accepted.
-            place: The file or folder, for the message.
+            name: Name in the file; names of installed implementations are accepted.
+            place: File or folder, for the message.
             named: Names that the caller has given.
 
         Raises:
-            UsageError: The name is of code that is not installed, and the caller has not given it.
+            UsageError: The name refers to uninstalled code, and the caller has not given it.
         """
         known = name.partition(":")[0]
         if known in self.entries or known in self.names() or name in named:
@@ -77,7 +77,7 @@ class Registry:
         """Import an implementation.
 
         Raises:
-            UsageError: the name is unknown, or what it names cannot be imported.
+            UsageError: The name is unknown or cannot be imported.
         """
         self.check(name)
         where = self.entries.get(name) or (name if self._is_path(name) else self._declared()[name])
@@ -86,7 +86,7 @@ class Registry:
             implementation: Any = import_module(module)
         except Exception as error:
             if name in self.entries or isinstance(error, HvrError):
-                raise  # hvr's own: a fault of hvr, not of the name
+                raise  # a bug in hvr, not a wrong name
             raise UsageError(
                 f"{self.kind} {name!r} cannot be imported: {error}{self._hint(module)} (a module "
                 "that is not installed has to be on PYTHONPATH)"
@@ -101,11 +101,11 @@ class Registry:
         return implementation
 
     def make(self, name: str, *arguments: Any) -> Any:
-        """Call the entry of a name, and check what it returns.
+        """Call a named implementation and check its result.
 
         Raises:
-            UsageError: the name is unknown, or what the entry returns lacks a member.
-            HvrError: what the entry raises.
+            UsageError: The name is unknown, or the result lacks a member.
+            HvrError: The implementation raised it.
         """
         made = self.load(name)(*arguments)
         lacking = [member for member in self.members if not hasattr(made, member)]

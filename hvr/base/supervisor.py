@@ -1,15 +1,15 @@
-"""Run one program, and end everything it has started when it ends or when hvr does.
+"""Run a program, and end it and its descendants when it or hvr ends.
 
     python -I -S supervisor.py PARENT MEMORY TEMPORARY COMMAND...
 
-PARENT is the process to outlive by no more than a moment, MEMORY the bytes that the program and its
-descendants may use together (0: no limit), TEMPORARY a pattern of folders to remove when PARENT
-dies without having removed them itself (empty: none). The exit code is the program's, 128 plus the
-number of the signal that ended it, or `OUT_OF_MEMORY`.
+PARENT is the process id of hvr; MEMORY is the limit in bytes for the program and its descendants
+together (0: no limit); TEMPORARY is a glob pattern of folders to remove if PARENT dies without
+doing so (empty: none). The exit code is the program's, 128 plus the number of the signal that ended
+it, or `OUT_OF_MEMORY`.
 
-This file runs by itself, on POSIX systems only, and imports nothing of hvr, so that it starts in
-a few milliseconds. On Linux it adopts orphans, so a program cannot leave a process behind by
-detaching it. Elsewhere a process that has left its parent before the end is not found.
+This script runs on POSIX systems only. It imports nothing of hvr, so that it starts in
+milliseconds. On Linux it adopts orphans, so programs cannot leave detached processes behind.
+Elsewhere a process that has already left its parent is not found.
 """
 
 import os
@@ -19,7 +19,7 @@ import sys
 from contextlib import suppress
 
 OUT_OF_MEMORY = 22
-"""Fast Downward's exit code for a search that ran out of memory."""
+"""Fast Downward's exit code for running out of memory."""
 
 _CANNOT_START = 127
 _TICK_SECONDS = 0.2
@@ -28,7 +28,7 @@ _SET_CHILD_SUBREAPER = 36
 
 
 def main(arguments: list[str]) -> int:
-    """Run the program and return the exit code."""
+    """Run the program and return its exit code."""
     parent, memory, temporary, *command = arguments
     woken = _wake_on_signals()
     _prctl(_SET_CHILD_SUBREAPER, 1)
@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> int:
 
 
 def descendants(root: int) -> list[int]:
-    """Return the processes below one, parents before children."""
+    """Return the process ids of all descendants, parents first."""
     found = [root]
     for pid in found:
         found += _children(pid)
@@ -78,15 +78,15 @@ def _children_from_ps(parent: int) -> list[int]:
 
 
 def _wake_on_signals() -> int:
-    """Return a file descriptor that becomes readable when a child ends or SIGTERM comes."""
+    """Return a file descriptor that becomes readable on SIGCHLD or SIGTERM."""
     read, write = os.pipe()
     os.set_blocking(read, False)
     os.set_blocking(write, False)
     signal.set_wakeup_fd(write)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # hvr answers Ctrl-C, and ends its programs
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # hvr handles Ctrl-C and ends its programs
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
-    # Whoever starts a program may have blocked signals meanwhile, and a mask is inherited.
+    # The parent may have blocked signals while starting this process; masks are inherited.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
     return read
 
@@ -105,7 +105,7 @@ def _prctl(option: int, argument: int) -> None:
 
 
 def _start(command: list[str]) -> int:
-    """Start the program in a session of its own and return its process."""
+    """Start the program in its own session and return its process id."""
     child = os.fork()
     if child:
         return child
@@ -123,7 +123,7 @@ def _start(command: list[str]) -> int:
 
 
 def _reap(child: int) -> int | None:
-    """Collect the processes that have ended; return the exit code of the child if it is one."""
+    """Collect ended processes; return the child's exit code if it is among them."""
     code = None
     with suppress(ChildProcessError):
         while True:
@@ -145,7 +145,7 @@ def _used(root: int) -> int:
 
 
 def _end_descendants(child: int) -> None:
-    # A killed process leaves its children to this one, so the loop ends when there is none left.
+    # Orphans of killed processes are adopted, so the loop ends only when none is left.
     while True:
         for pid in descendants(os.getpid()):
             with suppress(OSError):

@@ -1,8 +1,8 @@
-"""Text that hvr did not write in the same process: read, decoded, parsed, or refused in a sentence.
+"""Reading, decoding and validation of untrusted text.
 
-A byte order mark and the line ends of Windows and old Macs make no difference. What would break
-later in code that trusts its input is refused here: nesting beyond MAX_DEPTH, and in what users
-write also names that are there twice, numbers that are none, and halves of surrogate pairs.
+Byte order marks are dropped and line ends normalised. Input that would break code further on is
+refused: nesting beyond MAX_DEPTH and, in files that users write, duplicate names, non-finite
+numbers and unpaired surrogates.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any, BinaryIO
 from hvr.errors import DataFileError
 
 MAX_DEPTH = 100
-"""Deeper values are refused: copying or printing them recurses several times a level."""
+"""Deepest accepted nesting; copying or printing a value recurses several times a level."""
 
 _MOST_BITS = 1024
-"""Whole numbers beyond have no float."""
+"""Larger integers cannot be converted to float."""
 
 _MOST_DIGITS = 4000
 
@@ -30,7 +30,7 @@ _SHOWN = 60
 
 
 def unreadable(path: Path | str, error: Exception) -> DataFileError:
-    """Return the error for a file that the system does not let us read."""
+    """Return the error for a file that the system cannot read."""
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     if isinstance(error, FileNotFoundError):
         reason = "there is no such file"
@@ -44,32 +44,32 @@ def read_bytes(path: Path) -> bytes:
     """Return the content of a file or pipe.
 
     Raises:
-        DataFileError: it is missing, a folder or a device, or must not be read.
+        DataFileError: The file is missing, a folder, a device or not readable.
     """
     try:
         with path.open("rb") as file:
             if _never_ends(file):
                 raise DataFileError(f"cannot read {path}: it is a device, not a file")
             return file.read()
-    except (OSError, ValueError, MemoryError) as error:  # ValueError: the name has a NUL
+    except (OSError, ValueError, MemoryError) as error:  # ValueError: the name contains a NUL
         raise unreadable(path, error) from error
 
 
 def _never_ends(file: BinaryIO) -> bool:
-    """Return whether a file is a device such as /dev/zero; a terminal and /dev/null are not."""
+    """Return whether a file is an endless device such as /dev/zero."""
     about = os.fstat(file.fileno())
     if stat.S_ISBLK(about.st_mode):
         return True
     if not stat.S_ISCHR(about.st_mode) or file.isatty():
         return False
-    return not os.path.samestat(about, os.stat(os.devnull))  # noqa: PTH116 - of a name
+    return not os.path.samestat(about, os.stat(os.devnull))  # noqa: PTH116 - a path as text
 
 
 def read_stdin() -> bytes:
-    """Return what standard input has.
+    """Return the bytes of standard input.
 
     Raises:
-        DataFileError: it is closed or cannot be read.
+        DataFileError: Standard input is closed or cannot be read.
     """
     stream = sys.stdin
     if stream is None or stream.closed:
@@ -82,23 +82,23 @@ def read_stdin() -> bytes:
 
 
 def read_text(path: Path) -> str:
-    r"""Return the text of a UTF-8 file without its byte order mark, and with `\n` as line end.
+    r"""Return the text of a UTF-8 file, without byte order mark and with `\n` line ends.
 
     Raises:
-        DataFileError: it cannot be read, or is no such text; the message says where.
+        DataFileError: The file cannot be read or is not UTF-8 text; the message gives the place.
     """
     return decode(read_bytes(path), str(path))
 
 
 def decode(data: bytes, name: str) -> str:
-    r"""Return the text of UTF-8 bytes without a byte order mark, and with `\n` as line end.
+    r"""Decode UTF-8 bytes, without byte order mark and with `\n` line ends.
 
     Args:
-        data: the bytes.
-        name: what messages call them: the file.
+        data: The bytes to decode.
+        name: Name of the source in messages.
 
     Raises:
-        DataFileError: they are no such text; the message says where.
+        DataFileError: The bytes are not UTF-8 text; the message gives the place.
     """
     if data.startswith(_WIDE):
         raise DataFileError(f"{name}: this is UTF-16 or UTF-32; save it as UTF-8")
@@ -122,17 +122,17 @@ def _place(error: UnicodeDecodeError) -> str:
 
 
 def parse_json(text: str | bytes, *, strict: bool = True) -> Any:
-    """Return the value of a JSON text.
+    """Parse a JSON text and check its value.
 
     Args:
-        text: the text, or its UTF-8 bytes.
-        strict: refuse also names that an object has twice, NaN, Infinity, numbers beyond
-            floats and halves of surrogate pairs. False is for what programs wrote; endless
-            numbers are infinite there.
+        text: The text, or its UTF-8 bytes.
+        strict: Also refuse duplicate names, NaN, Infinity, numbers that exceed a float, and
+            unpaired surrogates. False suits files that programs write; oversized integers become
+            infinity.
 
     Raises:
-        ValueError: it is not JSON (then often a `json.JSONDecodeError`, which has the place),
-            nested too deeply, or not what `strict` asks for.
+        ValueError: The text is not JSON (usually a `json.JSONDecodeError`, which has the place), is
+            nested too deeply, or violates `strict`.
     """
     import json
 
@@ -152,29 +152,23 @@ def parse_json(text: str | bytes, *, strict: bool = True) -> Any:
 
 
 def read_json(path: Path, *, strict: bool = True) -> Any:
-    """Return the value of a JSON file.
-
-    Args:
-        path: the file.
-        strict: as in `parse_json`.
+    """Read a JSON file; see `parse_json` for `strict`.
 
     Raises:
-        DataFileError: it cannot be read or is not JSON; the message says where.
+        DataFileError: The file cannot be read or is not JSON; the message gives the place.
     """
     return _json(read_text(path), str(path), strict=strict)
 
 
 def read_json_lines(path: Path, *, strict: bool = True) -> list[tuple[int, Any]]:
-    """Return the values of a file with a JSON value a line, with the numbers of their lines.
+    """Read a JSON Lines file: the values with their 1-based line numbers.
 
-    Args:
-        path: the file; empty lines in it are passed over.
-        strict: as in `parse_json`.
+    Blank lines are skipped; see `parse_json` for `strict`.
 
     Raises:
-        DataFileError: it cannot be read, or a line is not JSON; the message says which.
+        DataFileError: The file cannot be read, or a line is not JSON; the message names the line.
     """
-    # Not splitlines(): it splits at characters that may stand in a JSON text.
+    # str.splitlines() also splits at characters that JSON strings may contain.
     return [
         (number, _json(line, f"{path}:{number}", strict=strict, line=True))
         for number, line in enumerate(read_text(path).split("\n"), 1)
@@ -183,24 +177,18 @@ def read_json_lines(path: Path, *, strict: bool = True) -> list[tuple[int, Any]]
 
 
 def read_log(path: Path) -> list[tuple[int, Any]]:
-    """Return the values of a file to which a program of hvr appends JSON lines as things happen.
+    """Read a JSON Lines log of hvr: the values with their 1-based line numbers.
 
-    A last line that was cut off, as by a crash, is left out.
-
-    Args:
-        path: the file; empty lines in it are passed over.
-
-    Returns:
-        The values with the numbers of their lines, from 1.
+    A truncated last line, as a crash leaves it, is ignored.
 
     Raises:
-        DataFileError: it cannot be read, or another line is not JSON; the message says which.
+        DataFileError: The file cannot be read, or an earlier line is not JSON.
     """
     data = read_bytes(path).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     whole, newline, rest = data.rpartition(b"\n")
     lines = list(enumerate(decode(whole + newline, str(path)).split("\n"), 1))
     try:
-        # Without its line break the last line may be whole all the same: editors take it away.
+        # A last line without a line break may still be complete: some editors strip it.
         last = [(len(lines), parse_json(rest, strict=False))] if rest.strip() else []
     except ValueError:
         last = []
@@ -227,10 +215,10 @@ def _json(text: str, name: str, *, strict: bool, line: bool = False) -> Any:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return the values of a TOML file.
+    """Read a TOML file.
 
     Raises:
-        DataFileError: it cannot be read or is not TOML.
+        DataFileError: The file cannot be read or is not TOML.
     """
     import tomllib
 
@@ -243,25 +231,25 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_yaml(path: Path) -> Any:
-    """Return the value of a YAML file of plain values, without aliases; None of an empty one.
+    """Read a YAML file of plain values without aliases; an empty file gives None.
 
     Raises:
-        DataFileError: it cannot be read or is not such YAML; the message says where.
-        MissingExtraError: the package PyYAML is not installed.
+        DataFileError: The file cannot be read or is not such YAML; the message gives the place.
+        MissingExtraError: PyYAML is not installed.
     """
     from hvr.base.extras import load
 
     yaml = load("yaml", "pyyaml", "gnn")
 
-    class Loader(yaml.SafeLoader):  # type: ignore[misc, name-defined]
+    class Loader(yaml.SafeLoader):  # PyYAML's time grows with the square of the depth.
         def fetch_flow_collection_start(self, token: Any) -> None:
-            # The time that PyYAML takes grows with the square of the depth.
+            # No file needs aliases, and a few lines of them expand to a value of any size.
             if self.flow_level >= MAX_DEPTH:
                 raise RecursionError
             super().fetch_flow_collection_start(token)
 
         def compose_node(self, parent: Any, index: Any) -> Any:
-            # Nothing here needs them, and a few lines of them make a value of any size.
+            # PyYAML raises these for dates and tags that do not match their values.
             if self.check_event(yaml.AliasEvent):
                 event = self.peek_event()
                 message = f"the alias *{event.anchor}: write the value out"
@@ -293,15 +281,14 @@ def read_yaml(path: Path) -> Any:
 
 
 def check_fields(cls: type, values: Mapping[str, Any]) -> None:
-    """Refuse values that do not fit the fields of a dataclass that they are for.
+    """Check the types of values that will fill the fields of a dataclass.
 
     Args:
-        cls: the dataclass; fields that are no plain texts, numbers and truth values, or None, are
-            not looked at.
-        values: by the names of fields; those that are missing are not looked at.
+        cls: The dataclass; only fields of plain types (str, int, float, bool, None) are checked.
+        values: Values by field name; missing fields are not checked.
 
     Raises:
-        TypeError: a value is of another type, or the values are no such mapping.
+        TypeError: A value has the wrong type, or `values` is not a mapping.
     """
     from dataclasses import fields
 
@@ -312,21 +299,17 @@ def check_fields(cls: type, values: Mapping[str, Any]) -> None:
         if field.name not in values or not all(name in _PLAIN for name in wanted):
             continue
         value = values[field.name]
-        # In Python a bool is an int: `true` is no number.
+        # In Python a bool is an int, but `true` is not a number.
         plain = "bool" if isinstance(value, bool) else ""
         if not any(n == plain if plain else isinstance(value, _PLAIN[n]) for n in wanted):
             raise TypeError(f"{field.name!r} must be {field.type}, not {ascii(value)[:_SHOWN]}")
 
 
 def check_value(value: Any, *, strict: bool = True) -> None:
-    """Refuse a value of JSON or YAML that code which trusts it would break on.
-
-    Args:
-        value: dicts, lists and plain values.
-        strict: as in `parse_json`.
+    """Refuse a JSON or YAML value that would break code which trusts it.
 
     Raises:
-        ValueError: it is nested too deeply, or not what `strict` asks for.
+        ValueError: The value is nested too deeply, or violates `strict` (see `parse_json`).
     """
     _check(value, "", 0, strict)
 
@@ -350,7 +333,7 @@ def _check(value: Any, name: str, depth: int, strict: bool) -> None:
 def _check_plain(value: Any, name: str) -> None:
     what = ""
     if isinstance(value, float):
-        # inf - inf and nan - nan are nan.
+        # The difference is NaN for infinities and NaN.
         what = "" if value - value == 0 else "no finite number"
     elif isinstance(value, int):
         what = "" if value.bit_length() <= _MOST_BITS else "too large for a number here"
@@ -366,7 +349,7 @@ def _check_plain(value: Any, name: str) -> None:
 
 
 def _whole(digits: str) -> float:
-    # Python reads no longer ones, and a nonsensical count must not cost the rest.
+    # Python refuses to parse longer integers; one absurd number must not make the file unreadable.
     return int(digits) if len(digits) <= _MOST_DIGITS else inf
 
 
@@ -378,7 +361,7 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _repeated(names: Iterable[str]) -> str:
-    """Return the first name that is there twice, for a message; empty without one."""
+    """Return the first duplicate name, quoted for a message; empty if there is none."""
     known: set[str] = set()
     for name in names:
         if name in known:

@@ -1,4 +1,4 @@
-"""Engines do cells of work with one function: here, in processes or on a Ray cluster."""
+"""Engines run cells of work: in this process, in worker processes or on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ from hvr.base.registry import Registry
 from hvr.errors import UsageError
 
 # Contract -----------------------------------------------------------------------------------------
-# What an engine is: it does cells of work with one function, wherever it has processors.
 
 C = TypeVar("C")
 R = TypeVar("R")
 
 MAX_ATTEMPTS = 2
-"""How often a cell is begun whose process dies, before it is given up."""
+"""Attempts at a cell whose process dies."""
 
 
 class LostCellError(Exception):
-    """Each process that was at work on a cell died."""
+    """Every process that worked on a cell died."""
 
 
 @dataclass(frozen=True)
 class DoneCell(Generic[R]):
-    """What became of a cell.
+    """Result of a cell.
 
     Args:
-        number: its place among the cells, from 0.
-        value: what the function returned; None where the cell was lost.
-        lost: why there is no value; empty where there is one.
+        number: 0-based index of the cell.
+        value: Result of the function; None if the cell was lost.
+        lost: Reason why the cell was lost; empty otherwise.
     """
 
     number: int
@@ -40,74 +39,71 @@ class DoneCell(Generic[R]):
 
 
 class Engine(Protocol):
-    """Does cells of work.
+    """Runs cells of work with one function.
 
-    Functions and cells travel to other processes: functions are those of a module, cells and
-    results are values that can be pickled. A function returns what it expects to go wrong as a
-    value; what it raises ends the whole work.
+    Functions must be module-level; cells and results must be picklable. A function returns expected
+    failures as values; an exception ends the whole run.
     """
 
     width: int
-    """How many cells are under way at a time."""
+    """Number of cells that run concurrently."""
 
     def run(
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
     ) -> Generator[DoneCell[R], None, None]:
-        """Yield what became of each cell, as soon as it is known.
+        """Yield the result of each cell as soon as it is known.
 
-        Cells are taken from the iterable as they are begun, so that there may be any number of
-        them. A cell whose process dies is begun again, alone; if that dies, too, it is lost.
-
-        Close the generator where not all is wanted: what is under way is given up.
+        Cells are consumed lazily, so there may be any number of them. A cell whose process dies is
+        retried once, alone, and then counts as lost. Closing the generator abandons running cells.
 
         Args:
-            function: does a cell.
-            cells: what to do.
-            ordered: yield in the order of the cells; then those that are ahead wait, and no more
-                than a few times `width` cells are.
+            function: Function to apply to each cell.
+            cells: The cells.
+            ordered: Yield in the order of the cells. Results that are ahead wait; only a few times
+                `width` cells do.
 
         Raises:
-            Exception: whatever the function raises.
+            Exception: The function raised it.
         """
         ...
 
     def close(self) -> None:
-        """Let go of processes."""
+        """Release the processes."""
         ...
 
 
 class Pool(Protocol):
-    """What an engine must be able to do with one cell, for `drive`."""
+    """Operations on single cells that `drive` needs from an engine."""
 
     def submit(self, cell: Any) -> Any:
-        """Begin a cell; return a handle that can be hashed.
+        """Start a cell and return a hashable handle.
 
         Raises:
-            LostCellError: it cannot be begun.
+            LostCellError: The cell cannot be started.
         """
         ...
 
     def wait(self, handles: list[Any]) -> list[Any]:
-        """Return handles of cells that ended, at least one."""
+        """Wait for at least one cell to end; return the handles of ended cells."""
         ...
 
     def value(self, handle: Any, cell: Any) -> Any:
-        """Return what the function returned.
+        """Return the result of an ended cell.
 
         Raises:
-            LostCellError: the cell was lost.
+            LostCellError: The cell was lost.
         """
         ...
 
 
 QUEUED_CELLS = 4
-"""With an order, how many times `width` cells may be begun beyond the first that is not done."""
+"""Ordered runs start at most this many times `width` cells beyond the first unfinished one."""
 
 
 def drive(
     pool: Pool, cells: Iterable[Any], width: int, *, ordered: bool
 ) -> Iterator[DoneCell[Any]]:
-    """Keep `width` cells under way in a pool until there are no more; see `Engine.run`."""
+    """Keep `width` cells running in a pool until all are done; see `Engine.run`."""
     ahead: dict[int, DoneCell[Any]] = {}
     given = 0
 
@@ -127,7 +123,7 @@ def drive(
 def _ended(
     pool: Pool, cells: Iterable[Any], width: int, may_begin: Callable[[int], bool]
 ) -> Iterator[DoneCell[Any]]:
-    """Yield what became of cells as soon as it is known."""
+    """Yield results in the order of completion."""
     source = enumerate(cells)
     running: dict[Any, tuple[int, Any]] = {}
     begun = 0
@@ -154,11 +150,10 @@ def _ended(
 
 
 # Engine without processes -------------------------------------------------------------------------
-# The engine without processes: this one does each cell, in order.
 
 
 class InProcessEngine:
-    """Does cells in this process."""
+    """Runs cells in this process, one after another."""
 
     width = 1
 
@@ -175,10 +170,9 @@ class InProcessEngine:
 
 
 # Registry -----------------------------------------------------------------------------------------
-# The engines by name, and which one options, environment and pyproject.toml choose.
 
 MAX_JOBS = 256
-"""Most processes."""
+"""Most concurrent cells."""
 
 ENGINES = Registry(
     "engine",
@@ -195,16 +189,16 @@ ENGINES = Registry(
 
 @dataclass(frozen=True)
 class EngineChoice:
-    """Which engine, and what it is made with.
+    """Selection of an engine and its options.
 
     Args:
-        name: one of `ENGINES`; None for `here` with one job, and for `processes` with more.
-        jobs: cells at a time; 0 for one a processor core, of a cluster twice its processors.
-        address: of a cluster; None for the engine's own choice.
-        start: called first in each process; a function of a module.
+        name: Name in `ENGINES`; None for `here` with one job, and `processes` with more.
+        jobs: Concurrent cells; 0 for one per processor core, or two per processor of a cluster.
+        address: Address of a cluster; None for the engine's default.
+        start: Module-level function that each process calls first.
 
     Raises:
-        UsageError: the name is unknown, or `jobs` is out of range.
+        UsageError: The name is unknown, or `jobs` is out of range.
     """
 
     name: str | None = None
@@ -223,14 +217,14 @@ class EngineChoice:
             )
 
     def open(self, cells: int | None = None) -> Engine:
-        """Return the engine; it is to be closed.
+        """Return the engine; the caller closes it.
 
         Args:
-            cells: how many there will be, if that is known: no more processes are started.
+            cells: Number of cells, if known; it limits the number of processes.
 
         Raises:
-            MissingExtraError: what it needs is not installed.
-            UsageError: it cannot be reached.
+            MissingExtraError: A package that the engine needs is not installed.
+            UsageError: The cluster cannot be reached.
         """
         jobs = self.jobs or os.cpu_count() or 1
         if self.name not in (None, "here", "processes"):
@@ -242,21 +236,21 @@ class EngineChoice:
 
 
 def here(choice: EngineChoice) -> Engine:
-    """Return the engine without processes."""
+    """Return the in-process engine."""
     del choice
 
     return InProcessEngine()
 
 
 def processes(choice: EngineChoice) -> Engine:
-    """Return the engine with processes of this machine."""
+    """Return the engine with worker processes on this machine."""
     from hvr.base.engines.workers import ProcessEngine
 
     return ProcessEngine(choice.jobs, choice.start)
 
 
 def ray(choice: EngineChoice) -> Engine:
-    """Return the engine on a Ray cluster."""
+    """Return the engine for a Ray cluster."""
     from hvr.base.engines.workers import RayEngine
 
     return RayEngine(choice.address, choice.jobs if choice.jobs > 1 else None, choice.start)

@@ -1,4 +1,4 @@
-"""The engines with worker processes: on this machine, and on a Ray cluster."""
+"""Engines with worker processes, on this machine or on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from hvr.base.processes import leave_interrupts_to_parent, starting
 from hvr.errors import UsageError
 
 # Processes ----------------------------------------------------------------------------------------
-# The engine with processes of this machine.
 
 C = TypeVar("C")
 R = TypeVar("R")
@@ -29,17 +28,17 @@ _WATCH_SECONDS = 0.3
 
 
 class ProcessEngine:
-    """Does cells in processes that end with this one.
+    """Runs cells in worker processes that end with this one.
 
     Args:
-        width: how many.
-        start: called first in each process; a function of a module.
+        width: Number of processes.
+        start: Module-level function that each process calls first.
     """
 
     def __init__(self, width: int, start: Callable[[], None] | None = None) -> None:
         self.width = width
         self._start = start
-        # A fresh interpreter for each worker: forking a process with threads is not safe.
+        # Spawned, since forking a process with threads is not safe.
         self._context = multiprocessing.get_context("spawn")
         self._alive, self._stop = self._context.Pipe(duplex=False)
         self._pool: ProcessPoolExecutor | None = None
@@ -51,7 +50,7 @@ class ProcessEngine:
         try:
             yield from drive(_Work(self, function), cells, self.width, ordered=ordered)
         except BaseException:
-            # What is under way may take hours, and nobody waits for it any more.
+            # Running cells may take hours, and their results are not wanted any more.
             self._stop.close()
             self.close()
             self._alive.close()
@@ -65,10 +64,10 @@ class ProcessEngine:
         self._pool = None
 
     def submit(self, function: Callable[[Any], Any], cell: Any) -> Future[Any]:
-        """Begin a cell.
+        """Start a cell.
 
         Raises:
-            LostCellError: no process can be started, or each new one dies at once.
+            LostCellError: No process can be started, or each new one dies immediately.
         """
         for _ in range(MAX_ATTEMPTS):
             self._pool = self._pool or self._new(self.width)
@@ -76,23 +75,24 @@ class ProcessEngine:
                 with starting():
                     return self._pool.submit(function, cell)
             except BrokenProcessPool:
-                # A process died while nobody was looking; what it was at is noticed by its future.
+                # A process died between cells; the futures of its cells report that.
                 self._pool.shutdown(wait=True)
                 self._pool = None
             except OSError as error:
-                # What the others are at is finished; the next cell may find more room.
+                # Running cells finish; a later cell may find more memory.
                 self._pool.shutdown(wait=False)
                 self._pool = None
                 raise LostCellError(f"no process can be started: {error}") from error
         raise LostCellError("each new process dies at once (out of memory?)")
 
     def again(self, function: Callable[[Any], Any], cell: Any) -> Any:
-        """Do a cell in a process of its own, after one died that may have been at it.
+        """Run a cell in a new process, after one died that may have been running it.
 
-        All processes of a pool end with one of them, so which cell was to blame shows only now.
+        All processes of a pool end when one dies, so only a second run shows which cell is at
+        fault.
 
         Raises:
-            LostCellError: this process died, too.
+            LostCellError: The new process died as well.
         """
         for _ in range(MAX_ATTEMPTS - 1):
             with self._new(1) as alone:
@@ -113,8 +113,6 @@ class ProcessEngine:
 
 
 class _Work:
-    """One function in the processes of an engine."""
-
     def __init__(self, engine: ProcessEngine, function: Callable[[Any], Any]) -> None:
         self._engine = engine
         self._function = function
@@ -133,14 +131,14 @@ class _Work:
 
 
 def _begin(alive: Connection, parent: int, start: Callable[[], None] | None) -> None:
-    """In a worker: leave Ctrl-C to the parent, and end when it says so or is gone."""
+    """Initialise a worker: ignore Ctrl-C, and exit when the parent says so or is gone."""
     leave_interrupts_to_parent()
     if start is not None:
         start()
 
     def watch() -> None:
-        # A cell may wait minutes for a model, and a killed parent cannot say anything; where a
-        # process was forked from it, that has the other end of the pipe, too.
+        # A cell may wait minutes for a model, and a killed parent cannot send anything. A forked
+        # worker inherits the other end of the pipe, so also check the parent's process id.
         while not alive.poll(_WATCH_SECONDS) and os.getppid() == parent:
             pass
         os._exit(1)
@@ -149,21 +147,17 @@ def _begin(alive: Connection, parent: int, start: Callable[[], None] | None) -> 
 
 
 # On ray -------------------------------------------------------------------------------------------
-# The engine on a Ray cluster: of this machine, or one that runs elsewhere.
 
 _CELLS_A_PROCESSOR = 2
-"""One is at work and one is on its way, so that no processor waits for the driver."""
+"""One runs and one is in transit, so that no processor waits for the driver."""
 _KNOCK_SECONDS = 10.0
 
 
 class _WithoutRay:
-    """Standard output, but for what Ray's own threads print: that goes to standard error.
+    """Standard output that diverts what Ray's own threads print to standard error.
 
-    Ray prints the last lines of a dead node's log, and has no option that keeps them out of a
+    Ray prints the last log lines of a dead node and has no option against it; they would corrupt a
     document on standard output.
-
-    Args:
-        stdout: The stream that stands for standard output.
     """
 
     def __init__(self, stdout: IO[str]) -> None:
@@ -175,19 +169,19 @@ class _WithoutRay:
 
 
 class RayEngine:
-    """Does cells as Ray tasks, each on one processor of the cluster.
+    """Runs cells as Ray tasks, each on one processor of the cluster.
 
-    Ray begins a task again, elsewhere, whose process or machine died.
+    Ray restarts a task elsewhere if its process or machine dies.
 
     Args:
-        address: of a cluster, `auto` or `ray://HOST:10001`; None for the one of RAY_ADDRESS, else
-            one that runs on this machine, else a new one.
-        width: most cells under way; None for twice the processors of the cluster at the start.
-        start: called first in each process; a function of a module.
+        address: Address of a cluster, `auto` or `ray://HOST:10001`; None for RAY_ADDRESS, else a
+            cluster on this machine, else a new one.
+        width: Most concurrent cells; None for twice the cluster's processors at the start.
+        start: Module-level function that each process calls first.
 
     Raises:
         MissingExtraError: Ray is not installed.
-        UsageError: there is no cluster at the address.
+        UsageError: No cluster answers at the address.
     """
 
     def __init__(
@@ -197,7 +191,7 @@ class RayEngine:
         start: Callable[[], None] | None = None,
     ) -> None:
         self._ray = load("ray", "ray", "ray")
-        # Ray warns of a change to come in what it does with devices of which there are none here.
+        # Silence Ray's warning about a future change for machines without accelerators.
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         self._ours = not self._ray.is_initialized()
         self._spared = _WithoutRay(sys.stdout)
@@ -251,12 +245,12 @@ class RayEngine:
             sys.stdout = self._spared.stdout
 
     def submit(self, function: Callable[[Any], Any], cell: Any) -> Any:
-        """Begin a cell; return the reference to its result."""
+        """Start a cell and return the reference to its result."""
         return self._task.remote(function, cell, self._start)
 
     def ready(self, references: list[Any]) -> list[Any]:
-        """Return references to results that are there, at least one."""
-        # Results stay where they are until `value`: a result of a dead machine is made again.
+        """Wait for at least one result; return the references of available results."""
+        # Fetch results only in `value`: Ray can recompute one whose machine has died.
         done, _ = self._ray.wait(references, num_returns=1, fetch_local=False)
         return list(done)
 
@@ -264,7 +258,7 @@ class RayEngine:
         """Return a result.
 
         Raises:
-            LostCellError: the processes died that were at work on it.
+            LostCellError: The processes that ran the cell died.
         """
         errors = self._ray.exceptions
         lost = (
@@ -289,8 +283,6 @@ def _knock(address: str | None) -> None:
 
 
 class _RayWork:
-    """One function as tasks of a cluster."""
-
     def __init__(self, engine: RayEngine, function: Callable[[Any], Any]) -> None:
         self._engine = engine
         self._function = function

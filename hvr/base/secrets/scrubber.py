@@ -1,7 +1,6 @@
-"""The scrubbing of keys from everything that is shown or written.
+"""Redaction of keys in everything that is shown or written.
 
-Both known keys and what only looks like one are found in a time in proportion to the length of the
-text, whatever it is.
+Both known keys and text that looks like a key are found in time linear in the text's length.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from typing import Any, NamedTuple
 from hvr.base.secrets import named_like_a_key
 
 # Forms of keys ------------------------------------------------------------------------------------
-# What looks like a key, by its form or by what stands before it.
+# Text that looks like a key, by its form or by the words before it.
 #
-# A pattern takes the whole of a run of characters, and then a function decides. So no text can make
-# it look at the same characters again and again.
+# Each pattern matches a whole run of characters and a function then decides, so that no text can
+# cause backtracking.
 
 MASK = "[key]"
 
@@ -27,9 +26,10 @@ class Form(NamedTuple):
     """A form of keys.
 
     Args:
-        signs: one of them is in every text that has such a key, in small letters; none for any.
-        pattern: finds what may be one.
-        mask: what takes its place.
+        signs: Lower-case strings; every text with such a key contains at least one. Empty: no
+            filter.
+        pattern: Regular expression for candidates.
+        mask: Replacement of a match, or a function that returns it.
     """
 
     signs: tuple[str, ...]
@@ -38,7 +38,7 @@ class Form(NamedTuple):
 
 
 def without_keys(text: str) -> str:
-    """Return a text without what looks like a key."""
+    """Mask everything in a text that looks like a key."""
     small = text.lower()
     for form in _FORMS:
         if not form.signs or any(sign in small for sign in form.signs):
@@ -47,7 +47,7 @@ def without_keys(text: str) -> str:
 
 
 def is_random(text: str) -> bool:
-    """Return whether a text looks random rather than written: with digits, or capitals inside."""
+    """Return whether a text looks random: it mixes letters and digits, or has inner capitals."""
     letters = any(c.isalpha() for c in text)
     if letters and any(c.isdigit() for c in text):
         return True
@@ -61,7 +61,7 @@ def _dense(text: str) -> bool:
 
 
 def _begins(match: re.Match[str]) -> bool:
-    """Return whether a match begins a word, also one behind an escaped character."""
+    """Return whether a match begins a word; an escape sequence before it counts as a boundary."""
     at, text = match.start(), match.string
     if at == 0 or not text[at - 1].isalnum():
         return True
@@ -134,9 +134,9 @@ _FORMS = (
         MASK,
     ),
     Form(("://",), r"://([^/\s?#\"'<>]+)@", _mask_user),
-    # JSON web tokens.
+    # JSON web tokens
     Form(("eyj",), r"eyJ[A-Za-z0-9_-]{6,}+(?:\.[A-Za-z0-9_-]+)*+", _mask_token),
-    # Google, GitHub, Slack: nothing else begins like this.
+    # Google, GitHub, Slack: these prefixes are unambiguous.
     Form(("aiza", "ya29."), r"AIza[A-Za-z0-9_-]{20,}+|ya29\.[A-Za-z0-9._-]{16,}+", MASK),
     Form(
         ("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_"),
@@ -144,14 +144,14 @@ _FORMS = (
         MASK,
     ),
     Form(("xox", "xapp-"), r"(?:xox[a-z]|xapp)-[A-Za-z0-9-]{10,}+", MASK),
-    # OpenAI, Anthropic and those who do as they do; Hugging Face, Stripe, Replicate and others.
+    # OpenAI, Anthropic and compatible providers; Hugging Face, Stripe, Replicate and others
     Form(
         ("sk-", "_live_", "_test_", "hf_", "gsk_", "xai-", "pplx-", "r8_", "glpat-", "npm_"),
         r"(?:sk-|[rs]k_live_|[rs]k_test_|hf_|gsk_|xai-|pplx-|r8_|glpat-|npm_)"
         r"[A-Za-z0-9_.*\u2026-]{16,}+",
         _mask_word,
     ),
-    # AWS: an id, alone or with its secret, and what has the form of a secret.
+    # AWS: a key id with or without its secret, and 40 characters in the form of a secret
     Form(
         ("akia", "asia"),
         r"A[KS]IA[A-Z0-9]{12,20}+(?:[\s:,;|\"'=]{1,8}[A-Za-z0-9/+=]{40}(?![A-Za-z0-9/+=]))?",
@@ -163,7 +163,7 @@ _FORMS = (
         r"(?![A-Za-z0-9/+=])",
         _mask_secret,
     ),
-    # Headers, addresses, settings.
+    # Headers, addresses and settings
     Form(
         ("bearer", "basic", "token"),
         r"(?i)\b(bearer|basic|token)(\s+|%20)([A-Za-z0-9._~+/=-]{8,}+)",
@@ -193,32 +193,30 @@ _FORMS = (
 
 
 # Spellings ----------------------------------------------------------------------------------------
-# Known keys in a text, however they are spelled.
-#
-# Whole or in part, in either case, percent-encoded, escaped as in JSON, Python or HTML, in base64
-# or hexadecimal, broken over lines or literals.
+# Known keys in a text, in whole or in part, in any case, percent-encoded, escaped as in JSON,
+# Python or HTML, in base64 or hexadecimal, or broken over lines or literals.
 
 _JOINTS = " \t\n\r\f\v\"'`,+\u00a0\u00ad\u2028\u2029\u200b\u200c\u200d\u2060\ufeff"
-"""What stands between the parts of a text that is broken over lines or literals."""
+"""Characters between the parts of a text that is broken over lines or literals."""
 
 _ESCAPED = re.compile(
-    r"%(?:25)*([0-9a-f]{2})"  # in a URL, encoded once or more often
+    r"%(?:25)*([0-9a-f]{2})"  # in a URL, encoded once or repeatedly
     r"|(?<!\\)\\++(?:(?:u00|x)([0-9a-f]{2})|[nrt])?"  # in JSON or Python
     r"|&\#0*(\d{2,3});|&\#x0*([0-9a-f]{2});",  # in HTML
     re.IGNORECASE,
 )
 _NO_JOINTS = str.maketrans(dict.fromkeys(_JOINTS))
-# Any part of a long secret that has so many of its characters in a row is found.
+# Length of the shortest part of a long secret that is found.
 _PART = 12
 
 
 def spellings(secret: str) -> Iterator[str]:
-    """Yield a secret as it is, in base64 and in hexadecimal, in the form that `spans` looks for."""
+    """Yield a secret in plain, base64 and hexadecimal form, normalised for `spans`."""
     data = secret.encode("utf-8", "surrogatepass")
     spelled = [secret, data.hex()]
     for shift in range(3):
-        # In a longer text the base64 of the secret depends on where it begins in a group of
-        # three; the first and the last letter also on what stands beside it.
+        # Inside a longer text, the base64 depends on the secret's offset modulo three; the first
+        # and last letters also depend on the neighbouring bytes.
         letters = b2a_base64(b"\0" * shift + data, newline=False).decode("ascii").rstrip("=")
         core = letters[-(-shift * 8 // 6) : len(letters) - bool((shift + len(data)) % 3)]
         spelled += [core, core.translate(str.maketrans("+/", "-_"))]
@@ -227,14 +225,14 @@ def spellings(secret: str) -> Iterator[str]:
 
 
 def spans(text: str, secrets: Iterable[str]) -> list[tuple[int, int]]:
-    """Return where secrets stand in a text, or parts of long ones; none overlap.
+    """Return disjoint (begin, end) spans of secrets, or parts of long secrets, in a text.
 
     Args:
-        text: as it came.
-        secrets: as `spellings` yields them.
+        text: The original text.
+        secrets: Spellings that `spellings` yields.
     """
     found = _found(text, text, (), secrets)
-    # Both ways: what looks escaped may be the end of something else and the beginning of a key.
+    # Search the raw text as well: an apparent escape may contain the beginning of a key.
     if any(sign in text for sign in "%\\&"):
         unescaped = _ESCAPED.sub(_unescaped, text)
         found += _found(text, unescaped, _ESCAPED.finditer(text), secrets)
@@ -250,7 +248,7 @@ def spans(text: str, secrets: Iterable[str]) -> list[tuple[int, int]]:
 def _found(
     text: str, unescaped: str, escapes: Iterable[re.Match[str]], secrets: Iterable[str]
 ) -> list[tuple[int, int]]:
-    """Return where secrets of an unescaped text stand in the text as it came."""
+    """Return the spans in `text` of the secrets found in its unescaped form."""
     places = list(_places(_joined(unescaped), secrets))
     if not places:
         return []
@@ -259,7 +257,7 @@ def _found(
 
 
 def _joined(text: str) -> str:
-    # Only this letter has a small form of two characters, and places must not move.
+    # İ is the only letter whose lower-case form has two characters, which would shift positions.
     return text.translate(_NO_JOINTS).replace("\u0130", "i").lower()
 
 
@@ -272,7 +270,7 @@ def _unescaped(escaped: re.Match[str]) -> str:
 
 
 def _places(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Yield where parts of secrets begin and end in a joined text, each as far as it goes on."""
+    """Yield the spans of secrets in a joined text, each match extended as far as possible."""
     for secret in secrets:
         for first in _parts(secret):
             part = secret[first : first + _PART] if len(secret) >= 2 * _PART else secret
@@ -297,7 +295,7 @@ def _parts(secret: str) -> Iterator[int]:
 
 
 def _origins(text: str, escapes: Iterable[re.Match[str]]) -> list[tuple[int, int]]:
-    """Return where each character of the joined text begins and ends in the text."""
+    """Return the span in the original text of each character of the joined text."""
     origins: list[tuple[int, int]] = []
     at = 0
     for escaped in escapes:
@@ -313,19 +311,19 @@ def _origins(text: str, escapes: Iterable[re.Match[str]]) -> list[tuple[int, int
 # --------------------------------------------------------------------------------------------------
 
 KEY_VARIABLES = ("HVR_LLM_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY")
-"""The environment variables that hvr itself reads keys from."""
+"""Environment variables that hvr reads keys from."""
 
-# A shorter secret ("none", "EMPTY") is a placeholder; taking it out would garble other text.
+# Shorter values ("none", "EMPTY") are placeholders; masking them would garble other text.
 _SHORTEST = 8
-# A variable that is not hvr's has to look like a key as well: TOKEN=version2 is none.
+# Other variables must also look like a key: TOKEN=version2 does not.
 _SHORTEST_FOREIGN = 12
 
 
 class Scrubber:
-    """Takes known secrets, and what looks like a key, out of text.
+    """Masks known secrets, and text that looks like a key.
 
     Args:
-        secrets: values to take out; those under 8 characters are placeholders and stay.
+        secrets: Secrets to mask; values under 8 characters count as placeholders and are ignored.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
@@ -335,10 +333,10 @@ class Scrubber:
 
     @classmethod
     def of(cls, environ: Mapping[str, str], *more: str | None) -> Scrubber:
-        """Return a scrubber of the keys in an environment and of others.
+        """Return a scrubber for the keys of an environment and further secrets.
 
-        The keys of an environment are those that hvr reads, and what is called and looks like one,
-        such as the value of GITHUB_TOKEN.
+        These are the variables that hvr reads, and others whose name and value look like a key's,
+        such as GITHUB_TOKEN.
         """
         own = (environ.get(name) for name in KEY_VARIABLES)
         return cls(v for v in (*own, *_foreign(environ), *more) if v)
@@ -347,11 +345,11 @@ class Scrubber:
         return f"{type(self).__name__}()"
 
     def text(self, text: str) -> str:
-        """Return the text without keys; taking out twice changes nothing more."""
+        """Mask keys in a text; the operation is idempotent."""
         return without_keys(self.known(text))
 
     def known(self, text: str) -> str:
-        """Return the text without the known secrets."""
+        """Mask only the known secrets in a text."""
         if not self._secrets:
             return text
         pieces = []
@@ -362,7 +360,7 @@ class Scrubber:
         return "".join([*pieces, text[at:]])
 
     def value(self, value: Any) -> Any:
-        """Return a JSON value without keys in any of its texts."""
+        """Mask keys in all strings of a JSON value."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
@@ -373,10 +371,10 @@ class Scrubber:
 
 
 def _foreign(environ: Mapping[str, str]) -> Iterator[str]:
-    """Yield the values of an environment that are called and look like a key."""
+    """Yield the values of variables whose name and value look like a key's."""
     for name, value in environ.items():
         if named_like_a_key(name) and len(value) >= _SHORTEST_FOREIGN:
-            # A path names the file with the key.
+            # The path of a key file is not secret.
             path = value.startswith(("/", "./", "~")) and "/" in value[1:]
             if not path and is_random(value):
                 yield value
