@@ -1,13 +1,13 @@
-"""Plan validation: whether a plan is valid, and if not, at which step, why, and what repairs it.
+"""Plan validation: whether a plan is valid, and if not, which step fails, why, and what repairs it.
 
-`Validator` executes steps one at a time, with undo and fork; `validate` judges whole files, and
-`stream` any number of texts. They hand on reports, which are plain values (`report.py`).
+`Validator` executes steps one at a time, with undo and fork. `validate` judges whole files and
+`stream` any number of texts. All return reports, which are plain values (`report.py`).
 
-Begin with `validator.py`. `sequences.py` judges plain sequences on `stepper.py`, `temporal.py`
-plans in time, `continuous/` processes and events, `hierarchical/` HDDL plans. `repair.py` and
-`minimise.py` improve plans. `findings.py` is the table of rules; `lint.py` has the rules about
-models, `reporters/` the formats of reports. `suites/` finds plans in folders, `extraction/` in
-planners' output and in answers.
+Begin with `validator.py`. `sequences.py` judges untimed sequences on `stepper.py`, `temporal.py`
+timed plans, `continuous/` processes and events, and `hierarchical/` HDDL plans. `repair.py` and
+`minimise.py` improve plans. `findings.py` is the table of rules, `lint.py` contains the rules for
+models, and `reporters/` writes reports. `suites/` finds plans in folders, `extraction/` finds them
+in the output of planners and in answers of language models.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Many plans of one problem, one result for each."""
+"""Validation of many plans for one problem, with one result per plan."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ _MOST_DOMAINS = 200
 
 
 class BatchOptions(Value):
-    """What to find out about each plan.
+    """What to compute for each plan.
 
     Attributes:
-        tolerance: how far a duration may be from what its action demands; None: VAL's default.
-        epsilon: steps no further apart than this are simultaneous; None: a tenth of the tolerance.
-        numeric_tolerance: how far numeric conditions may be missed.
-        until: how long time goes by, where anything happens by itself; None: until the plan ends.
-        lenient: accept what VAL accepts.
-        on_failure: whether to stop at the first failing step.
-        advise: search for steps that repair an invalid plan.
-        minimise: look for steps that a valid plan does not need.
-        state_at: the number of a step, to show the state after it.
-        happenings: show what changed when.
+        tolerance: The tolerance of durations; VAL's default if None.
+        epsilon: The largest distance of simultaneous steps; a tenth of the tolerance if None.
+        numeric_tolerance: The tolerance of numeric conditions.
+        until: The time at which processes and events stop; the end of the plan if None.
+        lenient: Whether to accept the slips that VAL accepts.
+        on_failure: What to do after a failing step.
+        advise: Search for a repair of an invalid plan.
+        minimise: Search for redundant steps of a valid plan.
+        state_at: The number of a step whose resulting state to report.
+        happenings: Report all changes of the state.
         timeline: Keep the plan over time, for pictures.
-        values: show the numeric fluents over time; None: where they change continuously.
-        extract: look for the plan in a text that is more than a plan and does not mark it.
-        plan_number: which of several plans in a text is meant, from 1; 0 is the last.
-        any_order: of a hierarchical plan, let tasks be listed in any order.
-        no_decomposition: of a hierarchical plan, read the actions only, and find how they come.
+        values: Report the numeric fluents over time; None: only if they change continuously.
+        extract: Search for unmarked plans in texts that contain more than a plan.
+        plan_number: 1-based number of the plan to use among several in a text; 0 for the last.
+        any_order: Accept the tasks of a hierarchical plan in any order.
+        no_decomposition: Ignore the decomposition in a hierarchical plan and search for one.
     """
 
     tolerance: Fraction | None = None
@@ -75,7 +75,7 @@ class BatchOptions(Value):
 
     @property
     def needs_steps(self) -> bool:
-        """Whether the steps of a plan are needed besides the verdict about it."""
+        """Whether the steps of a plan are needed besides the verdict."""
         asked = self.advise or self.minimise or self.happenings or self.values or self.timeline
         return bool(asked) or self.state_at is not None
 
@@ -84,11 +84,11 @@ class LoadedModel(Value):
     """A domain and a problem that were read.
 
     Attributes:
-        domain: the name of the domain file.
-        problem: the name of the problem file.
-        validator: what judges plans of the problem.
-        warnings: what was overlooked in the two files.
-        options: what to find out.
+        domain: The name of the domain file.
+        problem: The name of the problem file.
+        validator: The judge of the problem's plans.
+        warnings: The tolerated slips in both files.
+        options: What to compute for each plan.
     """
 
     domain: str
@@ -99,10 +99,10 @@ class LoadedModel(Value):
 
 
 class UnusableModelError(HvrError):
-    """The domain or the problem cannot be used, so that no plan can be judged.
+    """The domain or the problem is unusable, so that no plan can be judged.
 
     Attributes:
-        result: the one result that there is to report; its `plan` is "".
+        result: The result to report; its `plan` is "".
     """
 
     def __init__(self, error: Exception, result: Judged) -> None:
@@ -114,7 +114,7 @@ class ModelReader:
     """Reads problems, and each domain once.
 
     Args:
-        options: what to find out about the plans.
+        options: What to compute for each plan.
     """
 
     def __init__(self, options: BatchOptions) -> None:
@@ -124,16 +124,16 @@ class ModelReader:
     def read(
         self, domain: str, problem: str, *, texts: tuple[str, str] | None = None
     ) -> LoadedModel:
-        """Read a problem, and its domain unless it is known.
+        """Read a problem, and its domain unless it is cached.
 
-        The warnings about a domain are those of the first problem that is read with it.
+        Warnings about a domain come with the first problem that is read with it.
 
         Args:
-            domain, problem: the names of the files.
-            texts: what the two say, if they are not to be opened.
+            domain, problem: The names of the files.
+            texts: The contents of both, if the files should not be opened.
 
         Raises:
-            UnusableModelError: one of the files cannot be read or used.
+            UnusableModelError: A file cannot be read or used.
         """
         options, warnings = self.options, list[Diagnostic]()
         one, two = texts or (Path(domain), Path(problem))
@@ -201,7 +201,7 @@ def _judge_of(
 def _warnings(
     lifted: Domain | None, file: str, overlooked: Sequence[Diagnostic]
 ) -> tuple[Finding, ...]:
-    """Return warnings about a model that can be used all the same."""
+    """Return warnings about a usable model."""
     from hvr.validation.occurrences import missing_requirements
 
     missing = () if lifted is None else tuple(missing_requirements(lifted))
@@ -227,13 +227,13 @@ def _warnings(
 
 
 def judge_all(model: LoadedModel, files: Sequence[str]) -> Iterator[Judged]:
-    """Judge plans in this process and give the results in the order of the plans.
+    """Judge plans in this process and yield the results in the order of the plans.
 
-    A plan that cannot be read has a result of its own and does not stop the others.
+    An unreadable plan has its own result and does not stop the others.
 
     Args:
-        model: the domain and the problem.
-        files: the plan files; `-` is standard input.
+        model: The domain and the problem.
+        files: The plan files; `-` is standard input.
     """
     for file in files:
         yield judge(model, file)
@@ -250,9 +250,10 @@ def judge_source(model: LoadedModel, name: str, read: Callable[[], str | Path]) 
     """Judge one plan.
 
     Args:
-        model: the domain and the problem.
-        name: the name that the result gives it.
-        read: returns its text, or the path of its file; an HvrError is part of the result.
+        model: The domain and the problem.
+        name: The name to report for the plan.
+        read: Returns the plan's text or the path of its file; an HvrError becomes part of the
+            result.
     """
     start = perf_counter()
     options = model.options
@@ -283,7 +284,7 @@ def _plan_source(file: str) -> str | Path:
 def _checked(
     model: LoadedModel, name: str, source: str | Path
 ) -> tuple[ValidationReport, str | Path, LoadedModel]:
-    """Judge a plan, or the plan in a text that is more than one."""
+    """Judge a plan, or the plan embedded in a longer text."""
     options = model.options
 
     def check(text: str | Path, by: PlanJudge) -> ValidationReport:
@@ -332,12 +333,12 @@ def _checked(
 def _with_smaller_epsilon(
     model: LoadedModel, name: str, source: str | Path, report: ValidationReport
 ) -> ValidationReport:
-    """Note the largest `--epsilon` with which an invalid plan is valid, if there is one."""
+    """Add a note with the largest `--epsilon` that makes an invalid plan valid, if there is one."""
     validator, options = model.validator, model.options
     if report.outcome is not Outcome.INVALID or not isinstance(validator, Validator):
         return report
     if isinstance(source, Path) and not source.is_file():
-        return report  # it could be read only once
+        return report  # the file could be read only once
     from hvr.pddl.plan import lazy_timed_plan
     from hvr.pddl.reader import SourceText
 
@@ -362,7 +363,7 @@ def _with_hint(
     predicates: Sequence[str],
     objects: Sequence[str],
 ) -> PddlSyntaxError:
-    """Say of a text that is not a plan whether there is one in it."""
+    """Extend the error about a text that is not a plan if it contains one."""
     from hvr.pddl.diagnostics import PddlTextSyntaxError
     from hvr.validation.extraction import extract
 
@@ -386,7 +387,7 @@ def _with_hint(
 def _more(
     model: LoadedModel, name: str, source: str | Path, report: ValidationReport, start: float
 ) -> Judged:
-    """Find out what was asked for besides the verdict."""
+    """Compute the requested results besides the verdict."""
     options, validator = model.options, model.validator
     assert isinstance(validator, Validator)
     plan = read_plan(source, file=name, lenient=options.lenient).steps
@@ -458,8 +459,7 @@ def _happenings(validator: Validator, plan: Sequence[Step]) -> tuple[HappeningTe
 def _state(
     validator: Validator, plan: Sequence[Step], report: ValidationReport, number: int
 ) -> ShownState:
-    # A plan that fails has no state behind the failing step; the last one there is helps more
-    # than none.
+    # A failing plan has no state after its failing step: report the last state before it.
     reached = min(number, report.executed)
     state = validator.state_after(plan, reached)
     return ShownState(

@@ -1,6 +1,7 @@
 """Certificates: proofs of verdicts that another program can check (docs/certificates.md).
 
-Written here from the states of the validator, checked by `hvr.pddl.checker` without them.
+They are written here from the states of the validator, and checked by `hvr.pddl.checker` without
+them.
 """
 
 from __future__ import annotations
@@ -60,25 +61,25 @@ _WHEN = {"at start": "start", "at end": "end"}
 _MOST_INSTANCES = 200_000
 
 Literals = dict[str, bool | str | None]
-"""Atoms with their truth, numeric terms with their value; None: it has none."""
+"""Atoms with their truth values, function terms with their values; None if undefined."""
 
 
 Instance = tuple[Expression, Binding]
-"""An expression, and what its variables stand for."""
+"""An expression, and the values of its variables."""
 
 
 class NoCertificateError(HvrError):
-    """A verdict that no certificate proves; the message says why."""
+    """No certificate can prove the verdict; the message says why."""
 
 
 class CertifiedTask:
-    """What a certificate is about.
+    """The subject of a certificate.
 
     Args:
         texts: The domain, the problem and the plan, as bytes.
         lenient: Whether they were read leniently.
         language: `pddl` or `hddl`.
-        any_order: Whether tasks of a hierarchical plan may be listed in any order.
+        any_order: Whether the tasks of a hierarchical plan may be listed in any order.
     """
 
     def __init__(
@@ -107,11 +108,10 @@ def certificate_of(
         subject: The files.
         validator: The validator, in the initial state.
         plan: The steps of the plan.
-        report: The verdict on it; a hierarchical plan that is valid has its decomposition there.
+        report: The verdict; for a valid hierarchical plan, it contains the decomposition.
 
     Raises:
-        NoCertificateError: The verdict is "unknown", or its proof would need what certificates
-            do not have.
+        NoCertificateError: The verdict is "unknown", or certificates cannot express its proof.
     """
     task = validator.task
     if report.outcome is Outcome.UNKNOWN:
@@ -153,7 +153,7 @@ def certificate_of(
 
 
 def certificate_text(certificate: Mapping[str, Any]) -> str:
-    """Return a certificate as JSON, one happening a line."""
+    """Return a certificate as JSON, one happening per line."""
     lines = []
     for key, value in certificate.items():
         if isinstance(value, list) and value:
@@ -165,17 +165,17 @@ def certificate_text(certificate: Mapping[str, Any]) -> str:
 
 
 def _decomposition(parts: Iterable[Decomposed]) -> list[dict[str, Any]]:
-    """Return the evidence that the lines of a plan lack; tasks come after those below them."""
+    """Return the evidence that the plan's lines lack, subtasks before their tasks."""
     known = {part.identifier: part for part in parts}
     order: list[int | None] = [None] if known else []
-    for identifier in order:  # It grows.
+    for identifier in order:  # grows during the loop
         order += [child for child in known[identifier].subtasks if child in known]
     told = [known[identifier].to_json() for identifier in reversed(order)]
     return [{key: one[key] for key in ("id", "parameters", "subtasks", "position")} for one in told]
 
 
 def _happenings(run: TemporalRun) -> Iterator[dict[str, Any]]:
-    """Yield what happened, each with the differences that it made."""
+    """Yield the happenings, each with the changes that it caused."""
     task = run.task
     literals = sorted(
         range(len(task.problem.timed_init)), key=lambda place: task.problem.timed_init[place].time
@@ -205,7 +205,7 @@ def _happenings(run: TemporalRun) -> Iterator[dict[str, Any]]:
 
 
 class _Fault:
-    """What is violated at the end of a run, and the literals that prove it."""
+    """The violation at the end of a run, and the literals that prove it."""
 
     def __init__(self, run: TemporalRun, failure: Failure) -> None:
         self.run = run
@@ -257,7 +257,7 @@ class _Fault:
         return None if undefined and None not in literals.values() else literals
 
     def _name(self, event: TimedEvent) -> str:
-        """Return the name that a certificate has for a step or a timed literal."""
+        """Return the certificate's name for a step or a timed literal."""
         if event.number is not None:
             return str(event.number)
         timed = self.run.task.problem.timed_init
@@ -283,7 +283,7 @@ class _Fault:
 
 
 class Refuter:
-    """Finds literals that prove what is false in a state."""
+    """Finds literals that prove a formula false in a state."""
 
     def __init__(self, state: State) -> None:
         self._task = state.task
@@ -312,9 +312,9 @@ class Refuter:
         wanted: bool,
         duration: Rational | None = None,
     ) -> Literals | None:
-        """Return literals by which a formula has not the wanted truth, None if it has it.
+        """Return literals that refute a formula's required truth value, None if it has that value.
 
-        They are all that the first wrong one of its conjuncts mentions.
+        They are all literals that the first wrong conjunct mentions.
         """
         match formula:
             case Atom(predicate, args):
@@ -365,7 +365,6 @@ class Refuter:
             yield part
 
     def _mentioned(self, formula: Expression, binding: Binding) -> Literals:
-        """Return the truth of all atoms and the values of all terms in a formula."""
         found: Literals = {}
         stack: list[Instance] = [(formula, binding)]
         for part, own in self._counted(_emptied(stack)):

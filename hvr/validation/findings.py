@@ -1,4 +1,4 @@
-"""The rules by id, the result of a plan, and the findings that reporters print."""
+"""The table of rules, the result of one plan, and the findings that reporters print."""
 
 from __future__ import annotations
 
@@ -29,23 +29,21 @@ if TYPE_CHECKING:
 
 
 # Rules --------------------------------------------------------------------------------------------
-# The stable ids of everything that hvr reports about PDDL files.
+# The stable ids of everything that hvr reports about PDDL files. An id keeps its meaning and is
+# never reused. `docs/reference/rules/` has a page for each.
 #
-# An id never changes its meaning and is never used again.
-# `docs/reference/rules/` has a page for each.
-#
-# | ids | what they are about |
+# | ids | subject |
 # | --- | --- |
-# | HVR0xx | input that cannot be used, so that the question stays open |
-# | HVR1xx | what makes a plan invalid, one id for each `FailureKind` |
+# | HVR0xx | unusable input: the plan cannot be judged |
+# | HVR1xx | invalid plans, one id for each `FailureKind` |
 # | HVR2xx | how a text was read |
-# | HVR3xx, HVR4xx | the model itself, found by `hvr lint`; 4xx: tasks and methods |
+# | HVR3xx, HVR4xx | the model itself, checked by `hvr lint`; 4xx: tasks and methods |
 
 PAGES = "docs/reference/rules"
 
 
 class Level(StrEnum):
-    """How much a finding matters; the values are those of SARIF."""
+    """Severity of a finding, with the values of SARIF."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -56,10 +54,10 @@ class Rule(Value):
     """A kind of finding.
 
     Attributes:
-        id: what people write into filters and baselines.
-        name: the same in words, joined by hyphens.
-        level: how much a finding of this kind matters unless it says otherwise.
-        summary: one sentence.
+        id: The id used in filters and baselines.
+        name: The name in words, joined by hyphens.
+        level: The default severity of its findings.
+        summary: One sentence.
     """
 
     id: str
@@ -69,7 +67,7 @@ class Rule(Value):
 
 
 _TABLE: tuple[tuple[str, str, Level, str], ...] = (
-    # Input that cannot be used.
+    # Unusable input.
     ("HVR001", "syntax-error", Level.ERROR, "The text does not parse."),
     ("HVR002", "semantic-error", Level.ERROR, "The text parses but contradicts a declaration."),
     ("HVR003", "unsupported-feature", Level.ERROR, "The text uses a part of PDDL hvr lacks."),
@@ -77,7 +75,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR005", "undecided", Level.ERROR, "The plan could not be judged within the limits."),
     ("HVR006", "not-validated", Level.ERROR, "A file looks like a plan and was not validated."),
     ("HVR007", "without-plan", Level.ERROR, "A problem has no plan, or a domain has no problem."),
-    # What makes a plan invalid.
+    # Invalid plans.
     ("HVR101", "precondition", Level.ERROR, "The precondition of a step does not hold."),
     ("HVR102", "goal", Level.ERROR, "The plan ends and the goal does not hold."),
     ("HVR103", "unknown-action", Level.ERROR, "A step names an action the domain lacks."),
@@ -92,7 +90,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR112", "interference", Level.ERROR, "Two steps at one time disturb each other."),
     ("HVR113", "constraint", Level.ERROR, "A trajectory constraint is violated."),
     ("HVR114", "event", Level.ERROR, "An event happens endlessly at one time, or cannot happen."),
-    # What makes a decomposition invalid.
+    # Invalid decompositions.
     ("HVR121", "no-decomposition", Level.ERROR, "A plan does not say how its tasks are done."),
     ("HVR122", "unknown-task", Level.ERROR, "A line names a task the domain lacks."),
     ("HVR123", "unknown-method", Level.ERROR, "A line names a method the task does not have."),
@@ -107,7 +105,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR202", "missing-requirement", Level.WARNING, "A feature is used without its flag."),
     ("HVR203", "overlooked", Level.WARNING, "A slip in a text was passed over."),
     ("HVR204", "smaller-epsilon", Level.NOTE, "With a smaller --epsilon the plan is valid."),
-    # What a domain declares.
+    # Declarations of a domain.
     ("HVR301", "unused-predicate", Level.NOTE, "A predicate is declared and never used."),
     ("HVR302", "never-true", Level.NOTE, "A predicate is read, but nothing makes it true."),
     ("HVR303", "never-read", Level.NOTE, "A predicate is changed, but nothing reads it."),
@@ -116,19 +114,19 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR306", "unused-constant", Level.NOTE, "A constant is declared and never used."),
     ("HVR307", "unused-parameter", Level.NOTE, "A parameter serves only to be enumerated."),
     ("HVR308", "superfluous-requirement", Level.NOTE, "A flag is given for nothing."),
-    # What its actions say.
+    # Actions.
     ("HVR309", "contradictory-condition", Level.WARNING, "A condition can never hold."),
     ("HVR310", "unreachable-action", Level.NOTE, "An action can never apply here."),
     ("HVR311", "empty-effect", Level.WARNING, "An action changes nothing."),
     ("HVR312", "redundant-effect", Level.NOTE, "A part of an effect changes nothing."),
-    # What a problem says.
+    # Problems.
     ("HVR313", "goal-holds-initially", Level.WARNING, "The goal holds from the beginning."),
     ("HVR314", "unreachable-goal", Level.ERROR, "The goal can never be reached."),
     ("HVR315", "missing-value", Level.WARNING, "A number is read that is never given."),
     ("HVR316", "unused-object", Level.NOTE, "No action can use an object."),
     ("HVR317", "not-explored", Level.NOTE, "There are too many instances to tell all."),
     ("HVR318", "timed-literal", Level.WARNING, "A timed literal repeats, or changes nothing."),
-    # What a hierarchical model says.
+    # Hierarchical models.
     ("HVR401", "task-without-method", Level.WARNING, "No method decomposes a task."),
     ("HVR402", "endless-recursion", Level.WARNING, "A task never comes down to actions."),
     ("HVR403", "unreached-task", Level.NOTE, "The initial network never leads to a task."),
@@ -137,7 +135,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
 )
 
 RULES: dict[str, Rule] = {row[0]: Rule(*row) for row in _TABLE}
-"""Every rule by its id, in the order of the ids."""
+"""Every rule by its id, sorted by id."""
 
 SYNTAX = RULES["HVR001"]
 SEMANTICS = RULES["HVR002"]
@@ -179,11 +177,11 @@ FAILURE_RULES: dict[FailureKind, Rule] = {
 
 
 def help_url(rule: Rule, base: str = PAGES) -> str:
-    """Return the address of the page about a rule.
+    """Return the address of a rule's page.
 
     Args:
-        rule: the rule.
-        base: the address of the folder with the pages; the folder in hvr's repository if not given.
+        rule: The rule.
+        base: The address of the folder that contains the pages.
     """
     return f"{base.rstrip('/')}/{rule.id}.md"
 
@@ -191,19 +189,19 @@ def help_url(rule: Rule, base: str = PAGES) -> str:
 LINT_RULES: tuple[Rule, ...] = tuple(
     rule for number, rule in RULES.items() if number.startswith(("HVR3", "HVR4"))
 )
-"""Every rule that only `lint` reports, in the order of the ids."""
+"""Every rule that only `lint` reports, sorted by id."""
 
 
 class LintFinding(Value):
-    """Something about a model that is wrong, superfluous or suspicious.
+    """A flaw or a suspicious spot in a model.
 
     Attributes:
-        rule: the id of the rule.
-        level: how much it matters.
-        message: one sentence.
-        name: what it is about: the name of a predicate, an action, …
-        location: where, if the model knows.
-        in_problem: whether it is about the problem, not the domain.
+        rule: The id of the rule.
+        level: The severity.
+        message: One sentence.
+        name: The name of the predicate, action or other element concerned.
+        location: The place in the file, if known.
+        in_problem: Whether the finding concerns the problem rather than the domain.
     """
 
     rule: str
@@ -215,34 +213,32 @@ class LintFinding(Value):
 
 
 def rule_of(finding: LintFinding) -> Rule:
-    """Return the rule that a finding is about."""
     return RULES[finding.rule]
 
 
 def issue(
     rule: str, message: str, name: str, source: object = None, *, in_problem: bool = False
 ) -> LintFinding:
-    """Make a finding with the level of its rule; `source` is the value whose place is its place."""
+    """Create a finding with its rule's level, located at `source` if that has a location."""
     place: Location | None = getattr(source, "location", None)
     return LintFinding(rule, RULES[rule].level, message, name, place, in_problem)
 
 
 # Plan results of a batch --------------------------------------------------------------------------
-# The result of one plan of a batch: a `PlanResult` and what its reports need besides.
 
 NOT_VALIDATED_ID = "HVR006"
 STDIN = "-"
-"""The name that stands for standard input among plan files."""
+"""The file name that means standard input."""
 
 
 class ShownState(Value):
     """A state as texts.
 
     Attributes:
-        step: the number of the step that it follows; 0 for the initial state.
-        asked: the number that was asked for; larger where the plan does not get that far.
-        atoms: the true atoms, in alphabetical order.
-        numbers: the function terms that have a value, and the value.
+        step: The number of the step that it follows; 0 for the initial state.
+        asked: The requested step number; greater than `step` if the plan fails earlier.
+        atoms: The true atoms, in alphabetical order.
+        numbers: The defined function terms and their values.
     """
 
     step: int
@@ -260,14 +256,14 @@ class ShownState(Value):
 
 
 class HappeningText(Value):
-    """What changed the state at one moment, as texts.
+    """A change of the state at one moment, as texts.
 
     Attributes:
-        step: the number of the step; 0 where none of the plan's steps is the cause.
-        action: the step or the event; "" for a timed initial literal.
-        time: when, in a temporal plan.
-        added: the atoms that became true.
-        deleted: the atoms that became false.
+        step: The number of the step; 0 if no step of the plan is the cause.
+        action: The step or the event; "" for a timed initial literal.
+        time: The time, in a temporal plan.
+        added: The atoms that became true.
+        deleted: The atoms that became false.
     """
 
     step: int
@@ -295,20 +291,20 @@ class HappeningText(Value):
 
 
 class Judged(Value):
-    """A plan's result in a batch, which is what is reported.
+    """The result of one plan of a batch, with everything its report needs.
 
     Attributes:
-        result: what was found out.
-        rule: the id of the rule that a file breaks, when it cannot be used; that file is the
-            domain or the problem when the result names no plan.
-        seconds: how long reading and judging the plan took.
-        state: a state on the way, when one was asked for.
-        happenings: what changed when, when it was asked for.
-        values: the numeric fluents over time, when they were asked for.
-        blocked: The plans that cannot be judged because of this result, which is about their domain
-            or problem.
-        timeline: The plan over time, when a picture was asked for; not part of the JSON values.
-        warnings: what was found about the domain and the problem of a suite, with the first of
+        result: The result of the plan.
+        rule: The id of the rule that an unusable file breaks. The file is the domain or the problem
+            if the result names no plan.
+        seconds: The time spent reading and judging the plan.
+        state: A requested intermediate state.
+        happenings: The changes of the state, if requested.
+        values: The numeric fluents over time, if requested.
+        blocked: The plans that cannot be judged because their domain or problem, which this result
+            concerns, is unusable.
+        timeline: The plan over time, if a picture was requested; not part of the JSON values.
+        warnings: The findings about the domain and problem of a suite, attached to the first of
             their plans.
     """
 
@@ -324,11 +320,11 @@ class Judged(Value):
 
     @property
     def plan(self) -> str:
-        """The name of the plan file; "" when it is the domain or the problem that is judged."""
+        """The name of the plan file; "" if the result concerns the domain or the problem."""
         return self.result.plan
 
     def expanded(self) -> tuple[Judged, ...]:
-        """Return this result, and one for each plan that it blocks."""
+        """Return this result, followed by one for each plan that it blocks."""
         reason = "not validated: its domain or problem cannot be used"
         report = ValidationReport(Outcome.UNKNOWN, 0, 0, reason=reason)
         domain, problem = self.result.domain, self.result.problem
@@ -341,7 +337,7 @@ class Judged(Value):
         return self.result.report
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values; without the time taken, so that equal runs print the same."""
+        """Return JSON values, without the time taken, so that repeated runs print the same."""
         data = self.result.to_json()
         data["plan"] = self.plan or None
         data["rule"] = self.rule or None
@@ -355,30 +351,29 @@ class Judged(Value):
 
 
 # Findings -----------------------------------------------------------------------------------------
-# Findings: what is wrong, by which rule, where; what SARIF and annotations are made of.
 
 _PLACE = r"(?s)(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)"
 
 
 class Related(Value):
-    """Another place that explains a finding."""
+    """A second location that explains a finding."""
 
     location: Location
     message: str
 
 
 class Finding(Value):
-    """One thing that is wrong or worth knowing.
+    """An error, a warning or a note, located in a file.
 
     Attributes:
-        rule: what kind of thing.
-        level: how much it matters.
-        message: what is wrong, in sentences.
-        location: where; None when it is about the file as a whole.
-        related: the places that explain it, such as the violated condition in the domain file.
-        plan: the plan file that it is about; "" when it is about the domain or the problem.
-        subject: what stays the same when lines are inserted before it, to recognise it by.
-        problems: The problem files that it depends on; () when it holds for the domain alone.
+        rule: The rule.
+        level: The severity.
+        message: The sentences that describe it.
+        location: The place; None if the finding concerns the whole file.
+        related: Other places that explain it, such as the violated condition in the domain file.
+        plan: The plan file concerned; "" if the finding concerns the domain or the problem.
+        subject: An identifying text that does not change when lines are inserted above.
+        problems: The problem files that it depends on; () if it holds for the domain alone.
     """
 
     rule: Rule
@@ -392,7 +387,7 @@ class Finding(Value):
 
     @property
     def file(self) -> str:
-        """The file that it is found in."""
+        """The file in which it is located."""
         return self.location.file if self.location else self.plan
 
     def __str__(self) -> str:
@@ -404,8 +399,8 @@ def findings(result: Judged, *, limit: int | None = 20) -> tuple[Finding, ...]:
     """Return all findings about one plan.
 
     Args:
-        result: the result.
-        limit: how many literals a message names; None for all.
+        result: The result of the plan.
+        limit: The maximum number of literals in a message; None for no limit.
     """
     report = result.report
     collected: list[Finding] = []
@@ -420,8 +415,8 @@ def findings(result: Judged, *, limit: int | None = 20) -> tuple[Finding, ...]:
 
 
 def warning_finding(warning: Diagnostic) -> Finding:
-    """Return the finding for what was overlooked in a domain or problem."""
-    # The reader gives no kind, so the word that every message about a flag has decides.
+    """Return the finding for a tolerated slip in a domain or problem."""
+    # The reader reports no kind; every message about a flag contains this word.
     rule = REQUIREMENT if "requirement" in warning.message else OVERLOOKED
     message = warning.message
     if warning.suggestion:
@@ -430,7 +425,7 @@ def warning_finding(warning: Diagnostic) -> Finding:
 
 
 def explain_repair(repair: Repair) -> str:
-    """Return advice in a sentence."""
+    """Return a suggested repair as a sentence."""
     if repair.change:
         return f"With {repair.change}, the plan is valid."
     steps = " ".join(map(str, repair.actions))
@@ -527,8 +522,7 @@ def _noted(result: Judged, note: str) -> Finding:
 
 
 def rule_of_note(note: str) -> Rule:
-    """Return the rule of a note on how a plan was read."""
-    # Notes are sentences, which have these words.
+    """Return the rule of a note on how a plan was read, recognised by its words."""
     if note.startswith("with --epsilon "):
         return SMALLER_EPSILON
     return NOTATION if "were read as" in note else OVERLOOKED

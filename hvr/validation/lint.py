@@ -1,4 +1,4 @@
-"""Lint rules: what is wrong, redundant or suspicious in a domain or a problem."""
+"""Lint rules: errors, redundancies and suspicious spots in a domain or problem."""
 
 from __future__ import annotations
 
@@ -45,16 +45,12 @@ from hvr.validation.occurrences import (
 from hvr.validation.reachability import Reachable
 from hvr.validation.report import place_of
 
-# Lint ---------------------------------------------------------------------------------------------
-# Rules about the model itself: what is wrong, superfluous or suspicious in it.
-
-
 # Actions ------------------------------------------------------------------------------------------
-# Actions and rules whose conditions contradict themselves, and effects that change nothing.
+# Contradictory conditions of actions and rules, and effects that change nothing.
 
 
 def check_actions(domain: Domain) -> Iterator[LintFinding]:
-    """Yield actions and rules that can never apply, and effects without effect."""
+    """Yield findings about inapplicable actions and rules, and about empty effects."""
     for schema in schemas_of(domain):
         kind = kind_of(domain, schema)
         yield from _contradiction(schema, kind)
@@ -120,7 +116,7 @@ def _branches(effect: Expression, hidden: set[str]) -> Iterator[When]:
 
 
 def _clash(literals: Iterable[Literal]) -> Atom | Equal | None:
-    """Return a literal that excludes itself or an earlier one."""
+    """Return a literal that contradicts itself or an earlier one."""
     seen: dict[Atom | Equal, bool] = {}
     for literal, positive in literals:
         if seen.setdefault(literal, positive) != positive:
@@ -140,7 +136,7 @@ def _reason(clash: Atom | Equal) -> str:
 
 
 def _redundant(schema: ActionSchema) -> Iterator[LintFinding]:
-    """Yield parts of an effect that change nothing whenever the action applies."""
+    """Yield findings about the parts of an effect that never change anything."""
     added: dict[Atom, Atom] = {}
     deleted: dict[Atom, Atom] = {}
     for part in conjuncts(schema.effect):
@@ -201,11 +197,10 @@ def _polarities(effect: Expression) -> tuple[set[str], set[str]]:
 
 
 # Declarations -------------------------------------------------------------------------------------
-# Declarations that nothing uses.
 
 
 def check_declarations(domain: Domain, problem: Problem | None) -> Iterator[LintFinding]:
-    """Yield what is declared and not used: predicates, functions, types, constants, parameters."""
+    """Yield findings about unused predicates, functions, types, constants and parameters."""
     used = occurrences_in(domain, problem)
     yield from _predicates(domain, problem, used)
     yield from _functions(domain, used)
@@ -251,7 +246,7 @@ def _is_derived(domain: Domain, name: str) -> bool:
 def _functions(domain: Domain, used: Occurrences) -> Iterator[LintFinding]:
     for name, function in domain.functions.items():
         if name == "total-cost":
-            # Its use is in the metric of the problems.
+            # The metrics of the problems use it.
             continue
         if name not in used.read_functions and name not in used.changed_functions:
             yield issue("HVR304", f"The function {function} is never used.", name, function)
@@ -267,7 +262,7 @@ def _types(domain: Domain, problem: Problem | None, used: Occurrences) -> Iterat
         mentioned.update(thing.types)
     mentioned.discard(OBJECT)
     for name in domain.types:
-        # A type below one that is used can sort objects; one above groups those below.
+        # A subtype of a used type can classify objects; a supertype groups the used types.
         related = any(
             domain.is_subtype(name, other) or domain.is_subtype(other, name) for other in mentioned
         )
@@ -282,8 +277,8 @@ def _constants(domain: Domain, problem: Problem | None, used: Occurrences) -> It
             names.update(atom.args)
         for term in problem.numeric_init:
             names.update(term.args)
-    # Without being named it may still be what an action or a quantifier is about, or what a
-    # fact or a goal of some problem is.
+    # An unnamed constant may still instantiate parameters or quantifiers, or occur in the facts or
+    # goals of other problems.
     usable = set(used.types)
     for predicate in domain.predicates.values():
         usable.update(kind for parameter in predicate.parameters for kind in parameter.types)
@@ -320,18 +315,18 @@ def _parameters(domain: Domain) -> Iterator[LintFinding]:
 
 
 # Problem ------------------------------------------------------------------------------------------
-# What can never happen in a problem, and what it lacks or has for nothing.
+# Unreachable actions and goals, missing values and unused objects.
 
 _TIMES = ("at start", "over all", "at end")
 
 
 def check_problem(domain: Domain, problem: Problem, seconds: float) -> Iterator[LintFinding]:
-    """Yield unreachable actions and goals, missing numbers and useless objects.
+    """Yield findings about unreachable actions and goals, missing values and unused objects.
 
     Args:
-        domain: the domain.
-        problem: the problem.
-        seconds: how long to explore what can become true.
+        domain: The domain.
+        problem: The problem.
+        seconds: The time limit for the exploration of reachable facts.
     """
     yield from _missing_values(domain, problem)
     yield from _unused_objects(domain, problem)
@@ -378,7 +373,7 @@ def _goal_now(task: Task) -> Iterator[LintFinding]:
     goal = task.problem.goal
     hard = [part for part in walk(goal) if not isinstance(part, And | Forall)]
     if not hard or any(isinstance(part, Preference) for part in hard):
-        # Goals of preferences only are there for their metric.
+        # A goal of preferences only matters through the metric.
         return
     if list(walk(task.problem.constraints))[1:]:
         return
@@ -432,7 +427,7 @@ def _goal_ever(task: Task, reachable: Reachable) -> Iterator[LintFinding]:
 
 
 class _Place:
-    """A stand-in for what has a place."""
+    """Wraps a bare location, because `issue` expects an object that has one."""
 
     def __init__(self, location: object) -> None:
         self.location = location
@@ -446,7 +441,7 @@ def _first(problem: Problem) -> _Place:
 
 
 def _why(task: Task, schema: Schema, reachable: Reachable) -> str:
-    """Say why no instance of an action is reachable."""
+    """Explain why no instance of an action is reachable."""
     for parameter in schema.parameters:
         if not task.members(parameter.types):
             return f"there is no object for its parameter {parameter}"
@@ -467,7 +462,7 @@ def _why(task: Task, schema: Schema, reachable: Reachable) -> str:
 
 
 def _some(task: Task, schema: Schema, literal: Atom, reachable: Reachable) -> bool:
-    """Say whether a single literal can be fulfilled by some objects."""
+    """Return whether some objects satisfy a single literal."""
     names = set(literal.args)
     variables = [p for p in schema.parameters if p.name in names]
 
@@ -540,7 +535,7 @@ def _unused_objects(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
 
 
 def _timed_literals(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
-    """Yield timed literals that repeat another, change nothing, or take effect at time 0."""
+    """Yield findings about timed literals that are duplicates, redundant or at time 0."""
     if not problem.timed_init:
         return
     changed = {
@@ -579,7 +574,7 @@ def _timed_literals(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
 
 
 def _given(timed: TimedInitial) -> tuple[Atom | FunctionTerm, object]:
-    """Return the atom or number that a timed literal changes, and its value then."""
+    """Return the atom or function term that a timed literal changes, and its new value."""
     match timed.effect:
         case Atom() as atom:
             return atom, True
@@ -591,7 +586,6 @@ def _given(timed: TimedInitial) -> tuple[Atom | FunctionTerm, object]:
 
 
 # All rules ----------------------------------------------------------------------------------------
-# `lint`: all rules about a model, put together.
 
 __all__ = ["LintFinding", "lint"]
 
@@ -599,18 +593,17 @@ __all__ = ["LintFinding", "lint"]
 def lint(
     domain: Domain, problem: Problem | None = None, *, seconds: float = 2.0
 ) -> list[LintFinding]:
-    """Say what is wrong, superfluous or suspicious in a model.
+    """Return the lint findings for a model.
 
-    What another problem of the domain could make sense of is not reported for a domain alone, or
-    is a note.
+    Without a problem, anything that some problem could make use of is omitted or only a note.
 
     Args:
-        domain: the domain.
-        problem: a problem of it; findings about its actions and goal are then about this problem.
-        seconds: how long to explore what can become true.
+        domain: The domain.
+        problem: A problem; unreachable actions and goals are then reported for this problem.
+        seconds: The time limit for the exploration of reachable facts.
 
     Returns:
-        the findings, those about the domain first, in the order of the rules.
+        The findings, those about the domain first, sorted by rule.
     """
     findings = [
         *check_requirements(domain, problem),

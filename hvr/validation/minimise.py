@@ -1,10 +1,9 @@
-"""Steps that a valid plan does not need, by greedy action elimination.
+"""Removal of redundant steps from valid plans, by greedy action elimination.
 
-Each step in turn is left out together with the later steps that can then not be executed; what is
-left is kept if it still reaches the goal (Nakhost & Müller 2010, "Action elimination and plan
-neighborhood graph search"; Fink & Yang 1992, "Formalizing plan justifications"). The result is
-not the shortest plan that the steps allow (finding that is NP-hard), but no single step of it can
-be left out.
+Each step in turn is removed together with the later steps that then become inapplicable. The rest
+is kept if it still reaches the goal (Nakhost & Müller 2010, "Action elimination and plan
+neighborhood graph search"; Fink & Yang 1992, "Formalizing plan justifications"). The result is not
+the shortest subplan, which is NP-hard to find, but no single step of it can be removed.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ _Cannot = (UndefinedValueError, InconsistentEffectError, NumberTooLargeError)
 def minimise(
     validator: Validator, plan: Sequence[Step]
 ) -> tuple[tuple[Step, ...], tuple[int, ...]]:
-    """Leave out steps of a valid plan that it does not need.
+    """Remove redundant steps from a valid plan.
 
-    A step stays if the plan without it is not valid, or has a worse value of the problem's
-    metric: leaving out a step may violate a preference.
+    A step stays if the plan without it is invalid or has a worse metric value, since removing a
+    step may violate a preference.
 
     Returns:
-        a valid plan no single step of which can be left out, and the numbers (from 1, in the
-        order given) of the steps that were.
+        A valid plan from which no single step can be removed, and the removed steps' numbers, from
+        1 in the given order.
 
     Raises:
-        UsageError: the plan is not valid.
+        UsageError: The plan is not valid.
     """
     task = validator.task
     order = sequence_order(validator.task, plan, validator.epsilon)
@@ -56,23 +55,23 @@ def minimise(
 
 
 def eliminate_actions(start: State, plan: Sequence[GroundAction]) -> tuple[int, ...] | None:
-    """Leave out steps of a sequence; preferences and trajectory constraints are not looked at.
+    """Remove redundant steps from a sequence, ignoring preferences and trajectory constraints.
 
-    The states before all steps are kept, so that each attempt executes the rest of the plan only,
-    and only until it is in a state of the plan. Quadratic in the number of steps, at worst.
+    The states between the steps are kept, so that each attempt executes only the rest of the plan,
+    and only until it rejoins a known state. The worst case is quadratic in the number of steps.
 
     Returns:
-        the indexes of the steps that are kept, None if the plan is not valid.
+        The indexes of the remaining steps, None if the plan is not valid.
     """
     return _Elimination(start, plan).run()
 
 
 class _Elimination:
-    """Attempts to leave out steps of one plan.
+    """Attempts to remove steps from one plan.
 
     Attributes:
-        kept: the indexes of the steps that are left.
-        marks: the state before each of them, and at the end.
+        kept: The indexes of the remaining steps.
+        marks: The states before each of them, and the final state.
     """
 
     def __init__(self, start: State, plan: Sequence[GroundAction]) -> None:
@@ -80,7 +79,7 @@ class _Elimination:
         self.plan = plan
         self.operators = [self.task.ground(action) for action in plan]
         self.goal = self.task.goal
-        # What follows from a state is found out for the steps that read it only.
+        # Derived atoms are computed only for the steps that read them.
         self.readers = {
             id(operator)
             for operator in self.operators
@@ -109,9 +108,9 @@ class _Elimination:
         return tuple(self.kept)
 
     def _pass(self) -> bool:
-        """Try each step once; say whether any was left out."""
-        # After one was left out the same position has the next one. Earlier steps are tried again
-        # in the next pass: what they were needed for may be gone.
+        """Try each step once; return whether any was removed."""
+        # After a removal, the same position contains the next step. Earlier steps are tried again
+        # in the next pass, since the steps that needed them may be gone.
         position = 0
         shorter = False
         while position < len(self.kept):
@@ -122,14 +121,14 @@ class _Elimination:
         return shorter
 
     def _leave_out(self, position: int) -> bool:
-        """Leave out a step and those that depend on it, if the plan stays valid."""
+        """Remove a step and the steps that depend on it, if the plan stays valid."""
         state = self.marks[position]
         kept: list[int] = []
         marks: list[_Mark] = []
         place = position + 1
         while place < len(self.kept):
             if state == self.marks[place]:
-                # From here on all is as it was: most attempts end here or at a needed step, long
+                # The old trajectory is rejoined: most attempts end here or at a needed step, long
                 # before the end of the plan.
                 break
             index = self.kept[place]
@@ -157,7 +156,7 @@ class _Elimination:
         return True
 
     def _execute(self, operator: Operator, bits: int, values: Values) -> _Mark | None:
-        """Return the state after a step, None where it cannot be executed."""
+        """Return the state after a step, or None if the step is not applicable."""
         try:
             if id(operator) in self.readers:
                 bits = self.task.close(bits, values)
@@ -210,12 +209,12 @@ def reads_of(operator: Operator) -> int:
 def _needed(
     task: Task, start: int, operators: Sequence[Operator], names: Sequence[int]
 ) -> frozenset[int]:
-    """Return the names of steps that no valid part of a plan can do without.
+    """Return the names of steps that every valid subplan contains.
 
-    A literal that the goal or a needed step reads and that is false initially, or was made false
-    by a needed step, needs a step that makes it true; where only one does, that one is needed.
-    This is a part of all landmarks only, but found without executing anything, and each of them
-    spares an attempt that executes the rest of the plan.
+    If the goal or a needed step reads a literal that is initially false, or was made false by a
+    needed step, some step must achieve it; if only one step can, that step is needed. This finds
+    only some of the landmarks, but without executing anything, and each one saves an attempt that
+    executes the rest of the plan.
     """
     makers: dict[tuple[int, bool], list[int]] = {}
     spoilers: dict[tuple[int, bool], list[int]] = {}
@@ -232,7 +231,7 @@ def _needed(
                     if not places or places[-1] != place:
                         places.append(place)
         if operator.conditional:
-            # What an action deletes may be added by a condition of its own.
+            # A conditional effect of the same action may add what the action deletes.
             maybe = 0
             for _, add, _ in operator.conditional:
                 maybe |= add
@@ -298,7 +297,7 @@ def _by_checking(validator: Validator, plan: Sequence[Step], order: Sequence[int
 def _attempts(
     validator: Validator, plan: Sequence[Step], kept: list[int], candidate: int
 ) -> Iterator[list[int]]:
-    """Yield the plan without a step, then without those also that depend on it."""
+    """Yield the plan without a step, then also without the steps that depend on it."""
     rest = [i for i in kept if i != candidate]
     yield rest
     report = _check(validator, plan, rest, OnFailure.SKIP)
@@ -323,18 +322,14 @@ def _check(
     return validator.check([plan[i] for i in indexes], on_failure=on_failure)
 
 
-# Post optimisation --------------------------------------------------------------------------------
-# Small improvements of a valid plan that no search for the fewest steps makes.
-#
-# * `eliminate`: leave out steps whose removal keeps the plan valid (action elimination,
-#   Nakhost & Müller 2010), greedily.
-# * `postpone`: do some actions late: turn appliances on only when what they work on is in place.
+# Post-optimisation --------------------------------------------------------------------------------
+# Small improvements of a valid plan that a search for the fewest steps does not make.
 
 Steps = tuple[GroundAction, ...]
 
 
 def reaches_goal(task: Task, actions: Sequence[GroundAction]) -> bool:
-    """Say whether a plan is applicable, keeps the constraints and reaches the goal."""
+    """Return whether a plan is applicable, satisfies the constraints and reaches the goal."""
     if not is_simple(task):
         return Validator(task).check(actions).valid
     state = task.initial.bits
@@ -347,7 +342,7 @@ def reaches_goal(task: Task, actions: Sequence[GroundAction]) -> bool:
 
 
 def eliminate(task: Task, actions: Sequence[GroundAction]) -> Steps:
-    """Leave out what a plan does not need to be valid, see `hvr.validation.minimise`."""
+    """Remove redundant steps from a plan; return an invalid plan unchanged."""
     if not is_simple(task):
         validator = Validator(task)
         if not validator.check(actions).valid:
@@ -358,14 +353,14 @@ def eliminate(task: Task, actions: Sequence[GroundAction]) -> Steps:
 
 
 def postpone(task: Task, actions: Sequence[GroundAction], late: Collection[str]) -> Steps:
-    """Move each action of some names as far back as the plan stays valid.
+    """Move certain actions as far back as the plan stays valid, such as turning appliances on.
 
     Args:
-        task: the task.
-        actions: a plan.
-        late: names of the actions; the order of these among themselves is kept.
+        task: The task.
+        actions: A plan.
+        late: The names of the actions; their order among themselves is kept.
     """
-    # From the end, so that one moved already does not stand in the way of those before it.
+    # From the end, so that actions moved already do not block earlier ones.
     steps = list(actions)
     for position in range(len(steps) - 1, -1, -1):
         if steps[position].name not in late:

@@ -1,4 +1,4 @@
-"""Where a model uses each name, and which requirement flags follow."""
+"""Where a model uses each name, and which requirement flags follow from that."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ from hvr.pddl.model import ContinuousEffect, functions_of, parts_of, signed_part
 from hvr.validation.findings import LintFinding, issue
 
 # Occurrences --------------------------------------------------------------------------------------
-# Which names a model uses, and where: read in a condition, changed by an effect.
 
 Schema = ActionSchema | DurativeActionSchema
 
@@ -44,11 +43,11 @@ class Occurrences:
     """The names that a model uses.
 
     Attributes:
-        read: predicates in conditions, with a place where each must be true.
-        added, deleted: predicates that effects make true or false, or that rules derive.
-        read_functions, changed_functions: the same of numeric functions.
-        names: all names and variables that anything is applied to.
-        types: the types of variables.
+        read, read_true: The predicates in conditions, with their first (positive) occurrence.
+        added, deleted: The predicates that effects or rules make true or false.
+        read_functions, changed_functions: The numeric functions that are read or changed.
+        names: All names and variables used as arguments.
+        types: The types of variables.
     """
 
     def __init__(self) -> None:
@@ -62,8 +61,8 @@ class Occurrences:
         self.types: set[str] = set()
 
     def condition(self, formula: Expression) -> None:
-        """Note what a condition reads."""
-        # Of each predicate the first place, because that is where a reader looks first.
+        """Record the names that a condition reads."""
+        # Keep the first occurrence, because readers look there first.
         for part, positive in signed_parts(formula):
             match part:
                 case Atom(predicate, args):
@@ -82,13 +81,13 @@ class Occurrences:
                     pass
 
     def effect(self, effect: Expression) -> None:
-        """Note what an effect changes, and what its conditions read."""
+        """Record the names that an effect changes, and those that its conditions read."""
         stack = [effect]
         while stack:
             stack.extend(reversed(self._of_effect(stack.pop())))
 
     def _of_effect(self, effect: Expression) -> tuple[Expression, ...]:
-        """Note what is in an effect; return the effects inside."""
+        """Record the names in an effect; return its nested effects."""
         match effect:
             case Atom(predicate, args):
                 self.added.setdefault(predicate, effect)
@@ -111,7 +110,7 @@ class Occurrences:
         return ()
 
     def schema(self, schema: Schema) -> None:
-        """Note what an action reads and changes."""
+        """Record the names that an action reads and changes."""
         self.variables(schema.parameters)
         if isinstance(schema, DurativeActionSchema):
             self.condition(schema.duration)
@@ -121,12 +120,12 @@ class Occurrences:
         self.effect(schema.effect)
 
     def variables(self, variables: Iterable[TypedName]) -> None:
-        """Note the types of variables."""
+        """Record the types of variables."""
         for variable in variables:
             self.types.update(variable.types)
 
     def number(self, expression: object) -> None:
-        """Note what a numeric expression reads, that of a metric too."""
+        """Record the functions that a numeric expression, including a metric, reads."""
         if isinstance(expression, FunctionTerm | Arithmetic):
             self._number(expression)
 
@@ -138,7 +137,7 @@ class Occurrences:
 
 
 def occurrences_in(domain: Domain, problem: Problem | None = None) -> Occurrences:
-    """Return what the actions, rules and constraints of a domain use, and a problem's goal."""
+    """Return the names used by a domain's actions, rules and constraints, and by a problem."""
     occurrences = Occurrences()
     for schema in schemas_of(domain):
         occurrences.schema(schema)
@@ -147,7 +146,7 @@ def occurrences_in(domain: Domain, problem: Problem | None = None) -> Occurrence
         occurrences.condition(rule.body)
         head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
         occurrences.added.setdefault(rule.predicate, head)
-    # A constraint is a condition that may be wanted or not.
+    # Preferred constraints may be violated, but they read their predicates all the same.
     occurrences.condition(domain.constraints)
     if problem is not None:
         occurrences.condition(problem.goal)
@@ -168,7 +167,7 @@ def schemas_of(domain: Domain) -> Iterator[Schema]:
 
 
 def kind_of(domain: Domain, schema: Schema) -> str:
-    """Return what a schema is called: an action, a process or an event."""
+    """Return the noun for a schema: action, process or event."""
     if schema in domain.processes.values():
         return "process"
     return "event" if schema in domain.events.values() else "action"
@@ -185,7 +184,7 @@ def conditions_in_effect(effect: Expression) -> Iterator[Expression]:
 
 
 def without_times(formula: Expression, times: tuple[str, ...]) -> Expression:
-    """Return the conjunction of what a timed condition demands at some of the times."""
+    """Return the conjunction of a timed condition's parts at the given times."""
     return run_trampoline(_without_times(formula, times))
 
 
@@ -205,7 +204,6 @@ def _without_times(formula: Expression, times: tuple[str, ...]) -> Steps[Express
 
 
 # Requirements -------------------------------------------------------------------------------------
-# Requirement flags: those that a domain should give, and those that it gives for nothing.
 
 _IMPLIED: dict[str, frozenset[str]] = {
     ":quantified-preconditions": frozenset(
@@ -227,8 +225,9 @@ _IMPLIED: dict[str, frozenset[str]] = {
     ":domain-axioms": frozenset({":derived-predicates"}),
     ":constraints": frozenset(),
 }
-"""What a flag stands for besides itself: PDDL 2.1 (Fox & Long 2003), 2.2, 3.0. That durative
-actions come with the numbers in their durations is what all competition domains assume."""
+"""The flags that a flag implies, by PDDL 2.1 (Fox & Long 2003), 2.2 and 3.0. Durative actions imply
+numeric durations, as all competition domains assume.
+"""
 
 _OF_DOMAIN = frozenset(
     (
@@ -236,7 +235,7 @@ _OF_DOMAIN = frozenset(
         ":derived-predicates :action-costs :numeric-fluents :fluents"
     ).split()
 )
-"""Flags for what only a domain can use; the others may be given for the sake of problems."""
+"""Flags for features that only a domain can use; other flags may serve the problems."""
 
 _UNJUDGED = frozenset(
     (
@@ -248,7 +247,7 @@ _UNJUDGED = frozenset(
 
 
 def missing_requirements(domain: Domain) -> Iterator[LintFinding]:
-    """Yield the flags of what a domain uses and does not declare."""
+    """Yield findings about features that a domain uses without declaring their flags."""
     given = _implied(domain)
     for flag, (what, source) in dict(_needed_by_domain(domain)).items():
         if flag not in given:
@@ -257,13 +256,13 @@ def missing_requirements(domain: Domain) -> Iterator[LintFinding]:
 
 
 def check_requirements(domain: Domain, problem: Problem | None) -> Iterator[LintFinding]:
-    """Yield missing flags and superfluous ones."""
+    """Yield findings about missing and redundant flags."""
     yield from missing_requirements(domain)
     given = set(domain.requirements) or {":strips"}
     needed = dict(_needed_by_domain(domain))
     used = set(needed)
     if domain.moves:
-        # Processes have continuous effects, and are declared by :time.
+        # Processes have continuous effects, which :time declares.
         used.add(":continuous-effects")
     if problem is not None:
         used |= _needed_by_problem(problem)
@@ -277,7 +276,7 @@ def check_requirements(domain: Domain, problem: Problem | None) -> Iterator[Lint
 
 
 def _needed_by_domain(domain: Domain) -> Iterator[tuple[str, tuple[str, object]]]:
-    """Yield each flag that is needed, in words for what, and at what place."""
+    """Yield each needed flag with the feature that needs it and its location."""
     needed: dict[str, tuple[str, object]] = {}
 
     def need(flag: str, what: str, source: object = None) -> None:
@@ -346,14 +345,13 @@ def _needed_by_problem(problem: Problem) -> set[str]:
 
 
 def _condition(formula: Expression, owner: object, need: Callable[..., None]) -> None:
-    """Note the flags that a condition needs."""
     for part in walk(formula):
         place = part if getattr(part, "location", None) else owner
         match part:
             case Equal():
                 need(":equality", "=", place)
             case Not(Equal()):
-                # Every competition domain with :equality writes (not (= …)) without a further flag.
+                # Competition domains with :equality write (not (= …)) without a further flag.
                 pass
             case Not():
                 need(":negative-preconditions", "negative conditions", place)
@@ -370,10 +368,10 @@ def _condition(formula: Expression, owner: object, need: Callable[..., None]) ->
 
 
 def _only_costs(domain: Domain) -> bool:
-    """Say whether numbers are used as :action-costs allows: increasing total-cost, else reading."""
+    """Return whether numbers are used as :action-costs allows: only to increase total-cost."""
     for schema in schemas_of(domain):
         if isinstance(schema, DurativeActionSchema):
-            return True  # Numbers come with durative actions.
+            return True  # durative actions imply numbers
         for part in walk(schema.effect):
             if isinstance(part, NumericEffect) and not (
                 part.operator == "increase"

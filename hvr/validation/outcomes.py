@@ -1,4 +1,4 @@
-"""What a validation can answer and how it goes on after a failure; importing this loads no PDDL."""
+"""The verdicts and the ways to continue after a failure; importing this module loads no PDDL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Outcome(StrEnum):
 
 
 class OnFailure(StrEnum):
-    """What to do after a failure: stop, or go on as if the step were skipped, or executed."""
+    """What to do after a failure: stop, skip the step, or execute it anyway."""
 
     STOP = "stop"
     SKIP = "skip"

@@ -1,9 +1,9 @@
-"""Which atoms can become true and which actions can apply, if nothing ever became false.
+"""Reachable atoms and applicable actions under the delete relaxation.
 
-A superset of what really can: deletions, negative conditions on what changes, disjunctions,
-quantifiers and numbers are not looked at (the delete relaxation, Bonet & Geffner 2001). Computed
-over the lifted actions as a Datalog program, by joins with what is new (Helmert 2009, "Concise
-finite-domain representations for PDDL planning tasks").
+A superset of the truly reachable ones: deletions, negative conditions on fluents, disjunctions,
+quantifiers and numbers are ignored (Bonet & Geffner 2001). It is computed over the lifted actions
+as a Datalog program, by semi-naive joins (Helmert 2009, "Concise finite-domain representations for
+PDDL planning tasks").
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from hvr.pddl.facts import Literal, Relation, bindings, match_row, necessary_lit
 from hvr.validation.occurrences import schemas_of, without_times
 
 MOST_INSTANCES = 200_000
-"""How many instances of actions and rules are looked at."""
+"""Maximum number of instances of actions and rules."""
 
 _ALL = ("at start", "over all", "at end")
 _NONE = Relation()
@@ -39,7 +39,7 @@ _NONE = Relation()
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """What follows from what: of an action (`owner` is its name), an effect of it, or a rule."""
+    """A Datalog clause for an action (named by `owner`), one of its effects, or a rule."""
 
     owner: str
     variables: tuple[TypedName, ...]
@@ -48,12 +48,12 @@ class _Clause:
 
 
 class Reachable:
-    """Which actions can apply in a task, and which atoms of its goal can become true.
+    """The actions that can apply in a task, and the atoms that can become true.
 
     Attributes:
-        actions: the names of the actions that can apply.
-        complete: whether the exploration came to its end, or has seen every action apply and all
-            that the goal needs come true; if not, more than this may be reachable.
+        actions: The names of the actions that can apply.
+        complete: Whether the exploration finished, or found every action applicable and every goal
+            atom reachable. If not, more may be reachable.
     """
 
     def __init__(self, task: Task, seconds: float) -> None:
@@ -79,8 +79,8 @@ class Reachable:
         return self._relations.get(predicate, _NONE)
 
     def _explore(self) -> bool:
-        """Derive atoms until nothing new follows or nothing more is asked; say if it was all."""
-        # Sorted: where the time runs out, what was explored depends on the order.
+        """Derive atoms to a fixed point, or until all goals are found; return whether complete."""
+        # Sorted, because the order decides what is explored within the time limit.
         problem = self.task.problem
         for atom in sorted(problem.init, key=str):
             self._reach(atom)
@@ -93,8 +93,8 @@ class Reachable:
             for literal, _ in clause.literals:
                 if isinstance(literal, Atom) and not self.task.is_static(literal.predicate):
                     readers.setdefault(literal.predicate, []).append((number, clause, literal))
-        # Semi-naive: each clause in full once, then only joined with each new atom. What was
-        # derived in full meets its own atoms again in the queue, which `_seen` makes cheap.
+        # Semi-naive evaluation: join each clause in full once, then only with each new atom. Atoms
+        # derived in the full joins return through the queue; `_seen` makes that cheap.
         for number, clause in enumerate(clauses):
             if not self._fire(number, clause, {}):
                 return False
@@ -107,17 +107,17 @@ class Reachable:
         return True
 
     def _fire(self, number: int, clause: _Clause, seed: dict[str, str]) -> bool:
-        """Note what follows by a clause from what is known; say whether there was time for it."""
+        """Derive the consequences of a clause; return whether there was time for it."""
         members = self.task.members
         if any(v.name in seed and seed[v.name] not in members(v.types) for v in clause.variables):
             return True
-        # That an action can apply is shown by one instance.
+        # One instance suffices to show that an action can apply.
         if clause.owner in self.actions and not clause.heads:
             return True
         if monotonic() > self._end:
             return False
         open_ = [v for v in clause.variables if v.name not in seed]
-        # What follows is noted after the join, as the relations must not grow under it.
+        # Consequences are added after the join, because relations must not grow during it.
         following: list[Atom] = []
         complete = True
         for count, match in enumerate(
@@ -163,7 +163,7 @@ def _clauses(task: Task) -> Iterator[_Clause]:
             whole = without_times(schema.condition, _ALL)
         parameters = schema.parameters
         everything = _literals(task, whole)
-        # Applicable is what can also end.
+        # A durative action counts as applicable only if it can also end.
         yield _Clause(schema.name, parameters, everything, ())
         heads: dict[tuple[tuple[TypedName, ...], tuple[Literal, ...]], list[Atom]] = {}
         sides: list[tuple[tuple[str, ...], tuple[Literal, ...]]] = [((), everything)]
@@ -180,7 +180,7 @@ def _clauses(task: Task) -> Iterator[_Clause]:
 
 
 def _literals(task: Task, formula: Expression) -> tuple[Literal, ...]:
-    """Return what must hold, without negative literals on what may change."""
+    """Return the necessary literals of a formula, without negative literals on fluents."""
     return tuple(
         [
             (literal, positive)
@@ -193,8 +193,8 @@ def _literals(task: Task, formula: Expression) -> tuple[Literal, ...]:
 def _effects(
     task: Task, effect: Expression, variables: tuple[TypedName, ...], times: tuple[str, ...]
 ) -> Iterator[tuple[tuple[TypedName, ...], tuple[Literal, ...], Atom]]:
-    """Yield the atoms that an effect adds, with all variables, and conditions of their own."""
-    # Each with the names that its variables have by now: those of a quantifier may be taken.
+    """Yield the atoms that an effect adds, each with its variables and conditions."""
+    # Each entry carries a renaming: quantified variables may shadow others.
     stack: list[tuple[Expression, tuple[TypedName, ...], tuple[Literal, ...], Binding]] = [
         (effect, variables, (), {})
     ]

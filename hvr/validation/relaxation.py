@@ -1,10 +1,9 @@
-"""What could become true if nothing that once was true ever ceased to be: relaxed reachability.
+"""Relaxed reachability, and a distance estimate from relaxed plans.
 
-The ground actions that a short search may need are found layer by layer, by joining what the
-layers before made reachable; with them an estimate of how many steps a condition is away: the
-length of a relaxed plan (Hoffmann & Nebel 2001, "The FF planning system"). A literal may be
-positive or negative, numeric comparisons count as reachable, rules of derived predicates as
-actions that cost nothing.
+The ground actions that a short search may need are found layer by layer, by joins with the atoms
+reachable so far. They provide an estimate of the distance to a condition: the length of a relaxed
+plan (Hoffmann & Nebel 2001, "The FF planning system"). Literals may be positive or negative,
+numeric comparisons count as satisfiable, and rules of derived predicates as free actions.
 """
 
 from __future__ import annotations
@@ -32,22 +31,18 @@ from hvr.pddl.facts import Literal, Relation, bindings, match_row, necessary_lit
 from hvr.pddl.state import Conjunction, Operator
 
 MOST_ACTIONS = 20_000
-"""How many ground actions are looked at."""
+"""Maximum number of ground actions."""
 EXTRA_LAYERS = 2
-"""How many layers are looked at behind that in which a condition is reachable."""
+"""Number of layers to add after the first one in which a condition is reachable."""
 _NONE = Relation()
 
 Binding: TypeAlias = dict[str, str]
 _Masks: TypeAlias = tuple[int, int]
-"""Bits that are to be true, and bits that are to be false."""
+"""Required true bits and required false bits."""
 
 
 class Deadline:
-    """A time limit.
-
-    Args:
-        seconds: how long it runs, from now on.
-    """
+    """A time limit of some seconds from now."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -60,13 +55,13 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """How many seconds are left, at least 0."""
+        """The remaining seconds, at least 0."""
         return max(0.0, self._end - monotonic())
 
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """A condition, relaxed; each clause needs one of some bits or parts."""
+    """A relaxed condition; each clause requires one of some bits or parts."""
 
     true: int = 0
     false: int = 0
@@ -81,14 +76,13 @@ class _Need:
         return cls(condition.positive, condition.negative, tuple(clauses))
 
     def with_(self, other: _Need) -> _Need:
-        """Return what both need."""
         clauses = self.clauses + other.clauses
         return _Need(self.true | other.true, self.false | other.false, clauses)
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """Something that makes literals reachable; `operator` is None for a rule."""
+    """An effect or rule that makes literals reachable; `operator` is None for a rule."""
 
     operator: int | None
     need: _Need
@@ -98,10 +92,10 @@ class _Unit:
 
 @dataclass(frozen=True, slots=True)
 class _Packed:
-    """A unit over literals as bits of one integer: the false ones follow the true ones.
+    """A unit whose literals are bits of one integer, with the false literals after the true ones.
 
-    The estimate is made for thousands of states. With both signs in one integer each test of it is
-    one operation, and it need not tell positive from negative.
+    The estimate is computed for thousands of states. With both signs in one integer, each test is a
+    single operation that need not distinguish positive from negative.
     """
 
     operator: int | None
@@ -111,7 +105,7 @@ class _Packed:
 
 
 class _Schema:
-    """A lifted action or rule and the literals that its instances are joined from."""
+    """A lifted action or rule, with the literals to join for its instances."""
 
     def __init__(self, task: Task, source: ActionSchema | DerivedPredicate) -> None:
         self.source = source
@@ -120,7 +114,7 @@ class _Schema:
         self.literals: list[Literal] = []
         for literal, positive in necessary_literals(condition):
             fluent = isinstance(literal, Atom) and not task.is_static(literal.predicate)
-            # Joins find rows that are true; a negative literal is tested once an instance is made.
+            # Joins enumerate true rows; negative fluents are tested on each instance instead.
             if fluent and not positive:
                 continue
             if fluent and isinstance(literal, Atom):
@@ -129,21 +123,21 @@ class _Schema:
 
 
 class Relaxation:
-    """The actions that may help to reach a condition from a state, and how far it is.
+    """The actions relevant for reaching a condition from a state, and a distance estimate.
 
     Args:
-        state: the state.
-        target: the condition.
-        numeric: the functions whose values matter.
-        clock: when to stop looking for actions.
-        beyond: how many layers of actions to look at after the one that makes the target
-            reachable; None for all.
+        state: The state.
+        target: The condition.
+        numeric: The functions whose values matter.
+        clock: The time limit for the search for actions.
+        beyond: The number of layers to add after the one that makes the target reachable; None for
+            all.
 
     Attributes:
-        operators: the actions found that may help, in a fixed order.
-        rules: instances of the rules of derived predicates, each a body and the bit it derives.
-        reachable: whether the target is reachable by them, relaxed.
-        complete: whether no action was left out that could help.
+        operators: The relevant actions found, in a fixed order.
+        rules: Instances of the rules of derived predicates, each as a body and the derived bit.
+        reachable: Whether the relaxed target is reachable.
+        complete: Whether no relevant action was omitted.
     """
 
     def __init__(
@@ -175,7 +169,7 @@ class Relaxation:
     # Grounding ------------------------------------------------------------------------------
 
     def _ground(self, beyond: int | None) -> bool:
-        """Find actions until the target is reachable, and some more; say whether these are all."""
+        """Add layers until the target is reachable, and `beyond` more; return whether complete."""
         task = self.task
         for atom in task.atoms_in(self._start):
             self._relations.setdefault(atom.predicate, Relation()).add(atom.args)
@@ -189,8 +183,7 @@ class Relaxation:
         for schema in schemas:
             if not self._instantiate(schema, {}, waiting):
                 return False
-        # What a layer makes true counts from the next one on, so that each layer is whole and
-        # `beyond` has a meaning.
+        # Atoms that a layer adds count from the next layer on: `beyond` counts whole layers.
         while True:
             true, false = self._true, self._false
             pending, self._pending = self._pending, []
@@ -226,7 +219,7 @@ class Relaxation:
                         return False
 
     def _instantiate(self, schema: _Schema, seed: Binding, waiting: list[_Unit]) -> bool:
-        """Add the instances of a schema; say whether that was all of them."""
+        """Add the instances of a schema; return whether all of them were added."""
         source, task = schema.source, self.task
         parameters = source.parameters
         if any(p.name in seed and seed[p.name] not in task.members(p.types) for p in parameters):
@@ -234,7 +227,7 @@ class Relaxation:
         if self._clock.expired:
             return False
         open_ = [p for p in parameters if p.name not in seed]
-        # The relations must not grow under the join.
+        # `bindings` reads the relations lazily, so they must not grow during the join.
         matches = bindings(open_, schema.literals, seed, self._relation, task.members)
         for number, binding in enumerate(matches):
             row = tuple([binding[p.name] for p in parameters])
@@ -248,7 +241,7 @@ class Relaxation:
                 self.rules.append((condition, bit))
                 waiting.append(_Unit(None, _Need.of(condition), bit, 0))
             else:
-                # Its effects are made once its precondition is reachable, which few become.
+                # Effects are compiled only once the precondition is reachable, which is rare.
                 action = GroundAction(source.name, row)
                 self._pending.append((action, _Need.of(task.precondition(action))))
             if len(self._known) >= MOST_ACTIONS or (number % 64 == 63 and self._clock.expired):
@@ -271,7 +264,7 @@ class Relaxation:
 
     def _holds(self, need: _Need) -> bool:
         true = self._true
-        # What follows by rules may become false in ways that are not looked into.
+        # Derived atoms count as falsifiable: how they become false is not analysed.
         false = ~self._start | self._false | self.task.derived_bits
         if need.true & ~true or need.false & ~false:
             return False
@@ -285,7 +278,7 @@ class Relaxation:
     # Relevance ------------------------------------------------------------------------------
 
     def _pack(self, target: Conjunction) -> None:
-        """Keep what helps, and make masks of it that are fast to work with."""
+        """Keep the relevant units and pack them into masks for fast estimates."""
         mentioned = target.mentioned() | self._start | self._true | self._false
         counting = {i for i, operator in enumerate(self.operators) if self._counts(operator)}
         guards = [guard for i in counting for guard, _ in self.operators[i].numeric]
@@ -303,7 +296,7 @@ class Relaxation:
         packed = [self._packed(unit) for unit in self._units]
         goal = self._packed(_Unit(None, self._target, 0, 0))
         self._goal = goal
-        # What makes a derived atom false is not looked into, so that all may be of use there.
+        # How derived atoms become false is not analysed, so every unit may be relevant.
         relevant = set(range(len(packed))) if self.task.derived_predicates else set()
         relevant |= self._supporting(packed, goal, counting, guards)
         self._helping = [packed[place] for place in sorted(relevant)]
@@ -324,16 +317,13 @@ class Relaxation:
         counting: Set[int],
         guards: Iterable[Conjunction],
     ) -> set[int]:
-        """Go back from the target to what supplies something needed, and what that needs in turn.
+        """Return the indexes of the effects relevant to the target, by backward chaining.
 
         Args:
-            packed: The effects of the actions, an unconditional one before the conditional ones.
+            packed: The effects; an action's unconditional effect comes before its conditional ones.
             goal: The target.
-            counting: Actions with effects on numbers that matter.
-            guards: Conditions of these effects.
-
-        Returns:
-            Indexes of the effects.
+            counting: The actions with effects on relevant numbers.
+            guards: The conditions of these effects.
         """
         needed = _reads(goal)
         for guard in guards:
@@ -356,8 +346,8 @@ class Relaxation:
                     needed |= _reads(item)
                     if item.operator is not None:
                         useful.add(item.operator)
-            # An effect that undoes something needed must be kept from happening, so whatever makes
-            # its condition false is needed, too.
+            # An effect that undoes something needed must be prevented, so literals that falsify its
+            # condition are needed, too.
             for place in conditional:
                 item = packed[place]
                 if item.operator in useful and self._opposite(item.gives) & needed:
@@ -387,19 +377,19 @@ class Relaxation:
     # The estimate ---------------------------------------------------------------------------
 
     def estimate(self, bits: int) -> tuple[int, list[int]] | None:
-        """Estimate how many steps the target is away from a state.
+        """Estimate the number of steps from a state to the target.
 
         Returns:
-            the number of actions of a relaxed plan and the actions that may begin it, None when
-            the target is out of reach.
+            The number of actions in a relaxed plan and the actions that may begin it; None if the
+            target is unreachable.
         """
         relaxed = self.relaxed_plan(bits)
         return None if relaxed is None else (len(relaxed[0]), relaxed[1])
 
     def relaxed_plan(self, bits: int) -> tuple[set[int], list[int]] | None:
         """Return the actions of a relaxed plan and those that may begin it, by their numbers."""
-        # Forwards: in each layer every unit whose needs are met, kept with what it was the first
-        # to give. Derived atoms count as false if that is wanted.
+        # Forward pass: record for each layer the applicable units with the literals they achieve
+        # first. Derived atoms may be assumed false.
         bits &= self._all
         start = bits | (~bits & self._all) << self._width | self._derived
         reached = start
@@ -428,9 +418,9 @@ class Relaxation:
             reached |= new
             remaining = rest
             goal = self._chosen(self._goal, reached)
-        # Backwards: each needed literal has one unit that gave it first, so that a single pass from
-        # the last layer to the first extracts the relaxed plan. Literals needed of the first layer
-        # show which actions are worth trying (FF's helpful actions).
+        # Backward pass: each needed literal has one first achiever, so a single pass from the last
+        # layer to the first extracts the relaxed plan. The needed literals of the first layer show
+        # which actions are worth trying (FF's helpful actions).
         needed = goal & ~start
         first = 0
         plan: set[int] = set()
@@ -446,11 +436,11 @@ class Relaxation:
         return plan, beginning
 
     def _chosen(self, unit: _Packed, reached: int) -> int | None:
-        """Return literals that make a condition true, None if those reached do not suffice."""
+        """Return literals that satisfy a unit's condition; None if too few are reached."""
         needs = unit.need
         if needs & ~reached:
             return None
-        # The lowest literal, the first part: any will do, but always the same one.
+        # Any choice works, but it must be deterministic: the lowest literal, else the first part.
         for any_of, parts in unit.clauses:
             usable = any_of & reached
             if usable:
@@ -477,13 +467,13 @@ def _reads(unit: _Packed) -> int:
 def achievers(
     state: State, literals: Mapping[Atom, bool], *, positive: bool = False
 ) -> Iterator[GroundAction]:
-    """Yield the actions, applicable or nearly so, that can make a literal true in a state.
+    """Yield the (nearly) applicable actions that can make one of some literals true in a state.
 
     Args:
-        state: the state that their preconditions are joined with.
-        literals: ground atoms and the value wanted.
-        positive: join only what must be true. With the atoms of several states together this
-            yields what is applicable in any of them, and more.
+        state: The state to join the preconditions with.
+        literals: The ground atoms with their required values.
+        positive: Whether to join positive conditions only. With the atoms of several states
+            together, this yields a superset of the actions applicable in any of them.
     """
     task = state.task
     relations: dict[str, Relation] = {}
@@ -531,7 +521,7 @@ def achievers(
 
 
 def _atoms(schema: ActionSchema) -> Iterator[tuple[Atom, bool]]:
-    """Yield the atoms that an action adds (True) or deletes."""
+    """Yield the atoms that an action adds (True) or deletes (False)."""
     stack: list[object] = [schema.effect]
     while stack:
         match stack.pop():

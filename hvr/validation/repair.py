@@ -1,4 +1,4 @@
-"""Repair invalid plans: suggestions, and changes of single steps that make a plan valid."""
+"""Repair of invalid plans: inserted steps, and changes of single steps."""
 
 from __future__ import annotations
 
@@ -31,12 +31,9 @@ from hvr.validation.search import search
 from hvr.validation.sequences import action_of, sequence_order
 from hvr.validation.validator import Validator, with_times
 
-# Repair -------------------------------------------------------------------------------------------
-# Advice: what would repair a plan.
-#
-# For sequences steps are looked for that supply what the first failing step or the end needs
-# (`search.py`). Where they do not make the plan valid, and for timed plans, changes of single steps
-# are tried (`edits.py`).
+# Insertions ---------------------------------------------------------------------------------------
+# Steps that establish what the first failing step or the goal lacks (`search.py`). If they do not
+# make the plan valid, and for timed plans, changes of single steps are tried (below).
 
 _MISFITS = (
     FailureKind.UNKNOWN_ACTION,
@@ -54,12 +51,11 @@ def find_suggestions(
     *,
     seconds: float = 5.0,
 ) -> tuple[Repair | None, str]:
-    """Look for what would repair a plan: steps to insert, or another change of one step.
+    """Search for a repair of a plan: steps to insert, or another change of one step.
 
-    A change is looked for where no inserted steps make the plan valid, and in timed plans. The
-    arguments and the result are those of `find_repair`.
+    Changes are tried if no inserted steps make the plan valid, and in timed plans. For arguments
+    and result, see `find_repair`.
     """
-    # Only advice needs them; runs that repair a plan load this module, too.
 
     clock = Deadline(seconds)
     repair, note = find_repair(validator, plan, report, seconds=seconds)
@@ -82,13 +78,13 @@ def find_repair(
     *,
     seconds: float = 5.0,
 ) -> tuple[Repair | None, str]:
-    """Look for steps to insert before the first failing step of a sequence, or at the end.
+    """Search for steps to insert before the first failing step of a sequence, or at the end.
 
-    The fewest steps that were found are taken; of several such sequences one that makes the whole
-    plan valid, if there is one, else the first in a fixed order.
+    The shortest insertion found is returned. Among insertions of equal length, one that makes the
+    whole plan valid is preferred, else the first in a fixed order.
 
     Returns:
-        the advice, and "" or why there is none.
+        The repair, and "" or why there is none.
     """
     failure = report.failure
     if failure is None:
@@ -108,7 +104,7 @@ def find_repair(
 
 
 class _Advice:
-    """The place in a plan where advice is wanted."""
+    """The place in a plan where steps are to be inserted."""
 
     def __init__(self, validator: Validator, steps: list[GroundAction], failure: Failure) -> None:
         base = validator.step_number
@@ -145,7 +141,6 @@ class _Advice:
         return task.ground(self.rest[0]).precondition
 
     def _judged(self, answer: tuple[GroundAction, ...]) -> Repair | None:
-        """Return the repair with these steps, None if it does not help."""
         ahead = self.here.fork()
         try:
             if not all(ahead.apply(action).ok for action in answer):
@@ -154,8 +149,8 @@ class _Advice:
         except HvrError:
             return None
         failure = report.failure
-        # Steps before the end must make the plan valid; steps before a failing one must at least
-        # bring it past that step.
+        # Steps appended at the end must make the plan valid; steps before a failing one must at
+        # least make it executable.
         if failure is not None:
             later = failure.step is None or failure.step > ahead.step_number + 1
             if self.failure.step is None or not later or not report.executed:
@@ -194,25 +189,25 @@ def _named(literals: Sequence[UnmetLiteral], *, whole: bool) -> str:
 
 
 # Edits --------------------------------------------------------------------------------------------
-# Changes of single steps that make a whole plan valid: moved, exchanged, left out, lengthened.
-#
-# A change is proposed only after a run of the validator has proven the changed plan.
+# Changes of single steps: moved, swapped, removed or with another duration. A change is suggested
+# only if the validator proves the changed plan valid.
 
 _MOST_INSERTED = 60
 _MOST_TIMES = 200
 _MOST_PLACES = 100
-"""Bounds of how much is tried: ground actions that supply one literal, times of one step in a timed
-plan, places of one in a sequence."""
+"""Search limits: ground actions that establish one literal, times of one step in a timed plan,
+places of one step in a sequence.
+"""
 
 _Schema = ActionSchema | DurativeActionSchema
 _Candidate = tuple[str, list[Step]]
-"""What is changed, in words, and the changed plan."""
+"""A description of the change, and the changed plan."""
 
 
 def edit_sequence(
     validator: Validator, plan: Sequence[Step], failure: Failure, clock: Deadline
 ) -> Repair | None:
-    """Look for one change that makes an invalid sequence valid."""
+    """Search for one change that makes an invalid sequence valid."""
     count = len(plan)
     place = count - 1 if failure.step is None else failure.step - 1 - validator.step_number
     return _first_valid(validator, _sequence_edits(plan, place), clock)
@@ -221,7 +216,7 @@ def edit_sequence(
 def edit_timed(
     validator: Validator, plan: Sequence[TimedAction], failure: Failure, clock: Deadline
 ) -> Repair | None:
-    """Look for one change that makes an invalid timed plan valid; steps may be inserted, too."""
+    """Search for one change, possibly an insertion, that makes an invalid timed plan valid."""
     return _first_valid(validator, _Timed(validator, plan, failure).candidates(), clock)
 
 
@@ -244,13 +239,12 @@ def _first_valid(
 
 
 def _sequence_edits(plan: Sequence[Step], place: int) -> Iterator[_Candidate]:
-    """Yield plans in which steps near a place are exchanged, moved or left out."""
+    """Yield plans in which steps near a place are removed, swapped or moved."""
     steps = list(plan)
     number = place + 1
     if not 0 <= place < len(steps):
         return
     yield (f"step {number} left out", steps[:place] + steps[number:])
-    # The nearest first.
     others = sorted((i for i in range(len(steps)) if i != place), key=lambda i: abs(i - place))
     del others[_MOST_PLACES:]
     for other in others:
@@ -272,19 +266,17 @@ def _sequence_edits(plan: Sequence[Step], place: int) -> Iterator[_Candidate]:
 
 
 class _Timed:
-    """A timed plan and its first failure."""
-
     def __init__(self, validator: Validator, plan: Sequence[TimedAction], failure: Failure) -> None:
         self.validator = validator
         self.task = validator.task
         self.plan = list(plan)
         self.failure = failure
-        # What lies further apart than epsilon does not coincide.
+        # Steps further apart than epsilon are not simultaneous.
         self.gap = 2 * validator.epsilon or Fraction(1, 1000)
         self.end = max((step.start + (step.duration or 0) for step in plan), default=Fraction(0))
 
     def candidates(self) -> Iterator[_Candidate]:
-        """Yield changed plans, small changes first."""
+        """Yield changed plans, the smallest changes first."""
         failing = None if self.failure.step is None else self.failure.step - 1
         if failing is not None:
             yield from self._durations(failing)
@@ -311,13 +303,13 @@ class _Timed:
                 yield (f"the duration {decimal_text(duration)} in step {place + 1}", changed)
 
     def _demanded(self, action: GroundAction) -> list[Fraction]:
-        """Return durations that an action may demand: the bounds of what it allows."""
+        """Return the bounds of an action's duration as candidates."""
         if action.name not in self.task.domain.durative_actions or self.task.misfit(action):
             return []
         result: dict[Fraction, None] = {}
         for test in ground_durative(self.task, action, None).tests:
             try:
-                # Where it depends on what changes, the values at the beginning are a guess.
+                # A bound may depend on fluents; their initial values are only a guess.
                 bound = Fraction(evaluate(test.bound, self.validator.state.values))
             except HvrError:
                 continue
@@ -326,7 +318,7 @@ class _Timed:
         return list(result)
 
     def _moved(self, place: int) -> Iterator[_Candidate]:
-        """Yield plans with a step at another time: alone, or with all that come after it."""
+        """Yield plans with one step at another time, alone or together with all later steps."""
         step, number = self.plan[place], place + 1
         length = step.duration or Fraction(0)
         marks: set[Fraction] = set()
@@ -364,7 +356,7 @@ class _Timed:
             yield (f"the times of steps {one} and {two} exchanged", changed)
 
     def _inserted(self, failing: int | None) -> Iterator[_Candidate]:
-        """Yield plans with a step that supplies a missing literal."""
+        """Yield plans with an additional step that establishes an unmet literal."""
         at = self.end + self.gap if self.failure.time is None else self.failure.time
         if failing is None:
             at = self.end + self.gap
@@ -376,7 +368,7 @@ class _Timed:
                         yield f"{short(step)} inserted", [*self.plan, step]
                 if failing is None:
                     continue
-                # There may be no room for it: what comes after it gives way.
+                # There may be no room for it: postpone the steps after it.
                 step, by = TimedAction(action, at + self.gap, duration), delay + 2 * self.gap
                 words = f"{short(step)} inserted, and all from {decimal_text(at)} on later by"
                 yield (f"{words} {decimal_text(by)}", [*self._later(at, by), step])
@@ -384,9 +376,9 @@ class _Timed:
     def _suppliers(
         self, literal: UnmetLiteral
     ) -> Iterator[tuple[GroundAction, Fraction, Fraction | None]]:
-        """Yield actions that make a literal true, after which time, and how long they take.
+        """Yield actions that make a literal true, their delay until then, and their durations.
 
-        Of a comparison they change one of the numbers, whichever way.
+        For a comparison, yield actions that change one of its numbers in either direction.
         """
         if literal.fixed:
             return
@@ -435,7 +427,7 @@ def _untimed(schema: DurativeActionSchema) -> And:
 
 
 def _seeds(schema: _Schema, literal: UnmetLiteral) -> Iterator[tuple[dict[str, str], str]]:
-    """Yield what parameters of an action have to be to change a literal, and when it does."""
+    """Yield parameter values with which an action changes a literal, and when it does."""
     wanted = literal.formula
     if isinstance(wanted, Atom):
         for atom, when in _changes(schema, literal.wanted):
@@ -450,14 +442,14 @@ def _seeds(schema: _Schema, literal: UnmetLiteral) -> Iterator[tuple[dict[str, s
                     continue
                 for term, _ in literal.numbers:
                     if effect.fluent.function == term.function:
-                        # It is matched as atoms are.
+                        # Reuse the matching of atoms for function terms.
                         seed = match_row(Atom(term.function, effect.fluent.args), term.args)
                         if seed is not None:
                             yield seed, when
 
 
 def _effects(schema: _Schema) -> Iterator[tuple[Expression, str]]:
-    """Yield the effects of an action, each with its time; "" all the time."""
+    """Yield the effects of an action, each with its time; "" for a continuous effect."""
     if isinstance(schema, ActionSchema):
         yield schema.effect, "at start"
         return

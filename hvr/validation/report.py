@@ -1,4 +1,4 @@
-"""Validation reports as plain values, and as text. They hold no reference to a task or a state."""
+"""Validation reports: plain values without references to tasks or states, and their text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from hvr.validation.outcomes import Outcome as Outcome
 from hvr.values import Value
 
 # Report -------------------------------------------------------------------------------------------
-# What the validator found, as plain values. They hold no reference to a task or a state.
 
 
 class FailureKind(StrEnum):
@@ -40,42 +39,42 @@ class FailureKind(StrEnum):
     WRONG_TYPE = "wrong type"
     UNDEFINED_VALUE = "undefined value"
     INVARIANT = "invariant"
-    """An `over all` condition fails while its action goes on."""
+    """An `over all` condition fails while its action runs."""
     END_CONDITION = "end condition"
     DURATION = "duration"
-    """A duration that the action does not allow, is missing or is not wanted."""
+    """A duration is missing, not allowed by the action, or given for an instantaneous action."""
     START_TIME = "start time"
-    """A negative start time, or none where the domain is temporal."""
+    """A start time is negative, or missing in a temporal domain."""
     INTERFERENCE = "interference"
-    """Two steps at the same time, one of which changes what the other reads or changes."""
+    """Two simultaneous steps interfere: one changes what the other reads or changes."""
     CONSTRAINT = "constraint"
     """A trajectory constraint is violated."""
     EVENT = "event"
-    """An event happens again and again without time going by, or cannot happen."""
+    """An event repeats endlessly at one time, or cannot happen."""
     NO_DECOMPOSITION = "no decomposition"
-    """A hierarchical problem, and a plan that does not say which tasks its actions carry out."""
+    """The plan of a hierarchical problem lacks its decomposition."""
     UNKNOWN_TASK = "unknown task"
     UNKNOWN_METHOD = "unknown method"
     UNKNOWN_REFERENCE = "unknown reference"
-    """An identifier that no line of the plan has."""
+    """No line of the plan has this identifier."""
     NO_TREE = "no tree"
-    """A task that stands below none, two or itself."""
+    """A task has no parent, several parents, or itself as an ancestor."""
     SUBTASKS = "subtasks"
-    """The tasks below a task are not those of its method."""
+    """The subtasks of a task differ from those of its method."""
     LISTING_ORDER = "listing order"
-    """The tasks below a task are listed in an order that its method forbids."""
+    """The subtasks of a task are listed in an order that its method forbids."""
     SUBTASK_ORDER = "subtask order"
-    """Actions come in an order that a method forbids."""
+    """The order of the actions violates the ordering of a method."""
     METHOD_PRECONDITION = "method precondition"
 
 
 class StepRef(Value):
-    """A step that was executed; numbers count from 1.
+    """A step that was executed.
 
     Attributes:
-        number: its place in the plan; None for what is no step of it.
-        action: the step, the event or the process; None for a timed initial literal.
-        time: when it changed the state, in a temporal plan.
+        number: 1-based place in the plan; None for an event, process or timed literal.
+        action: The step, event or process; None for a timed initial literal.
+        time: The time of the change, in a temporal plan.
     """
 
     number: int | None
@@ -100,10 +99,10 @@ class StepRef(Value):
 
 
 class UnmetLiterals(Sequence["UnmetLiteral"]):
-    """Literals that are looked for when they are first read; they equal the tuple of them.
+    """Literals that are computed on first access; equal to the tuple of them.
 
-    A verdict needs none of them. Until then they keep the task alive. A copy or a pickle has the
-    literals themselves.
+    A verdict needs none of them. Until they are computed, they keep the task alive. Copies and
+    pickles contain the literals themselves.
     """
 
     __slots__ = ("_find", "_found")
@@ -113,14 +112,14 @@ class UnmetLiterals(Sequence["UnmetLiteral"]):
         self._found: tuple[UnmetLiteral, ...] = ()
 
     def found(self) -> tuple[UnmetLiteral, ...]:
-        """Return the literals."""
+        """Return the literals, computing them if necessary."""
         if self._find is not None:
             self._found = tuple(self._find())
             self._find = None
         return self._found
 
     def settled(self) -> tuple[UnmetLiteral, ...]:
-        """Return the literals; their own reasons have been looked for, too."""
+        """Return the literals after also computing the reasons nested in them."""
         for literal in self.found():
             if isinstance(literal.because, UnmetLiterals):
                 literal.because.settled()
@@ -155,15 +154,14 @@ class UnmetLiteral(Value):
     """One literal of a violated condition.
 
     Attributes:
-        formula: the atom, equality or numeric comparison, with its place in the domain or
-            problem file as `location`; a whole `(exists …)` or `(or …)` when nothing in it can
-            be pointed at, because it has no instance.
-        wanted: the value that the condition needs; the present value is the other one.
-        fixed: no action can ever change the value.
-        changed_by: the step that gave it its present value (for a comparison: that last changed
-            one of its numbers), None if it was so initially.
-        numbers: of a comparison, the present value of each function term; None: it has none.
-        because: of a derived atom, the literals of its best rule that are wanting.
+        formula: The atom, equality or numeric comparison, located in the domain or problem file. A
+            whole `(exists …)` or `(or …)` if it has no instance to point at.
+        wanted: The value that the condition requires; the present value is the opposite.
+        fixed: Whether no action can change the value.
+        changed_by: The step that caused the present value, or last changed a number of a
+            comparison; None if the value is the initial one.
+        numbers: The function terms of a comparison with their present values; None if undefined.
+        because: The unmet literals of the best rule for a derived atom.
     """
 
     formula: Expression
@@ -175,7 +173,7 @@ class UnmetLiteral(Value):
 
     @property
     def location(self) -> Location | None:
-        """Where the literal stands in the domain or problem file."""
+        """The place of the literal in the domain or problem file."""
         return getattr(self.formula, "location", None)
 
     @property
@@ -207,16 +205,16 @@ class Failure(Value):
     """Why a step cannot be executed, or why the goal is not reached.
 
     Attributes:
-        kind: what is wrong.
-        step: the number of the failing step; None for the goal.
-        action: the failing step; None for the goal.
-        message: one sentence without the literals.
-        literals: the smallest set of literals that were found to be wanting: of a disjunction
-            its best disjunct, of an `exists` its best instance, of a `forall` all offenders.
-        suggestion: the nearest known name, or "".
-        location: where the step was read, if from a text.
-        time: in a temporal plan, when the condition was violated.
-        condition: the place of the violated condition as a whole in the domain or problem file.
+        kind: The kind of failure.
+        step: The number of the failing step; None for the goal.
+        action: The failing step; None for the goal.
+        message: One sentence without the literals.
+        literals: A smallest set of unmet literals: the best disjunct of a disjunction, the best
+            instance of an `exists`, all violated instances of a `forall`.
+        suggestion: The nearest known name, or "".
+        location: The place of the step in the plan file, if it was read from text.
+        time: The time of the violation, in a temporal plan.
+        condition: The place of the violated condition in the domain or problem file.
     """
 
     kind: FailureKind
@@ -230,7 +228,7 @@ class Failure(Value):
     condition: Location | None = None
 
     def explain(self, limit: int | None = 20) -> str:
-        """Return the failure in sentences, one a line, naming at most `limit` literals."""
+        """Return the failure in sentences, one per line, with at most `limit` literals."""
 
         return explain_failure(self, limit)
 
@@ -250,13 +248,13 @@ class Failure(Value):
 
 
 class StepReport(Value):
-    """What one step did, or why it could not be done (then the state has not changed).
+    """The effect of one step, or why it failed and left the state unchanged.
 
     Attributes:
-        step: its number; for a failed step, the number that it would have had.
-        added: the atoms that became true.
-        deleted: the atoms that became false.
-        cost: what the step added to (total-cost).
+        step: The step number; for a failed step, the number that it would have had.
+        added: The atoms that became true.
+        deleted: The atoms that became false.
+        cost: The increase of (total-cost).
     """
 
     ok: bool
@@ -286,16 +284,16 @@ class StepReport(Value):
 
 
 class Decomposed(Value):
-    """How a task of a hierarchical plan was decomposed; together they prove that it is valid.
+    """How a task of a hierarchical plan was decomposed; all of them together prove the plan valid.
 
     Attributes:
-        identifier: the identifier of the task in the plan; None for the initial network.
-        task: the task.
-        method: its method; "" for the initial network.
-        parameters: the values of the method's parameters.
-        subtasks: for each subtask of the method, the identifier of the task that it is.
-        position: after how many actions the precondition of the method holds, with what is
-            ordered before the task done, and nothing of it begun.
+        identifier: The identifier of the task in the plan; None for the initial network.
+        task: The task; None for the initial network.
+        method: The name of the method; "" for the initial network.
+        parameters: The values of the method's parameters.
+        subtasks: The task identifier for each subtask of the method.
+        position: The number of executed actions after which the method's precondition holds:
+            everything ordered before the task is complete, and none of its own actions has begun.
     """
 
     identifier: int | None
@@ -318,22 +316,19 @@ class Decomposed(Value):
 
 
 class ValidationReport(Value):
-    """The answer about a whole plan.
+    """The verdict on a whole plan.
 
     Attributes:
-        outcome: valid, invalid, or unknown when the question could not be decided.
-        steps: the number of steps of the plan.
-        executed: how many of them could be executed.
-        failures: why the plan is invalid: its first failing step, or the goal; all of them when
-            they were asked for.
-        cost: the value of the problem's metric, the number of steps where it has none (the
-            makespan, of a temporal plan); None unless the plan is valid or only misses the goal,
-            and when the metric is undefined.
-        violated: how many instances of each preference are violated, by name; the ones that are
-            fulfilled are named with 0.
-        reason: why the outcome is unknown, else "".
-        notes: what else a reader should know, such as the notation that was read.
-        certificate: of a valid hierarchical plan, how each task was decomposed.
+        outcome: The verdict; unknown if the question could not be decided.
+        steps: The number of steps in the plan.
+        executed: The number of steps that could be executed.
+        failures: The first failure, or all of them if requested.
+        cost: The value of the problem's metric, by default the number of steps (the makespan of a
+            temporal plan). None if a step fails or the metric is undefined.
+        violated: The number of violated instances of each preference, by name.
+        reason: Why the outcome is unknown, else "".
+        notes: Further information for the reader, such as the notation of the plan.
+        certificate: The decomposition of each task, for a valid hierarchical plan.
     """
 
     outcome: Outcome
@@ -353,7 +348,7 @@ class ValidationReport(Value):
 
     @property
     def valid(self) -> bool:
-        """Whether the plan was proven to be valid."""
+        """Whether the plan was proven valid."""
         return self.outcome is Outcome.VALID
 
     def __repr__(self) -> str:
@@ -369,7 +364,7 @@ class ValidationReport(Value):
         return html_card(title.removesuffix("."), (why, cost, *self.notes))
 
     def explain(self, limit: int | None = 20) -> str:
-        """Return the report in sentences, fit as feedback to whoever made the plan."""
+        """Return the report in sentences, suitable as feedback to the plan's author."""
 
         return explain_report(self, limit)
 
@@ -391,14 +386,14 @@ class ValidationReport(Value):
 
 
 class Repair(Value):
-    """What would repair a plan: steps to insert, or another change of it.
+    """A repair of a plan: steps to insert, or another change.
 
     Attributes:
-        step: the number of the step that `actions` come before; None: after the last step.
-        actions: the steps to insert.
-        completes: the whole plan is valid with them.
-        change: another change of the plan, in words; "" where steps are inserted into a sequence.
-        plan: the plan after that change, which was proven valid.
+        step: The number of the step to insert `actions` before; None to append them.
+        actions: The steps to insert.
+        completes: Whether they make the whole plan valid.
+        change: A description of another change; "" if steps are inserted into a sequence.
+        plan: The plan after that change, proven valid.
     """
 
     step: int | None
@@ -419,18 +414,18 @@ class Repair(Value):
 
 
 class PlanResult(Value):
-    """Everything found out about one plan file.
+    """The results for one plan file.
 
     Attributes:
-        plan: the name of the plan file, `<stdin>` for standard input.
-        domain: the name of the domain file.
-        problem: the name of the problem file.
-        report: the verdict; unknown when the file cannot be used.
-        diagnostic: what is wrong with the text of the file, with its place, when that is why.
-        repair: advice, when it was asked for and found.
-        repair_note: why there is no advice, when it was asked for and not found.
-        minimised: a valid plan without unnecessary steps, when it was asked for.
-        removed: the numbers of the steps that `minimised` leaves out.
+        plan: The name of the plan file, `<stdin>` for standard input.
+        domain: The name of the domain file.
+        problem: The name of the problem file.
+        report: The verdict; unknown if the file is unusable.
+        diagnostic: The located error in the text, if that makes the file unusable.
+        repair: The suggested repair, if requested and found.
+        repair_note: Why no repair was found, if one was requested.
+        minimised: A valid plan without redundant steps, if requested.
+        removed: The numbers of the steps that `minimised` omits.
     """
 
     plan: str
@@ -469,7 +464,7 @@ class PlanResult(Value):
 
 
 def number_to_json(value: Fraction) -> int | float:
-    """Return a number as an integer where it is one, or where no float is large enough."""
+    """Return an integer if the number is integral or exceeds the floats, else a float."""
     if value.denominator == 1:
         return value.numerator
     try:
@@ -479,21 +474,20 @@ def number_to_json(value: Fraction) -> int | float:
 
 
 def decimal_text(value: Fraction) -> str:
-    """Return a number as people write it: 3, 0.25, 0.333333333, 1e+400."""
+    """Return a number in decimal notation: 3, 0.25, 0.333333333, 1e+400."""
     if value.denominator == 1 and abs(value) < 10**15:
         return str(value.numerator)
     return f"{Decimal(value.numerator) / Decimal(value.denominator):.9g}"
 
 
 def location_to_json(place: Location | None) -> dict[str, Any] | None:
-    """Return a place as JSON values."""
     if place is None:
         return None
     return {"file": place.file, "line": place.line, "column": place.column}
 
 
 def place_of(formula: Expression) -> Location | None:
-    """Return the place of a formula; of a conjunction, that of its first part."""
+    """Return the location of a formula; for a conjunction without one, that of its first part."""
     place: Location | None = getattr(formula, "location", None)
     parts = parts_of(formula)
     return place or (place_of(parts[0]) if parts else None)
@@ -504,11 +498,10 @@ def _texts(atoms: Iterable[Atom]) -> list[str]:
 
 
 # Text ---------------------------------------------------------------------------------------------
-# Reports as text. Every function here is a function of the report alone.
 
 
 def explain_report(report: ValidationReport, limit: int | None = 20) -> str:
-    """Return a report in sentences, fit as feedback to whoever made the plan."""
+    """Return a report in sentences, suitable as feedback to the plan's author."""
     match report.outcome:
         case Outcome.VALID:
             steps = count(report.steps, "step")
@@ -521,7 +514,7 @@ def explain_report(report: ValidationReport, limit: int | None = 20) -> str:
 
 
 def explain_step(report: StepReport) -> str:
-    """Return the report of one step in sentences."""
+    """Return the report of one step as a sentence."""
     if report.failure is not None:
         return explain_failure(report.failure)
     parts = []
@@ -533,7 +526,7 @@ def explain_step(report: StepReport) -> str:
 
 
 def explain_failure(failure: Failure, limit: int | None = 20) -> str:
-    """Return a failure in sentences, one a line, naming at most `limit` literals."""
+    """Return a failure in sentences, one per line, with at most `limit` literals."""
     hint = f" Did you mean {failure.suggestion!r}?" if failure.suggestion else ""
     lines = [f"{failure.message}{hint}"]
     lines += [f"- {explain_literal(literal)}" for literal in failure.literals[:limit]]
@@ -545,11 +538,11 @@ def explain_failure(failure: Failure, limit: int | None = 20) -> str:
 def explain_literal(
     literal: UnmetLiteral, unchanged: str = "in the initial state, and no step has changed it"
 ) -> str:
-    """Return an unmet literal in a sentence.
+    """Return an unmet literal as a sentence.
 
     Args:
-        literal: it.
-        unchanged: when it was as it is, if no step that was looked at has changed it.
+        literal: The literal.
+        unchanged: When the literal had its value, if no examined step changed it.
     """
     return short_names(_literal(literal, unchanged))
 
@@ -577,7 +570,7 @@ def _literal(literal: UnmetLiteral, unchanged: str) -> str:
 
 
 def explain_numbers(literal: UnmetLiteral) -> str:
-    """Return the present values of the numbers of a comparison."""
+    """Return the present values of a comparison's function terms."""
     parts = [
         f"{term} has no value" if value is None else f"{term} is {decimal_text(value)}"
         for term, value in literal.numbers

@@ -1,4 +1,4 @@
-"""Rewards for language models that write plans: a number for each completion, and why.
+"""Rewards for language models that write plans: a number for each completion, with an explanation.
 
 ```python
 from hvr import rewards
@@ -7,7 +7,7 @@ from hvr import rewards
 print(score.reward, score.says)
 ```
 
-`trl_reward` and `verifiers_reward` are the same for trainers.
+`trl_reward` and `verifiers_reward` adapt them to trainers.
 """
 
 from __future__ import annotations
@@ -30,28 +30,26 @@ from hvr.validation.stepper import Stepper
 from hvr.values import Value
 
 # Score --------------------------------------------------------------------------------------------
-# What a completion is worth, and how that comes.
 
 REACHED = 0.6
-"""The least reward of a plan that reaches the goal."""
+"""Lowest reward of a plan that reaches the goal."""
 
 MISSED = 0.5
-"""No plan that does not reach the goal has more."""
+"""Highest reward of a plan that misses the goal."""
 
 _READ, _STEPS, _GOALS = 0.05, 0.3, 0.15
 
 
 class PlanScore(Value):
-    """The worth of one completion.
+    """The score of one completion.
 
     Attributes:
-        reward: from 0 to 1; `MISSED` at most unless the plan reaches the goal, then `REACHED` at
-            least.
-        valid: whether the plan can be executed and reaches the goal.
-        steps: how many steps the plan has; None if the completion has no plan.
-        executable: the share of the steps that come before the first one that fails.
-        goals: the share of the goal's conditions that hold where the plan ends or fails.
-        says: what is wrong, in words for the model; empty for a valid plan.
+        reward: From 0 to 1; at least `REACHED` if the plan reaches the goal, else at most `MISSED`.
+        valid: Whether the plan can be executed and reaches the goal.
+        steps: The number of steps; None if the completion contains no plan.
+        executable: The share of the steps before the first failing one.
+        goals: The share of the goal's conditions that hold where the plan ends or fails.
+        says: The error, in words for the model; "" for a valid plan.
     """
 
     reward: float
@@ -74,7 +72,7 @@ class PlanScore(Value):
 
 
 def no_plan(says: str) -> PlanScore:
-    """Return the score of a completion in which no plan could be judged."""
+    """Return the score of a completion without a judgeable plan."""
     return PlanScore(0.0, says=says)
 
 
@@ -82,37 +80,37 @@ def reached(steps: int, best: int | None) -> PlanScore:
     """Return the score of a valid plan.
 
     Args:
-        steps: how many it has.
-        best: how many the best known plan has; None if that is not known.
+        steps: The number of its steps.
+        best: The number of steps of the best known plan, if any.
     """
     share = 1.0 if best is None or steps <= best else best / steps
     return PlanScore(REACHED + (1 - REACHED) * share, True, steps, 1.0, 1.0)
 
 
 def missed(steps: int, executable: float, goals: float, says: str) -> PlanScore:
-    """Return the score of a plan that does not reach the goal.
+    """Return the score of a plan that misses the goal.
 
-    It grows with what can be executed and with what is reached of the goal.
+    It grows with the executable share of the plan and with the satisfied share of the goal.
     """
     reward = _READ + _STEPS * executable + _GOALS * goals
     return PlanScore(min(reward, MISSED), False, steps, executable, goals, says)
 
 
 # Shaping ------------------------------------------------------------------------------------------
-# Rewards step by step: potential-based shaping, which leaves the best policy the best.
+# Step rewards by potential-based shaping, which preserves the optimal policy.
 #
 # Ng, Harada & Russell 1999, "Policy invariance under reward transformations".
 
 Potential: TypeAlias = Callable[[State], float]
-"""How good a state is, from 0 to 1."""
+"""The value of a state, from 0 to 1."""
 
 
 class StepScore(Value):
-    """The worth of each step of one completion.
+    """The score of each step of one completion.
 
     Attributes:
-        rewards: One number for each step of the plan, from -1 to 1; 0 behind a step that fails.
-        score: The worth of the whole completion.
+        rewards: One number per step, from -1 to 1; 0 after a failing step.
+        score: The score of the whole completion.
     """
 
     rewards: tuple[float, ...]
@@ -128,17 +126,17 @@ def goal_share(state: State) -> float:
 def shaped(potentials: Sequence[float], final: float, discount: float = 1.0) -> tuple[float, ...]:
     """Return the reward of each step of an episode.
 
-    A step is worth the discounted potential behind it less the potential before it; behind the last
-    step the potential is 0, and the final reward is added. So the discounted sum is the discounted
-    final reward less the potential of the first state, whatever the steps are.
+    A step earns the discounted potential after it minus the potential before it. After the last
+    step, the potential is 0 and the final reward is added. The discounted sum is therefore the
+    discounted final reward minus the potential of the first state, whatever the steps are.
 
     Args:
         potentials: The potential of the state before each step, from 0 to 1.
         final: The reward of the whole episode, from 0 to 1.
-        discount: The discount of the learner, above 0 and at most 1.
+        discount: The learner's discount factor, above 0 and at most 1.
 
     Raises:
-        UsageError: A number is out of its range.
+        UsageError: A number is out of range.
     """
     if not 0 < discount <= 1:
         raise UsageError(f"the discount must be above 0 and at most 1, got {discount:g}")
@@ -151,18 +149,18 @@ def shaped(potentials: Sequence[float], final: float, discount: float = 1.0) -> 
 
 
 # Rewards ------------------------------------------------------------------------------------------
-# Scores of completions, by the validator. Nothing that a completion says is executed.
+# The validator scores completions. Nothing in a completion is executed.
 
 
 class Bounds(Value):
-    """What one completion may cost.
+    """Limits for one completion.
 
     Attributes:
-        characters: a longer completion has no plan.
-        steps: nor has one with more steps.
-        seconds: of judging, where the system can interrupt it: in the main thread, and not on
-            Windows. The two others hold everywhere.
-        problems: how many problems are kept in memory.
+        characters: Longer completions count as having no plan.
+        steps: Longer plans are not judged.
+        seconds: The time limit for judging, enforced only in the main thread and not on Windows.
+            The other limits hold everywhere.
+        problems: The number of problems to keep in memory.
     """
 
     characters: int = 100_000
@@ -172,7 +170,7 @@ class Bounds(Value):
 
 
 class PlanRewards:
-    """Scores completions for PDDL problems; each problem is compiled once while it is in use."""
+    """Scores completions for PDDL problems, compiling each problem once while it is in use."""
 
     def __init__(self, limits: Bounds | None = None) -> None:
         self._limits = limits or Bounds()
@@ -190,14 +188,14 @@ class PlanRewards:
         """Return the scores of completions, in their order.
 
         Args:
-            completions: what a model wrote; the last plan in each is the one that counts.
-            domain: PDDL texts, one for all or one for each completion.
-            problem: likewise.
-            best: how many steps the best known plan has, likewise; None if that is not known.
+            completions: The texts of a model; the last plan in each one counts.
+            domain: PDDL text, one for all or one per completion.
+            problem: PDDL text, one for all or one per completion.
+            best: The number of steps of the best known plan, one for all or one per completion.
 
         Raises:
-            UsageError: the numbers of texts differ, or a domain or problem cannot be used: a
-                mistake of the data, which no reward should hide.
+            UsageError: The numbers of texts differ, or a domain or problem is unusable. No reward
+                should hide such mistakes in the data.
         """
         texts = _texts(completions, domain, problem, best)
         return [self._score(*each)[0] for each in texts]
@@ -214,17 +212,17 @@ class PlanRewards:
     ) -> list[StepScore]:
         """Return the scores of completions with a reward for each step, in their order.
 
-        The reward of a step is the change of a potential, and a plan that reaches the goal has its
-        own reward at its last step (`hvr.validation.rewards`). The steps of plans with
-        times, and of completions without a plan, have none.
+        The reward of a step is the change of a potential. A plan that reaches the goal earns its
+        own reward at its last step (see `shaped`). Timed plans and completions without a plan have
+        no step rewards.
 
         Args:
             completions, domain, problem, best: As in `scores`.
-            discount: The discount of the learner.
-            potential: How good a state is, from 0 to 1.
+            discount: The learner's discount factor.
+            potential: The value of a state, from 0 to 1.
 
         Raises:
-            UsageError: As in `scores`, or the discount or a potential is out of its range.
+            UsageError: As in `scores`, or the discount or a potential is out of range.
         """
         return [
             StepScore(_step_rewards(self._validator(d, p), plan, score, discount, potential), score)
@@ -272,7 +270,6 @@ def _texts(
     problem: str | Sequence[str],
     best: int | Sequence[int | None] | None,
 ) -> list[tuple[str, str, str, int | None]]:
-    """Return each completion with its domain, problem and best length."""
     count = len(completions)
     domains = _each(domain, count, "domains")
     problems = _each(problem, count, "problems")
@@ -289,7 +286,6 @@ def _step_rewards(
     discount: float,
     potential: Potential,
 ) -> tuple[float, ...]:
-    """Return the rewards of the steps of a plan; those behind a failing one have 0."""
     if not plan or any(isinstance(step, TimedAction) for step in plan):
         return ()
     potentials: list[float] = []
@@ -313,8 +309,8 @@ def _judged(
     score = _score_of(validator, last_of(plans).text, best, limits)
     if score[0].valid or len(plans) == 1:
         return score
-    # The plans may be parts of one, with words between them. They are not if those before the last
-    # reach the goal: then the last is another plan, and the one that counts.
+    # The plans may be parts of one plan, interrupted by words. If the parts before the last one
+    # already reach the goal, the last one is a plan of its own, and the one that counts.
     before, whole = _joined(plans[:-1]), _joined(plans)
     if whole.count("(") > limits.steps or _reaches(validator, before) is not None:
         return score
@@ -334,7 +330,6 @@ def _joined(plans: Sequence[Candidate]) -> str:
 def _score_of(
     validator: Validator, text: str, best: int | None, limits: Bounds
 ) -> tuple[PlanScore, tuple[Step, ...]]:
-    """Return the score of the text of a plan, and its steps."""
     if text.count("(") > limits.steps:
         return no_plan(f"the plan has more than {limits.steps} steps"), ()
     plan = read_plan(text, file="the answer").steps
@@ -360,7 +355,6 @@ def _score_of_plan(validator: Validator, plan: Sequence[Step], best: int | None)
 
 
 def _plans(completion: str, validator: Validator) -> tuple[Candidate, ...]:
-    """Return the plans in a text, in its order."""
     domain, problem = validator.task.domain, validator.task.problem
     return plans_in(
         completion,
@@ -384,14 +378,14 @@ def _forget(known: OrderedDict[Any, Any], most: int) -> None:
 
 
 class _OutOfTimeError(Exception):
-    """A completion has had its seconds."""
+    pass
 
 
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
-    """Raise `_OutOfTimeError` in the body after some seconds, where the system can do that.
+    """Raise `_OutOfTimeError` in the body after some seconds, where the system supports it.
 
-    A timer that somebody else has set is left alone.
+    A timer set by other code is left alone.
     """
     usable = hasattr(signal, "setitimer") and (
         threading.current_thread() is threading.main_thread()
@@ -413,20 +407,20 @@ def _alarm(seconds: float) -> Iterator[None]:
 
 
 # Trainers -----------------------------------------------------------------------------------------
-# The rewards in the forms that trainers call.
+# Adapters to the interfaces of trainers.
 #
 # TRL's GRPO trainer: https://huggingface.co/docs/trl/grpo_trainer, "Using a custom reward
 # function". The package verifiers: https://verifiers.readthedocs.io, "Rubrics".
 
 Completion = str | Sequence[Mapping[str, Any]]
-"""What a model wrote: a text, or the messages of a conversation."""
+"""A text, or the messages of a conversation."""
 
 
 def trl_reward(limits: Bounds | None = None) -> Callable[..., list[float]]:
     """Return a reward function for TRL's trainers.
 
-    The data set has columns `domain` and `problem` with PDDL texts, and may have `best`, the length
-    of the best known plan.
+    The data set needs the columns `domain` and `problem` with PDDL texts; `best`, the length of the
+    best known plan, is optional.
     """
     rewards = PlanRewards(limits)
 
@@ -448,7 +442,7 @@ def trl_reward(limits: Bounds | None = None) -> Callable[..., list[float]]:
 def verifiers_reward(limits: Bounds | None = None) -> Callable[..., float]:
     """Return a reward function for a `Rubric` of the package verifiers.
 
-    The data set has in `info` the PDDL texts `domain` and `problem`, and may have `best`.
+    The data set's `info` needs the PDDL texts `domain` and `problem`; `best` is optional.
     """
     rewards = PlanRewards(limits)
 
@@ -467,7 +461,7 @@ def verifiers_reward(limits: Bounds | None = None) -> Callable[..., float]:
 
 
 def text_of(completion: Completion) -> str:
-    """Return what a model wrote: of a conversation, what its last message says."""
+    """Return the text of a completion; for a conversation, that of its last message."""
     if isinstance(completion, str):
         return completion
     for message in reversed(completion):
@@ -476,6 +470,3 @@ def text_of(completion: Completion) -> str:
         texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts]
         return "\n".join(text for text in texts if isinstance(text, str))
     return ""
-
-
-# --------------------------------------------------------------------------------------------------

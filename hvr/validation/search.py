@@ -1,4 +1,4 @@
-"""A search for the shortest sequence of actions that makes a condition true."""
+"""Search for the shortest action sequence that makes a condition true."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from hvr.pddl.state import Conjunction, Operator
 from hvr.validation.relaxation import Deadline, Relaxation, achievers
 
 LONGEST = 20
-"""The most steps of a sequence."""
+"""Maximum number of steps in a sequence."""
 
 _MOST_STATES = 20_000
 _MOST_STATES_TO_SHORTEN = 2_000
-"""To look for something shorter than an answer is worth less than to look for the answer."""
+"""The budget for shortening an answer is smaller than the budget for finding one."""
 _MOST_ANSWERS = 40
 
 Steps: TypeAlias = tuple[GroundAction, ...]
@@ -40,9 +40,9 @@ class SearchOutcome:
     """The result of a search.
 
     Attributes:
-        answers: sequences, all of the same length, the first found first.
-        why: why there are none, else "".
-        hopeless: it is certain that there are none.
+        answers: Sequences of equal length, in the order found.
+        why: Why there are none, else "".
+        hopeless: Whether it is proven that there are none.
     """
 
     answers: tuple[Steps, ...] = ()
@@ -51,16 +51,16 @@ class SearchOutcome:
 
 
 def search(start: State, target: Conjunction, clock: Deadline) -> SearchOutcome:
-    """Look for short sequences of instantaneous actions after which a condition holds.
+    """Search for short sequences of instantaneous actions that make a condition true.
 
-    A single step is looked for among all actions. Longer sequences are looked for by A*, guided
-    by the length of relaxed plans: first among the actions that these begin with, then for a
-    shorter sequence among all that may help. They are nearly always, not certainly, shortest.
+    Single steps are searched among all actions. Longer sequences are found by A*, guided by the
+    length of relaxed plans: first among the helpful actions, then for a shorter sequence among all
+    relevant actions. The results are nearly always shortest, but this is not guaranteed.
 
     Args:
-        start: the state to begin in; the condition does not hold in it.
-        target: the condition.
-        clock: when to give up.
+        start: The initial state, in which the condition does not hold.
+        target: The condition.
+        clock: The time limit.
     """
     single = tuple(_single_steps(start, target, clock))
     if single:
@@ -69,7 +69,7 @@ def search(start: State, target: Conjunction, clock: Deadline) -> SearchOutcome:
     relaxation = Relaxation(start, target, numeric, clock)
     result = _search_among(relaxation, start, target, numeric, clock)
     if result is None and not relaxation.complete:
-        # The actions that a short sequence may need do not suffice: all are looked at.
+        # The actions of the first layers are not sufficient: try all of them.
         relaxation = Relaxation(start, target, numeric, clock, beyond=None)
         result = _search_among(relaxation, start, target, numeric, clock)
     if result is not None:
@@ -86,7 +86,7 @@ def _search_among(
     numeric: frozenset[str],
     clock: Deadline,
 ) -> SearchOutcome | None:
-    """Look for sequences of the actions of a relaxation; None if it is certain there are none."""
+    """Search with the actions of a relaxation; return None if there is provably no sequence."""
     if not relaxation.reachable:
         return None
     astar = _AStar(start, target, relaxation, numeric, clock)
@@ -109,7 +109,7 @@ def _search_among(
 
 
 def read_functions(task: Task) -> frozenset[str]:
-    """Return the numeric functions whose values conditions depend on, none if all are constant."""
+    """Return the numeric functions that conditions depend on; none if all are constant."""
     if not task.fluent_functions:
         return frozenset()
     formulas: list[Expression] = [task.problem.goal, *(rule.body for rule in task.domain.derived)]
@@ -121,7 +121,7 @@ def read_functions(task: Task) -> frozenset[str]:
             if isinstance(part, Comparison):
                 for side in (part.left, part.right):
                     functions.update(term.function for term in functions_of(side))
-    # What changes a number that matters may itself depend on numbers.
+    # An effect on a relevant number may itself read other numbers.
     changes = [
         part
         for action in task.domain.actions.values()
@@ -146,8 +146,8 @@ def _given_up(clock: Deadline, why: str) -> str:
 def _single_steps(start: State, target: Conjunction, clock: Deadline) -> Iterator[Steps]:
     """Yield each single step that makes the target true."""
     task = start.task
-    # Only actions that give some literal of the target its value are tried, wherever in it that
-    # stands. With numbers or derived atoms in it those cannot be told, and all are.
+    # Only actions that achieve some literal of the target are tried, wherever it occurs in the
+    # target. With numbers or derived atoms in the target, all actions are tried.
     literals: dict[Atom, bool] | None = {}
     for part in target.parts():
         if part.tests:
@@ -180,7 +180,7 @@ def _collect(task: Task, mask: int, wanted: bool, into: dict[Atom, bool] | None)
 
 
 def execute(task: Task, operator: Operator, bits: int, values: Values) -> tuple[int, Values] | None:
-    """Return the state after a step, None where it cannot be executed."""
+    """Return the state after a step, or None if the step is not applicable."""
     if bits & operator.positive != operator.positive or bits & operator.negative:
         return None
     try:
@@ -201,17 +201,15 @@ def _holds(target: Conjunction, bits: int, values: Values) -> bool:
 
 
 _Node: TypeAlias = tuple[int, int, int, int, tuple[int, Values], tuple[object, ...]]
-"""Steps so far and to go, steps to go, a number to tell nodes apart, steps so far, the state,
-and the path to it: (path before, number of the last operator).
+"""f, h, a sequence number, g, the state, and the path to it: (path before, number of the last
+operator).
 
-Nodes are compared from the left: of equally promising ones the one nearer to the target comes
-first, then the older one, so that the result is the same in every run. Paths share their
-beginnings."""
+Nodes are compared from the left: among equally promising ones, the one nearer to the target comes
+first, then the older one, so that results are deterministic. Paths share their prefixes.
+"""
 
 
 class _AStar:
-    """Searches from one state for one condition."""
-
     def __init__(
         self,
         start: State,
@@ -227,11 +225,15 @@ class _AStar:
         self.clock = clock
         self.states = 0
         self._key = self._key_of(numeric)
-        # None: out of reach.
+        # None means unreachable.
         self._estimates: dict[int, tuple[int, list[int]] | None] = {}
 
     def run(self, *, helpful: bool, most: int, bound: int) -> tuple[list[Steps], bool]:
-        """Search for the shortest sequences of at most `bound` steps."""
+        """Search for the shortest sequences of at most `bound` steps.
+
+        Returns:
+            The sequences, and whether the search space was exhausted.
+        """
         operators = self.relaxation.operators
         everything = range(len(operators))
         order = count()
@@ -249,13 +251,13 @@ class _AStar:
             if f > bound:
                 drained = False
                 break
-            # A shorter way to this state was found after it was queued.
+            # A stale entry: a shorter way to this state was found after it was queued.
             if best[self._key(bits, values)] < g:
                 continue
             if looked >= most or self.clock.expired:
                 return answers, False
             if path and _holds(self.target, bits, values):
-                # Those that follow are no shorter than this one.
+                # Nodes come in the order of f: later answers are not shorter.
                 bound = g
                 answers.append(_unroll(operators, path))
                 if len(answers) == _MOST_ANSWERS:
@@ -290,18 +292,18 @@ class _AStar:
                 yield number, after
 
     def _estimate(self, bits: int, values: Values) -> tuple[int, list[int]] | None:
-        # By the bits alone: the relaxation does not look at numbers.
+        # Cached by bits alone, because the relaxation ignores numbers.
         estimate = self._estimates.get(bits, ())
         if estimate == ():
             estimate = self._estimates[bits] = self.relaxation.estimate(bits)
         assert estimate is None or len(estimate) == 2
         if estimate is not None and estimate[0] == 0 and not _holds(self.target, bits, values):
-            # Numbers or what follows by rules are missing, of which the estimate knows nothing.
+            # Numeric or derived parts of the target do not hold yet; the estimate ignores them.
             return 1, []
         return estimate
 
     def _key_of(self, numeric: frozenset[str]) -> Callable[[int, Values], object]:
-        """Return the key that tells states apart; a cost, on which nothing depends, is left out."""
+        """Return the key function of states, which ignores numbers that no condition reads."""
         task = self.task
         if not numeric & task.fluent_functions:
             return lambda bits, _: bits

@@ -1,7 +1,7 @@
-"""Plans that are mere sequences of steps: in which order, and whether they are valid.
+"""Validation of plain step sequences.
 
-A sequence is judged quickly, by bits and numbers alone. That accepts a valid plan; of another it
-says where it fails, and what went wrong there is explained with the history of the steps before.
+The fast path runs on bits and numbers alone. It accepts a valid plan, or returns the failing step,
+which is then explained with the history of the steps before it.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ if TYPE_CHECKING:
 _Step = TypeVar("_Step")
 
 _FEWEST_STEPS, _MOST_STEPS = 50, 20_000
-"""Shorter plans are judged faster than compared; longer ones would fill the memory."""
+"""Comparing shorter plans costs more than judging them; longer ones would fill the memory."""
 _FEWEST_STATES, _MOST_STATES = 4, 128
 _MOST_BYTES = 4_000_000
 _SLICE = 64
 
 
 def sequence_order(task: Task, plan: Sequence[Step], epsilon: Fraction) -> Sequence[int] | None:
-    """Return the indexes of the steps in the order of execution; None if time matters.
+    """Return the step indexes in the order of execution; None if time matters.
 
-    Time matters for a task with durative actions, processes, events or timed initial literals, and
-    in a plan with steps no further apart than `epsilon`.
+    Time matters if the task has durative actions, processes, events or timed initial literals, or
+    if some steps of the plan are no further apart than `epsilon`.
     """
     domain = task.domain
     if domain.durative_actions or domain.processes or domain.events or task.problem.timed_init:
@@ -79,9 +79,9 @@ def action_of(step: Step) -> GroundAction:
 
 
 def is_markovian(task: Task) -> bool:
-    """Say whether a state is all that the rest of a sequence depends on.
+    """Return whether the rest of a sequence depends on the current state alone.
 
-    Not where preferences and trajectory constraints look at the states before, too.
+    Preferences and trajectory constraints depend on earlier states, too.
     """
     constraints = And((task.domain.constraints, task.problem.constraints))
     return not (
@@ -90,28 +90,28 @@ def is_markovian(task: Task) -> bool:
 
 
 def is_simple(task: Task) -> bool:
-    """Say whether operators alone judge sequences: nothing is derived from their effects."""
+    """Return whether operators alone determine the states: no derived predicates, and Markovian."""
     return not task.domain.derived and is_markovian(task)
 
 
 class Checkpoints:
-    """States along the plan of a validator that was judged last.
+    """States along the plan that a validator judged last.
 
-    A plan that begins in the same way resumes at the last state before the first difference.
+    A plan with the same beginning resumes at the last state before the first difference.
     """
 
     def __init__(self) -> None:
         self._steps: Sequence[object] = ()
         self._every = 1
-        # After every so many steps, from the first one.
+        # The state before the first step, and after every `_every` steps.
         self._states: list[tuple[int, Values]] = []
 
     def resume(self, steps: Sequence[object], bits: int, values: Values) -> tuple[int, int, Values]:
-        """Return from where to judge a plan: after how many steps, and the state there.
+        """Return the number of steps to skip, and the state after them.
 
         Args:
-            steps: what tells its steps apart: equal ones are the same operator.
-            bits, values: the state before the plan.
+            steps: The steps as comparable keys: equal keys mean the same operator.
+            bits, values: The state before the plan.
         """
         count = len(steps)
         size = bits.bit_length() // 8 + 8 * len(values) + 100
@@ -130,19 +130,19 @@ class Checkpoints:
         return place * self._every, *self._states[place]
 
     def note(self, bits: int, values: Values) -> None:
-        """Note the state after `until_next` more steps."""
+        """Record the state after `until_next` more steps."""
         self._states.append((bits, values))
 
     @property
     def until_next(self) -> int | None:
-        """How many steps there are from one noted state to the next; None: none is noted."""
+        """The number of steps between checkpoints; None if none are recorded."""
         return self._every if self._states else None
 
 
 def common(one: Sequence[object], two: Sequence[object]) -> int:
-    """Return how many items two sequences have in common at their beginning."""
+    """Return the length of the common prefix of two sequences."""
     place, most = 0, min(len(one), len(two))
-    # Slices are compared in C, and the same objects at once.
+    # Slices are compared in C, where identical objects need no comparison.
     while place < most and one[place : place + _SLICE] == two[place : place + _SLICE]:
         place += _SLICE
     while place < most and one[place] == two[place]:
@@ -157,14 +157,14 @@ def check_quickly(
     before: int,
     states: Checkpoints,
 ) -> ValidationReport | int:
-    """Accept a valid plan, or say how many of its steps can be executed before something fails.
+    """Accept a valid plan, or return how many of its steps can be executed before something fails.
 
     Args:
-        start: the state to begin in, of a task that `is_markovian`.
-        plan: the steps.
-        operator_of: returns the operator of a step; None for a step that has none.
-        before: how many steps were executed before, which counts in the metric.
-        states: where the plan judged before has led.
+        start: The initial state, of a task that `is_markovian`.
+        plan: The steps.
+        operator_of: Returns the operator of a step, or None.
+        before: The number of steps executed before, which counts in the metric.
+        states: The checkpoints of the previous plan.
     """
     task, count = start.task, len(plan)
     executed, bits, values = states.resume(plan, start.bits_for_steps(), start.values)
@@ -187,7 +187,7 @@ def check_quickly(
             return executed
         cost = task.metric_value(values, Fraction(before + count), {})
     except (GroundingLimitError, NumberTooLargeError, UndefinedValueError):
-        # Whoever executes the step in full gets the same error, and tells it.
+        # The full execution of the step raises the same error and reports it.
         return executed
     return ValidationReport(Outcome.VALID, count, count, cost=cost)
 
@@ -195,11 +195,10 @@ def check_quickly(
 def _advance(
     task: Task, bits: int, values: Values, operators: Iterable[Operator | None]
 ) -> tuple[int, int, Values]:
-    """Execute operators while they are applicable: how many were, and the state then."""
+    """Execute operators while they are applicable; return their number and the resulting state."""
     close = task.close_for_steps if task.derived_predicates else None
     executed = 0
-    # Written out instead of calling `Operator.applicable` and `apply`: calls would cost more than
-    # what they do.
+    # `Operator.applicable` and `apply` are inlined: a call would cost more than its body.
     try:
         for operator in operators:
             if operator is None:
@@ -229,9 +228,9 @@ def _advance(
 
 
 class Follower:
-    """Where the steps have led that could be executed of the plan explained last.
+    """A stepper that follows the executable part of the plan explained last.
 
-    Another plan goes on from there: what it does not begin with is taken back.
+    For the next plan it undoes only the steps that the two plans do not share.
     """
 
     def __init__(self) -> None:
@@ -241,15 +240,15 @@ class Follower:
         self._to_a_step = False
 
     def after(self, stepper: Stepper, executed: Sequence[Operator], *, to_a_step: bool) -> Stepper:
-        """Return a stepper after some steps that are known to be applicable.
+        """Return a stepper after steps known to be applicable.
 
         Args:
-            stepper: where they begin.
-            executed: the steps.
-            to_a_step: see `Stepper.follow`.
+            stepper: The stepper in the state before them.
+            executed: The steps.
+            to_a_step: See `Stepper.follow`.
         """
         ahead, start = self._ahead, stepper.state
-        # A step that raises may have been executed in part.
+        # If this raises, a step may be half executed: discard the stepper.
         self._ahead = None
         same = to_a_step == self._to_a_step and start is self._start
         if ahead is None or not same or stepper.step_number:
@@ -273,11 +272,11 @@ class SequenceRun:
     """Judges one sequence.
 
     Args:
-        stepper: where the plan begins; it stays there.
-        plan: the steps.
-        on_failure: what to do about a step that fails.
-        executed: Number of steps that the stepper has already executed. `plan` then holds only the
-            next step, which fails, or is empty.
+        stepper: The stepper in the state before the plan; it is not changed.
+        plan: The steps.
+        on_failure: What to do after a failing step.
+        executed: The number of steps that the stepper has already executed. `plan` then contains
+            only the next step, which fails, or is empty.
     """
 
     def __init__(
@@ -301,7 +300,7 @@ class SequenceRun:
     def run(self) -> ValidationReport:
         """Judge the plan."""
         if self._constraints:
-            # A constraint is about the whole plan, with the steps that were executed before.
+            # Constraints cover the whole trajectory, including the steps executed before.
             for number, (bits, values) in enumerate(self._ahead.past_states()):
                 self._note(self._constraints.observe(Fraction(number), bits, values))
         for action in self.plan:
@@ -339,7 +338,7 @@ class SequenceRun:
             self._note(self._constraints.observe(time, state.bits, state.values))
 
     def _at_end(self) -> ValidationReport:
-        """Judge what is demanded of the end of the plan, and of the plan as a whole."""
+        """Judge the goal, the preferences and the constraints on the whole plan."""
         ahead = self._ahead
         goal = ahead.goal_failure()
         if goal is not None:
@@ -350,7 +349,7 @@ class SequenceRun:
             for preferred in self._constraints.preferred:
                 violated[preferred.name] = violated.get(preferred.name, 0) + preferred.violated
         cost: Fraction | None = None
-        # Without some of its steps a plan has another cost than it would have.
+        # The cost of an incomplete execution is meaningless.
         if self._executed == self._count:
             values, steps = ahead.state.values, Fraction(ahead.step_number)
             cost = self.task.metric_value(values, steps, violated)
@@ -361,7 +360,7 @@ class SequenceRun:
         return ValidationReport(outcome, self._count, self._executed, tuple(self._failures))
 
     def _note(self, violation: Violation | None) -> None:
-        """Note a violation of a constraint, once."""
+        """Record a violation of a constraint, once."""
         if violation is None:
             return
         self._constraints.forget(violation)

@@ -1,4 +1,4 @@
-"""Executing a plan step by step: forwards, backwards, and in several directions from one state."""
+"""Step-by-step execution of a plan, with undo and forks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hvr.validation.violations import StateChange
 
 MOST_FAILURES = 1000
-"""How many failures are reported of one plan."""
+"""Maximum number of failures reported for one plan."""
 
 KINDS = {
     MisfitKind.UNKNOWN_ACTION: FailureKind.UNKNOWN_ACTION,
@@ -46,27 +46,27 @@ KINDS = {
     MisfitKind.DURATIVE: FailureKind.START_TIME,
 }
 
-# Executed steps, newest first: (older ones, action, bits that changed, the numbers before, the
-# preferences that were violated). A linked list makes a fork one assignment, and what changed is
-# all that undo and the explanations need; as indexes, since a step flips few bits of thousands.
+# Executed steps, newest first: (older ones, action, flipped bits, previous numbers, violated
+# preferences). A linked list makes a fork one assignment, and the changes are all that undo and
+# the explanations need. They are stored as indexes, since a step flips few bits of thousands.
 _History: TypeAlias = (
     "tuple[_History, GroundAction, tuple[int, ...], Values, tuple[str, ...]] | None"
 )
 
 
 MOST_KEPT = 10_000
-"""Reasons are looked for at once after more steps: they would keep all of them in memory."""
+"""After more steps, reasons are computed eagerly: lazy ones would keep all steps in memory."""
 
 
 class Stepper:
-    """Executes steps on a state and says why one cannot be executed.
+    """Executes steps on a state and explains why a step cannot be executed.
 
     Args:
-        task: the task.
-        state: the state to begin in; the initial state of the problem if None.
+        task: The task.
+        state: The initial state; that of the problem if None.
 
     Raises:
-        UsageError: the state belongs to another task.
+        UsageError: The state belongs to another task.
     """
 
     def __init__(self, task: Task, state: State | None = None) -> None:
@@ -74,7 +74,7 @@ class Stepper:
             raise UsageError("the state to begin in belongs to another task")
         self.task = task
         self._start = state or task.initial
-        # None in the first state: its derived atoms may never be needed.
+        # None in the first state, whose derived atoms may never be needed.
         self._known_bits: int | None = None
         self._values = self._start.values
         self._steps = 0
@@ -96,12 +96,12 @@ class Stepper:
 
     @property
     def step_number(self) -> int:
-        """How many steps have been executed."""
+        """The number of steps executed so far."""
         return self._steps
 
     @property
     def steps(self) -> tuple[GroundAction, ...]:
-        """The steps that have been executed."""
+        """The steps executed so far."""
         return tuple(action for _, action, *_ in _newest_first(self._history))[::-1]
 
     @property
@@ -112,13 +112,13 @@ class Stepper:
     # Moving ---------------------------------------------------------------------------------
 
     def apply(self, action: GroundAction) -> StepReport:
-        """Execute a step, or say why it cannot be executed and change nothing.
+        """Execute a step; if it fails, explain why and leave the state unchanged.
 
-        Trajectory constraints are judged by `check` only.
+        Only `check` judges trajectory constraints.
 
         Raises:
-            GroundingLimitError: a quantifier of the action has too many instances.
-            NumberTooLargeError: a number grows too large.
+            GroundingLimitError: A quantifier of the action has too many instances.
+            NumberTooLargeError: A number grows too large.
         """
         failure = self.advance(action)
         if failure is not None:
@@ -140,32 +140,32 @@ class Stepper:
         """Take back the last step and return it.
 
         Raises:
-            UsageError: no step has been executed.
+            UsageError: No step has been executed.
         """
         if self._history is None:
             raise UsageError("there is no step to undo")
         self._history, action, changed, self._values, _ = self._history
-        # Derived atoms are among them, so that nothing is derived again.
+        # The changes include derived atoms, so nothing needs to be derived again.
         for index in changed:
             self._bits ^= 1 << index
         self._steps -= 1
         return action
 
     def fork(self) -> Self:
-        """Return another that goes on from here on its own; this costs nothing."""
-        # State and history are replaced, never changed in place, so that a shallow copy will do.
+        """Return an independent copy in constant time."""
+        # State and history are replaced, never mutated, so a shallow copy suffices.
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         return other
 
-    # Asking ---------------------------------------------------------------------------------
+    # Queries --------------------------------------------------------------------------------
 
     def goal_holds(self) -> bool:
-        """Say whether the goal of the problem is true now."""
+        """Return whether the goal of the problem holds in the current state."""
         return self.task.goal.holds(self._bits, self._values)
 
     def goal_failure(self) -> Failure | None:
-        """Say what is missing for the goal, or None when it is reached."""
+        """Return the failure of the goal, or None if it holds."""
         if self.goal_holds():
             return None
         goal = self.task.problem.goal
@@ -178,27 +178,23 @@ class Stepper:
         )
 
     def cost(self) -> Fraction | None:
-        """Return the value of the metric of the steps so far, None where it is undefined.
+        """Return the metric value of the steps so far, None if it is undefined.
 
-        Preferences of the goal count as if this were the end; those of constraints are judged by
-        `check` only.
+        Goal preferences count as if this were the end. Only `check` judges those of constraints.
         """
         violated = self.violated_preferences()
         return self.task.metric_value(self._values, Fraction(self._steps), violated)
 
     def applicable_actions(self, limit: int | None = None) -> tuple[GroundAction, ...]:
-        """Return the actions that are applicable now, at most `limit`, in a fixed order.
-
-        Durative actions are left out.
-        """
+        """Return at most `limit` applicable actions in a fixed order, without durative actions."""
         from hvr.pddl.task import applicable_actions
 
         return tuple(islice(applicable_actions(self.state), limit))
 
-    # For whoever judges whole plans ---------------------------------------------------------
+    # For judges of whole plans --------------------------------------------------------------
 
     def advance(self, action: GroundAction, *, force: bool = False) -> Failure | None:
-        """Execute a step; return why it cannot be. With `force` it is executed all the same."""
+        """Execute a step, with `force` even a failing one, and return its failure, if any."""
         operator = self.task.try_ground(action)
         if self.task.domain.moves and not isinstance(operator, Misfit):
             return self._failure(
@@ -228,7 +224,7 @@ class Stepper:
                 failure = failure.replace(condition=place_of(schema.precondition))
                 if not force:
                     return failure
-            # Of a forced step, too: all is read in the state before it.
+            # For a forced step, too: everything is read in the state before it.
             violated = tuple(
                 [name for name, wish in operator.preferences if not wish.holds(bits, values)]
             )
@@ -252,12 +248,12 @@ class Stepper:
             self._bits = self.state.bits_for_steps()
 
     def follow(self, operators: Iterable[Operator], *, to_a_step: bool) -> None:
-        """Execute steps that are known to be applicable and to violate no preference.
+        """Execute steps known to be applicable and to violate no preference.
 
         Args:
-            operators: the steps.
-            to_a_step: whether a step is asked about next, and nothing else: of the derived atoms
-                those that no step reads are then left out.
+            operators: The steps.
+            to_a_step: Whether only a step is judged next, so that derived atoms which no step reads
+                are omitted.
         """
         close = self.task.close_for_steps if to_a_step else self.task.close
         for operator in operators:
@@ -276,7 +272,7 @@ class Stepper:
         self._steps += 1
 
     def skip(self, action: GroundAction) -> None:
-        """Count a step without executing it, so that later ones keep their numbers."""
+        """Count a step without executing it, so that later steps keep their numbers."""
         self._history = self._history, action, (), self._values, ()
         self._steps += 1
 
@@ -303,7 +299,7 @@ class Stepper:
     def unmet(
         self, formula: Expression, binding: Binding, *, wanted: bool = True
     ) -> Sequence[UnmetLiteral]:
-        """Return the literals that keep a formula from having the wanted value now."""
+        """Return the literals that keep a formula from having the required value now."""
         from hvr.validation.violations import unmet_literals
 
         past = _Past(self._steps, self._values, self._history)
@@ -313,7 +309,7 @@ class Stepper:
         return reasons if self._steps <= MOST_KEPT else reasons.settled()
 
     def past_states(self) -> Iterator[tuple[int, Values]]:
-        """Yield the states from the first one to the present one."""
+        """Yield the states from the first to the current one."""
         states = [(self._bits, self._values)]
         bits = self._bits
         for _, _, changed, before, _ in _newest_first(self._history):
@@ -323,7 +319,7 @@ class Stepper:
         yield from reversed(states)
 
     def violated_preferences(self) -> dict[str, int]:
-        """Count violated preferences: of preconditions so far, and of the goal now."""
+        """Count the preferences violated by preconditions so far and by the goal now."""
         violated = dict.fromkeys(self.task.preference_names, 0)
         for *_, names in _newest_first(self._history):
             for name in names:
@@ -334,7 +330,7 @@ class Stepper:
 
 
 def goal_preferences(task: Task, bits: int, values: Values) -> Iterator[str]:
-    """Yield the name of each instance of a preference of the goal that a state violates."""
+    """Yield the name of each goal preference instance that a state violates."""
     compiler = Compiler(task)
     for preference, binding in compiler.preferences(task.problem.goal, {}):
         if not compiler.condition(preference.body, binding).holds(bits, values):
@@ -350,7 +346,7 @@ def _newest_first(
 
 
 class _Past:
-    """What some steps did, newest first."""
+    """The changes of the executed steps, newest first; can be iterated several times."""
 
     __slots__ = ("_history", "_steps", "_values")
 

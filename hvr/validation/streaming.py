@@ -31,20 +31,19 @@ if TYPE_CHECKING:
 
 
 # Model cache --------------------------------------------------------------------------------------
-# Models that were read from texts, kept while they are in use.
 
 _MOST_MODELS = 16
 _MOST_CHARACTERS = 10_000_000
-"""Bounds of memory: models that are kept, and the length of their texts together."""
+"""Memory limits: the number of cached models, and the total length of their texts."""
 
 
 class ModelCache:
-    """Reads each model once while it is in use; one that cannot be used is remembered as such.
+    """Reads each model once while it is in use, and remembers unusable ones.
 
-    A model is known by its names and by what its texts say.
+    A model is identified by its names and texts.
 
     Args:
-        options: what to find out about its plans.
+        options: What to compute for each plan.
     """
 
     def __init__(self, options: BatchOptions) -> None:
@@ -52,14 +51,14 @@ class ModelCache:
         self._models: dict[tuple[str, str, str, str], LoadedModel | UnusableModelError] = {}
 
     def __len__(self) -> int:
-        """How many models are kept."""
+        """Return the number of cached models."""
         return len(self._models)
 
     def model(self, names: tuple[str, str], texts: tuple[str, str]) -> LoadedModel:
         """Return the model of a domain and a problem.
 
         Raises:
-            UnusableModelError: one of them cannot be used.
+            UnusableModelError: One of them is unusable.
         """
         key = *names, *texts
         model = self._models.pop(key, None)
@@ -68,11 +67,11 @@ class ModelCache:
                 model = self._reader.read(*names, texts=texts)
             except UnusableModelError as error:
                 if isinstance(error.__cause__, MemoryError):
-                    raise  # there may be more memory the next time
+                    raise  # there may be more memory next time
                 model = error.with_traceback(None)
-                # What it came from holds the frames of reading, and with them what was read.
+                # Its cause would keep the frames of the parser alive, and the texts with them.
                 model.__cause__ = model.__context__ = None
-        # The one used last is the last to go.
+        # Insertion order is usage order: the least recently used model is evicted first.
         self._models[key] = model
         while len(self._models) > 1 and self._too_many:
             del self._models[next(iter(self._models))]
@@ -87,16 +86,15 @@ class ModelCache:
 
 
 # Streaming ----------------------------------------------------------------------------------------
-# Verdicts about a stream of plans, as long as it likes, in the memory of a few models.
 
 COLUMNS = "domain", "problem", "plan"
-"""What a row is made of."""
+"""The parts of a row."""
 
 _NAMES = "<domain>", "<problem>"
 _PLAN = "<plan>"
 _LARGEST_CHUNK = 256
 _CHARACTERS = 1_000_000
-"""Bounds of what is sent to another process at a time."""
+"""Limits for a chunk that is sent to another process."""
 
 _Chunk: TypeAlias = tuple[BatchOptions, tuple[str, str], tuple[str, ...]]
 """Options, the texts of domain and problem, and plans for them."""
@@ -107,20 +105,20 @@ def stream(
     options: BatchOptions | None = None,
     engine: EngineChoice | None = None,
 ) -> Iterator[Judged]:
-    """Judge plans as they come, and give a result for each, in their order.
+    """Judge plans as they arrive, and yield one result per plan, in their order.
 
-    A row is read when its result is asked for; by other processes a bounded number of rows earlier.
-    A problem is compiled once while it is among the last few that were used, once in each process,
-    so rows of one problem should stand together. A text that cannot be used has the outcome
-    "unknown" and does not stop the others; no file is ever opened.
+    A row is read when its result is requested, or a bounded number of rows earlier if other
+    processes judge. Each process keeps the last few problems compiled, so rows of one problem
+    should be adjacent. An unusable text has the outcome "unknown" and does not stop the others. No
+    file is ever opened.
 
     Args:
-        rows: the texts of a domain, a problem and a plan each.
-        options: what to find out about each plan.
-        engine: where plans are judged; in this process if None.
+        rows: The texts of a domain, a problem and a plan each.
+        options: What to compute for each plan.
+        engine: Where to judge plans; in this process if None.
 
     Raises:
-        UsageError: a row is not three texts; the message says which.
+        UsageError: A row is not three texts; the message contains its number.
     """
     options = options or BatchOptions()
     if engine is None:
@@ -151,7 +149,7 @@ class Verdicts:
         dataset.map_batches(Verdicts, batch_format="numpy", concurrency=4)
 
     Args:
-        options: what to find out about each plan.
+        options: What to compute for each plan.
     """
 
     def __init__(self, options: BatchOptions | None = None) -> None:
@@ -162,11 +160,11 @@ class Verdicts:
         """Return a batch with four more columns.
 
         Args:
-            batch: columns `domain`, `problem` and `plan`, of texts, and any others.
+            batch: The text columns `domain`, `problem` and `plan`, and any others.
 
         Returns:
-            The columns, and `outcome` ("valid", "invalid" or "unknown"), `rule` (the id of the rule
-            that is broken, or ""), `step` (the number of the failing step, or 0) and `reason`.
+            The columns, and `outcome` ("valid", "invalid" or "unknown"), `rule` (the id of the
+            broken rule, or ""), `step` (the number of the failing step, or 0) and `reason`.
         """
         columns = (map(str, batch[name]) for name in COLUMNS)
         judged = [
@@ -185,13 +183,13 @@ class Verdicts:
 
 
 def rule_of(result: Judged) -> str:
-    """Return the id of the rule that a plan breaks, or that keeps it from being judged; or ""."""
+    """Return the id of the rule that makes a plan invalid or unusable, or ""."""
     failure = result.report.failure
     return result.rule or (findings.FAILURE_RULES[failure.kind].id if failure else "")
 
 
 def rejection_reason(report: ValidationReport) -> str:
-    """Return why a plan is not valid, as one line; "" if it is."""
+    """Return why a plan is not valid, on one line; "" if it is valid."""
     if report.valid:
         return ""
     return " ".join((report.reason or report.explain()).split())
@@ -209,7 +207,7 @@ def _judged(models: ModelCache, texts: tuple[str, str], plans: Sequence[str]) ->
 
 
 def _chunks(rows: Iterable[object], options: BatchOptions) -> Iterator[_Chunk]:
-    """Put plans together that follow each other and are for one problem."""
+    """Group consecutive plans of the same problem."""
     texts: tuple[str, str] | None = None
     plans: list[str] = []
     size = 0
@@ -251,13 +249,13 @@ def _texts(row: object, number: int) -> tuple[str, str, str]:
 
 
 # Server -------------------------------------------------------------------------------------------
-# Answers to requests, one after the other, by a process that stays: models are read once.
+# A resident process answers requests in turn and reads each model once.
 #
-# A request is an object with the texts `domain`, `problem` and `plan`. In place of a text, it may
+# A request is an object with the texts `domain`, `problem` and `plan`. Instead of a text, it may
 # name a file: `domain_file`, `problem_file`, `plan_file`. A text is never taken for a file name, so
-# a plan from elsewhere cannot open files. An `id` is returned with the answer. The answer is what
-# `hvr validate --json` says of one plan, or `error` where the request cannot be used. If a named
-# file does not parse, the answer gives the place and none of its words: it may be any file of the
+# untrusted plans cannot open files. An `id` is returned with the answer. The answer is the output
+# of `hvr validate --json` for one plan, or `error` if the request is unusable. If a named file does
+# not parse, the answer gives the location without quoting the file, which may be any file on the
 # machine.
 
 _PARTS = ("domain", "problem", "plan")
@@ -267,13 +265,13 @@ _KEYS = (*_TEXT_KEYS, *(f"{part}{_FILE}" for part in _PARTS))
 
 
 class ResidentValidator:
-    """Judges plans as requests ask for it, and keeps the models that it has read.
+    """Judges plans on request, and caches the models.
 
-    A model is known by what its texts say: a file that was changed is another model.
+    A model is identified by its texts: a changed file is another model.
 
     Args:
-        options: what to find out about each plan.
-        texts_only: Whether to refuse requests that name files, so that none is opened.
+        options: What to compute for each plan.
+        texts_only: Whether to refuse requests that name files.
     """
 
     def __init__(self, options: BatchOptions, *, texts_only: bool = False) -> None:
@@ -281,7 +279,7 @@ class ResidentValidator:
         self._keys = _TEXT_KEYS if texts_only else _KEYS
 
     def answer(self, line: str | bytes) -> dict[str, Any]:
-        """Return the answer to a request: JSON values. Nothing in a request raises."""
+        """Return the answer to a request as JSON values. No request raises an error."""
         try:
             request = parse_json(line)
         except (ValueError, MemoryError) as error:
@@ -293,7 +291,7 @@ class ResidentValidator:
         except (HvrError, MemoryError, RecursionError) as error:
             said = {"error": str(error) or "it cannot be judged"}
         except Exception as error:
-            # A fault of hvr itself; the next request may well be answered.
+            # A bug of hvr: the process must survive it, as the next request may be fine.
             said = {"error": f"hvr failed: {type(error).__name__}: {error}"}
         return {"id": request.get("id"), **said}
 
@@ -321,7 +319,7 @@ class ResidentValidator:
 
 
 def _without_words(judged: Judged, files: Collection[str]) -> Judged:
-    """Withhold the message about a named file that does not parse: it quotes the file."""
+    """Remove the error message about a named file that does not parse, since it quotes the file."""
     told = judged.result.diagnostic
     if judged.rule != findings.SYNTAX.id or (told and told.location.file not in files):
         return judged
@@ -332,7 +330,7 @@ def _without_words(judged: Judged, files: Collection[str]) -> Judged:
 
 
 def _source(request: Mapping[str, Any], part: str) -> str | Path:
-    """Return a part of a request: a string is its text, a path its file."""
+    """Return a part of a request: its text as a string, or its file as a path."""
     named = f"{part}{_FILE}"
     given = [key for key in (part, named) if key in request]
     if len(given) != 1 or not isinstance(request[given[0]], str):
@@ -350,7 +348,6 @@ def _text(source: str | Path, name: str) -> str:
 
 
 # Row files ----------------------------------------------------------------------------------------
-# Files of rows to judge, each with the texts of a domain, a problem and a plan.
 
 _BATCH = 256
 
@@ -359,10 +356,10 @@ class PlanRow(Value):
     """A row of a file.
 
     Attributes:
-        number: its place in the file, from 1.
-        id: what the row is called in the file, any JSON value; None where it says nothing.
-        texts: of domain, problem and plan; empty where the row cannot be used.
-        error: why it cannot be used, or "".
+        number: 1-based place in the file.
+        id: The id given in the file, any JSON value; None if there is none.
+        texts: The domain, the problem and the plan; empty if the row is unusable.
+        error: Why the row is unusable, or "".
     """
 
     number: int
@@ -372,15 +369,16 @@ class PlanRow(Value):
 
 
 def read_rows(name: str) -> Iterator[PlanRow]:
-    """Read rows as they are asked for; a row that cannot be used says why.
+    """Yield the rows of a file lazily; an unusable row contains its error.
 
     Args:
-        name: a file of JSON lines, each an object with `domain`, `problem`, `plan` and if it likes
-            `id`; one that ends in .parquet, with these columns; or - for lines of standard input.
+        name: A file of JSON lines, each an object with `domain`, `problem`, `plan` and optionally
+            `id`; a file that ends in .parquet, with these columns; or - for lines of standard
+            input.
 
     Raises:
-        DataFileError: the file cannot be read.
-        UsageError: it lacks a column.
+        DataFileError: The file cannot be read.
+        UsageError: A column is missing.
         MissingExtraError: Parquet needs pyarrow.
     """
     if name.endswith(".parquet"):

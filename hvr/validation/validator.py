@@ -1,4 +1,4 @@
-"""The symbolic validator: one step at a time, or a whole plan."""
+"""The symbolic validator: step by step, or for a whole plan."""
 
 from __future__ import annotations
 
@@ -49,34 +49,33 @@ if TYPE_CHECKING:
     from hvr.validation.timeline import Curve, ProcessSpan
 
 TOLERANCE = Fraction(1, 100)
-"""How far a duration may be from what its action demands; planners round. VAL's default."""
+"""Default tolerance of durations, as in VAL, because planners round."""
 
 EXACT = Fraction(0)
-"""How far numeric conditions may be missed: not at all."""
+"""Default tolerance of numeric conditions."""
 
 _MOST_TEXTS = 200_000
 _SMALLEST_EPSILON = 9
-"""How many decimals an epsilon may have that is tried."""
+"""Number of decimals of the smallest epsilon to try."""
 _CALLS = "the steps were read as action(object, …)"
 
 
 class Validator(Stepper):
-    """Executes steps on a state, judges whole plans, and says why one is not valid.
+    """Executes steps on a state, judges whole plans, and explains failures.
 
     Args:
-        task: a task, or a domain.
-        problem: the problem, when `task` is a domain.
-        state: the state to begin in; the initial state of the problem if None.
-        tolerance: how far a duration may be from what its action demands.
-        epsilon: steps no further apart than this are simultaneous; a tenth of `tolerance` if
-            None, as in VAL.
-        numeric_tolerance: how far numeric conditions may be missed, when `task` is a domain;
-            VAL forgives 0.0001.
-        until: how long time goes by, where anything happens by itself; None: until the last
-            happening of the plan.
+        task: A task, or a domain.
+        problem: The problem, if `task` is a domain.
+        state: The initial state; that of the problem if None.
+        tolerance: The tolerance of durations.
+        epsilon: The largest distance of simultaneous steps; a tenth of `tolerance` if None, as in
+            VAL.
+        numeric_tolerance: The tolerance of numeric conditions, if `task` is a domain; 0.0001 in
+            VAL.
+        until: The time at which processes and events stop; the plan's last happening if None.
 
     Raises:
-        UsageError: a domain without a problem, or a task with one.
+        UsageError: A domain comes without a problem, or a task with one.
     """
 
     def __init__(
@@ -101,16 +100,16 @@ class Validator(Stepper):
         self.epsilon = tolerance / 10 if epsilon is None else epsilon
         self.until = until
         # Operators by the text of the step: plans of one problem repeat their steps, and looking up
-        # a text is quicker than reading it.
+        # a text is faster than parsing it.
         self._by_text: dict[str, Operator] = {}
         self._by_states = is_markovian(task)
-        # Plans that differ in a step from the one before are judged from there.
+        # A plan is judged from the first step that differs from the previous plan.
         self._states_by_text, self._states_by_action = Checkpoints(), Checkpoints()
         self._follower = Follower()
         self._dynamics: Dynamics | None = None
 
     def lasting(self, until: Fraction) -> Validator:
-        """Return a validator from here on that lets time go by until then."""
+        """Return a validator that starts here and lets time pass until `until`."""
         from copy import copy
 
         other = copy(self)
@@ -120,15 +119,16 @@ class Validator(Stepper):
     def check(
         self, plan: Iterable[Step], *, on_failure: OnFailure = OnFailure.STOP
     ) -> ValidationReport:
-        """Say whether a plan leads from here to the goal. The validator itself stays here.
+        """Check whether a plan leads from the current state to the goal.
 
-        A plan with durative actions, or for a task in which time matters, is judged in time;
-        any other is a sequence, numbered on from `step_number`.
+        A plan is judged over time if it has durative actions or the task depends on time. Any other
+        plan is a sequence, whose numbering continues from `step_number`. The validator stays
+        unchanged.
 
         Args:
-            plan: the steps.
-            on_failure: whether to stop at the first failure, or to go on (to MOST_FAILURES) as if
-                the failing step had been skipped, or executed all the same.
+            plan: The steps.
+            on_failure: Whether to stop at the first failure, or to continue (up to MOST_FAILURES)
+                with the failing step skipped or executed anyway.
         """
         plan = tuple(plan)
         try:
@@ -149,7 +149,7 @@ class Validator(Stepper):
             report = self._explained(before, actions[verdict : verdict + 1]).replace(steps=count)
             from hvr.validation.violations import with_step_locations
 
-            # What was executed may have been read in another plan.
+            # Cached operators may carry the locations of another plan's steps.
             return with_step_locations(report, lambda number: actions[number - 1], self.step_number)
         except (ContinuousChangeError, GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(plan), 0, reason=str(error))
@@ -162,17 +162,17 @@ class Validator(Stepper):
         on_failure: OnFailure = OnFailure.STOP,
         lenient: bool = False,
     ) -> ValidationReport:
-        """Read a plan and say whether it is valid.
+        """Read a plan and check whether it is valid.
 
         Args:
-            source: the text of the plan, or the path of its file.
-            file: the name that messages give it.
-            on_failure: see `check`.
-            lenient: see `hvr.pddl.read_plan`.
+            source: The text of the plan, or the path of its file.
+            file: The file name to use in messages.
+            on_failure: See `check`.
+            lenient: See `hvr.pddl.read_plan`.
 
         Raises:
-            DataFileError: the file cannot be read.
-            PddlSyntaxError: it is not a plan.
+            DataFileError: The file cannot be read.
+            PddlSyntaxError: The text is not a plan.
         """
         text = SourceText.read(source, file=file, default="<plan>", lenient=lenient)
         overlooked = _notes(text.warnings)
@@ -211,7 +211,7 @@ class Validator(Stepper):
         return report.replace(notes=(*report.notes, *notes)) if notes else report
 
     def _failed_at(self, plain: PlainPlan, executed_steps: int) -> ValidationReport:
-        # What is behind the step that cannot be executed is not read.
+        # Steps after the failing one are not parsed.
         from hvr.validation.violations import with_step_locations
 
         steps, known, count = plain.steps, self._by_text, len(plain.steps)
@@ -236,7 +236,7 @@ class Validator(Stepper):
     def _explained(
         self, executed: Sequence[Operator], failing: Sequence[GroundAction]
     ) -> ValidationReport:
-        """Say why the step behind some that can be executed cannot, or what the goal lacks."""
+        """Explain why the next step fails, or what the goal lacks, after some applicable steps."""
         try:
             ahead = self._follower.after(self, executed, to_a_step=bool(failing))
             return SequenceRun(ahead, failing, OnFailure.STOP, len(executed)).run()
@@ -248,12 +248,12 @@ class Validator(Stepper):
     ) -> Iterator[
         tuple[int | None, Fraction | None, GroundAction | None, tuple[Atom, ...], tuple[Atom, ...]]
     ]:
-        """Yield what each step of a plan does, up to the first failure.
+        """Yield the effect of each step of a plan, up to the first failure.
 
         Yields:
-            the number of the step (None for a timed initial literal), its time in a temporal plan
-            (the start and the end of a durative action come separately), the action, and the
-            atoms that became true and false.
+            The step number (None for a timed initial literal), its time in a temporal plan (starts
+            and ends of durative actions come separately), the action, and the atoms added and
+            deleted.
         """
         plan = tuple(plan)
         actions = self._sequence(plan)
@@ -270,12 +270,12 @@ class Validator(Stepper):
     def curves(self, plan: Iterable[Step]) -> tuple[Curve, ...]:
         """Return the numeric fluents over the time of a plan, up to the first failure.
 
-        Steps without a time have the times 1, 2, 3 and so on.
+        Untimed steps have the times 1, 2, 3 and so on.
         """
         return self._in_time(tuple(plan)).curves()
 
     def process_spans(self, plan: Iterable[Step]) -> tuple[ProcessSpan, ...]:
-        """Return when which process was active, up to the first failure."""
+        """Return the intervals in which processes were active, up to the first failure."""
         if not self.task.domain.moves:
             return ()
         run = self._in_time(tuple(plan))
@@ -285,7 +285,7 @@ class Validator(Stepper):
     def state_after(self, plan: Iterable[Step], number: int) -> State:
         """Return the state after a step of a plan has ended; 0 is the present state.
 
-        The state before the first failing step, if that comes earlier.
+        If an earlier step fails, return the state before that step.
         """
         plan = tuple(plan)
         if number <= 0:
@@ -300,9 +300,9 @@ class Validator(Stepper):
         return ahead.state
 
     def smaller_epsilon(self, plan: Sequence[Step]) -> Fraction | None:
-        """Return the largest power of ten below `epsilon` with which a plan is valid, if any.
+        """Return the largest power of ten below `epsilon` that makes a plan valid.
 
-        None as well for plans without times, and where no two times are so close.
+        None if there is none, if the plan is untimed, or if no two times are that close.
         """
         times = {Fraction(initial.time) for initial in self.task.problem.timed_init}
         for step in plan:
@@ -339,7 +339,7 @@ class Validator(Stepper):
         return None if order is None else [action_of(plan[index]) for index in order]
 
     def _in_time(self, plan: Sequence[Step] | LazyTimedPlan) -> TemporalRun:
-        # Imported when it is wanted: most plans are sequences, and the command is to start fast.
+        # Lazy import: most plans are sequences, and the command must start fast.
         from hvr.pddl.plan import LazyTimedPlan
         from hvr.validation.temporal import TemporalRun
 
@@ -354,7 +354,6 @@ class Validator(Stepper):
         return HybridRun(self, steps, self._dynamics)
 
     def _operator(self, text: str) -> Operator | None:
-        """Return the operator of what stands in the parentheses of a step, if there is one."""
         operator = self._operator_of(_action(text))
         if operator is None:
             return None
@@ -378,26 +377,25 @@ def validate(
     numeric_tolerance: Fraction = EXACT,
     lenient: bool = False,
 ) -> ValidationReport:
-    """Say whether a plan is valid.
+    """Check whether a plan is valid.
 
     Args:
-        domain: A domain, its text as a string, or its file as a path. A string is never taken
-            for the name of a file, so that texts from elsewhere open none.
-        problem: A problem, its text or its file, likewise.
-        plan: A plan, its text or its file, likewise.
-        tolerance: how far a duration may be from what its action demands.
-        epsilon: steps no further apart than this are simultaneous.
-        numeric_tolerance: how far numeric conditions may be missed; VAL forgives 0.0001.
-        lenient: whether to overlook what leaves the meaning clear.
+        domain: A domain, its text as a string, or its file as a path. A string is never taken for a
+            file name, so untrusted texts open no files.
+        problem: A problem, its text or its file.
+        plan: A plan, its text or its file.
+        tolerance: The tolerance of durations.
+        epsilon: The largest distance of simultaneous steps.
+        numeric_tolerance: The tolerance of numeric conditions; 0.0001 in VAL.
+        lenient: Whether to tolerate slips that leave the meaning clear.
 
     Returns:
-        the report; its outcome is unknown when the input uses a part of PDDL that is not
-        supported.
+        The report; its outcome is unknown if the input uses an unsupported part of PDDL.
 
     Raises:
-        DataFileError: a file cannot be read.
-        UsageError: A string for the domain or problem is no PDDL text.
-        PddlError: a text cannot be used; the message says where and why.
+        DataFileError: A file cannot be read.
+        UsageError: A string for the domain or problem is not PDDL text.
+        PddlError: A text is invalid; the message says where and why.
     """
     warnings: list[Diagnostic] = []
     try:
@@ -431,10 +429,10 @@ def _notes(warnings: Iterable[Diagnostic]) -> tuple[str, ...]:
 
 
 def model_source(source: str | Path, part: str) -> str | Path:
-    """Return the text or the file of a domain or problem, if it can be one.
+    """Return the text or path of a domain or problem after a plausibility check.
 
     Raises:
-        UsageError: The text has no parentheses, such as the name of a file.
+        UsageError: The text has no parentheses, as if it were a file name.
     """
     if isinstance(source, str) and "(" not in source:
         raise UsageError(
@@ -449,7 +447,7 @@ def _action(text: str) -> GroundAction:
 
 
 def with_times(plan: Sequence[Step]) -> list[TimedAction]:
-    """Give steps without a time the times 1, 2, 3 and so on."""
+    """Return a plan whose untimed steps have the times 1, 2, 3 and so on."""
     return [
         step if isinstance(step, TimedAction) else TimedAction(step, Fraction(number))
         for number, step in enumerate(plan, 1)

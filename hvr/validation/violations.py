@@ -1,4 +1,4 @@
-"""The literals to blame when a condition does not hold, and who made them so."""
+"""Explanations of violated conditions: the literals to blame, and the steps that caused them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hvr.validation.happenings import TimedEvent
 
 Blame = dict[Expression, bool]
-"""Ground formulas that have the wrong value, with the value that is wanted."""
+"""Ground formulas that have the wrong value, with the required value."""
 
 Binding = Mapping[str, str]
 
@@ -50,9 +50,9 @@ _DEEPEST_RULE = 4
 
 
 class StateChange(Value):
-    """What one step did: the bits that it flipped, the numbers before and after it.
+    """The changes of one step: flipped bits, and the numbers before and after.
 
-    `gradual`: not at once, but while a process or a durative action went on.
+    `gradual`: a process or durative action changed the numbers over time.
     """
 
     step: StepRef
@@ -63,33 +63,33 @@ class StateChange(Value):
 
 
 class LastChanges:
-    """Which event of a timed plan last changed each bit and number.
+    """The event of a timed plan that last changed each bit and number.
 
     Args:
-        ref: makes a reference to a step of the plan, by its number and whether it is its end.
+        ref: Creates the reference to a step from its number and whether it is the step's end.
     """
 
     def __init__(self, ref: Callable[[int, bool], StepRef]) -> None:
         self._ref = ref
-        # Of a step twice its number, and one more for its end: a reference would be far larger.
+        # Twice the step number, plus one for its end: a StepRef would take far more memory.
         self._bits: dict[int, int | StepRef] = {}
         self._numbers: dict[int, int | StepRef] = {}
 
     def note(self, event: TimedEvent, bits: Iterable[int], numbers: Iterable[int]) -> None:
-        """Note what an event has changed."""
+        """Record the changes of an event of the plan."""
         number = event.number
         by = event.ref if number is None else 2 * number + (event.end is not None)
         self.note_step(by, bits, numbers)
 
     def note_step(self, by: int | StepRef, bits: Iterable[int], numbers: Iterable[int]) -> None:
-        """Note what a step, a process or an event of the world has changed."""
+        """Record the changes of a step, a process or an event of the world."""
         for index in bits:
             self._bits[index] = by
         for index in numbers:
             self._numbers[index] = by
 
     def fork(self) -> LastChanges:
-        """Return a copy that can be noted in without changing this."""
+        """Return an independent copy."""
         copy = LastChanges(self._ref)
         copy._bits, copy._numbers = dict(self._bits), dict(self._numbers)
         return copy
@@ -97,7 +97,7 @@ class LastChanges:
     def of(
         self, bits: Iterable[int], numbers: Iterable[int]
     ) -> tuple[dict[int, StepRef], dict[int, StepRef]]:
-        """Return which steps last changed some bits and numbers, those that any has changed."""
+        """Return the last changes of the given bits and numbers; unchanged ones are omitted."""
         changed = {i: self._read(self._bits[i]) for i in bits if i in self._bits}
         recount = {i: self._read(self._numbers[i]) for i in numbers if i in self._numbers}
         return changed, recount
@@ -116,26 +116,26 @@ def unmet_literals(
     *,
     wanted: bool = True,
 ) -> UnmetLiterals:
-    """Return the fewest literals that keep a formula from holding (or failing), and their past.
+    """Return a smallest set of literals that keep a formula from having a value, computed lazily.
 
-    A conjunction gives those of all its parts, a disjunction or `exists` those of the part with
-    fewest, of a part that actions can repair if there is one. Empty when the formula holds. They
-    are looked for when they are first read.
+    A conjunction contributes the literals of all its parts, a disjunction or `exists` those of the
+    part with the fewest, preferring parts that actions can repair. The result is empty if the
+    formula has the value.
 
     Args:
-        task: the task.
-        bits, values: the state.
-        formula: the formula, whose free variables `binding` binds.
-        newest_first: what has been done, to find who gave the literals their values; it may be
-            gone through more than once.
-        wanted: the value that the formula should have.
+        task: The task.
+        bits, values: The state.
+        formula: The formula.
+        binding: The values of its free variables.
+        newest_first: The changes so far, which may be iterated several times.
+        wanted: The value that the formula should have.
     """
     finder = _Finder(task, bits, values, newest_first)
     return UnmetLiterals(lambda: finder.all(formula, binding, wanted))
 
 
 class _Finder:
-    """Looks for the literals to blame in a state, and for who gave them their values."""
+    """Finds the literals to blame in a state, and the steps that caused their values."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class _Finder:
         self._flips = _Flips(() if isinstance(newest_first, LastChanges) else newest_first)
 
     def all(self, formula: Expression, binding: Binding, wanted: bool) -> Iterable[UnmetLiteral]:
-        """Return the literals to blame for a formula; none where that is not decided."""
+        """Return the literals to blame for a formula; none if that is undecided."""
         try:
             return self._literals(self._blamer.blame(formula, binding, wanted), _DEEPEST_RULE)
         except _UNDECIDED:
@@ -193,7 +193,6 @@ class _Finder:
     def _changes(
         self, blame: Blame, terms: Mapping[Comparison, Iterable[FunctionTerm]]
     ) -> tuple[dict[int, StepRef], dict[int, StepRef]]:
-        """Return who last changed the bits and numbers of some literals."""
         task = self._task
         atoms = [f for f in blame if isinstance(f, Atom) and not task.is_static(f.predicate)]
         bits = dict.fromkeys([task.index(atom) for atom in atoms])
@@ -209,14 +208,14 @@ def _terms(comparison: Comparison) -> Iterable[FunctionTerm]:
 
 
 class _Flips:
-    """Who flipped each bit last. Past steps are read once, and no further than needed."""
+    """The last flip of each bit. Past steps are read once, and only as far back as needed."""
 
     def __init__(self, newest_first: Iterable[StateChange]) -> None:
         self._left = iter(newest_first)
         self._by: dict[int, StepRef] = {}
 
     def of(self, bits: Iterable[int]) -> dict[int, StepRef]:
-        """Return which steps last flipped some bits, those that any has flipped."""
+        """Return the steps that last flipped the given bits; unflipped ones are omitted."""
         missing = {index for index in bits if index not in self._by}
         while missing:
             change = next(self._left, None)
@@ -229,7 +228,6 @@ class _Flips:
 
 
 def _latest(newest_first: Iterable[StateChange], numbers: Iterable[int]) -> dict[int, StepRef]:
-    """Return which steps last changed some numbers."""
     missing = set(numbers)
     recount: dict[int, StepRef] = {}
     for change in newest_first if missing else ():
@@ -247,12 +245,12 @@ def _latest(newest_first: Iterable[StateChange], numbers: Iterable[int]) -> dict
 def with_step_locations(
     report: ValidationReport, step_at: Callable[[int], GroundAction], base: int
 ) -> ValidationReport:
-    """Return a report in which the steps to blame know where they were read.
+    """Return a report whose blamed steps have the locations of the plan that was read.
 
     Args:
-        report: the report.
-        step_at: reads a step of the plan by its number, counted from 1.
-        base: how many steps were executed before the plan.
+        report: The report.
+        step_at: Reads a step of the plan by its 1-based number.
+        base: The number of steps executed before the plan.
     """
 
     def placed(literal: UnmetLiteral) -> UnmetLiteral:
@@ -278,34 +276,34 @@ def _later(one: StepRef, two: StepRef) -> bool:
 
 
 _Measure = tuple[bool, int]
-"""How bad a part is: whether actions cannot repair it, and how many literals it has."""
+"""Badness of a part: whether actions cannot repair it, and the number of its literals."""
 
 
 class _Blamer:
     """Finds the literals to blame in one state.
 
-    A part that is worse than one already found is given up as soon as that is known, and shared
-    parts are looked at once: a rule for a derived atom may be asked about every pair of objects.
+    Branch and bound: a part worse than the best one so far is abandoned, and shared parts are
+    evaluated once, because a rule for a derived atom may be queried for every pair of objects.
     """
 
     def __init__(self, task: Task, bits: int, values: Values) -> None:
         self.task = task
         self.bits = bits
         self.values = values
-        # Of quantified parts: the blame, or that it is worse than a measure.
+        # For each quantified part: its blame, or a lower bound of its badness.
         self._known: dict[tuple[object, ...], Blame | _Measure] = {}
         self._without_instances: dict[int, bool] = {}
         self._outer_literals: dict[int, list[tuple[Atom, bool]]] = {}
         self._parts = Parts()
 
     def blame(self, formula: Expression, binding: Binding, positive: bool) -> Blame:
-        """Return the literals to blame for a formula that does not have the wanted value."""
+        """Return the literals to blame for a formula that does not have the required value."""
         found = run_trampoline(self._blame(formula, binding, positive, None))
         assert found is not None
         return found
 
     def rules(self, atom: Atom, wanted: bool) -> Blame:
-        """Blame the bodies of the rules of a derived atom: the best one, or all that hold."""
+        """Blame the rules of a derived atom: the best one, or all that hold."""
         parts: list[Blame] = []
         for rule in self.task.domain.derived:
             if rule.predicate != atom.predicate:
@@ -321,7 +319,7 @@ class _Blamer:
     def _blame(
         self, formula: Expression, binding: Binding, positive: bool, bound: _Measure | None
     ) -> Steps[Blame | None]:
-        """Return the blame, or None when it is worse than a bound."""
+        """Return the blame, or None if it is worse than a bound."""
         match formula:
             case Atom() | Equal() | Comparison():
                 return self._literal(formula, binding, positive)
@@ -363,10 +361,9 @@ class _Blamer:
     def _every(
         self, parts: list[tuple[Expression, bool]], binding: Binding, bound: _Measure | None
     ) -> Steps[Blame | None]:
-        """Blame all of some parts."""
         found: list[Blame] = [{}] * len(parts)
         later: list[int] = []
-        # Literals first: where they are too many or cannot be repaired, the rest does not matter.
+        # Literals first: they are cheap and may already exceed the bound.
         for place, (part, sign) in enumerate(parts):
             if isinstance(part, Atom | Equal | Comparison):
                 found[place] = self._literal(part, binding, sign)
@@ -409,7 +406,8 @@ class _Blamer:
         self, formula: Forall | Exists, binding: Binding, positive: bool, bound: _Measure | None
     ) -> Steps[Blame | None]:
         if bound is not None and self._may_lack_instances(formula):
-            # What is blamed then may be less than its parts.
+            # Blaming the whole quantifier may be better than blaming its parts: the bound is not
+            # valid.
             bound = None
         exists = isinstance(formula, Exists) == positive
         if bound is not None and not bound[0] and exists and self._impossible(formula, binding):
@@ -460,7 +458,7 @@ class _Blamer:
     ) -> Steps[tuple[Blame | None, bool]]:
         """Return the best instance of a quantifier, and whether there is any instance.
 
-        Of equally good instances the one with more true atoms wins: "The egg is in the fridge,
+        Among equally good instances, the one with more true atoms wins: "The egg is in the fridge,
         which is closed" says more than "the egg is not on the chair".
         """
         best: Blame | None = None
@@ -482,7 +480,7 @@ class _Blamer:
         return best, any_
 
     def _impossible(self, formula: Forall | Exists, binding: Binding) -> bool:
-        """Return whether a static literal, the same in all instances, keeps a part from holding."""
+        """Return whether a static literal, the same in all instances, makes a part false."""
         literals = self._outer_literals.get(id(formula))
         if literals is None:
             inner = {variable.name for variable in formula.variables}
@@ -508,7 +506,7 @@ class _Blamer:
         return known[id(formula)]
 
     def _support(self, formula: Expression, binding: Binding) -> int:
-        """Return how many atoms of a formula that can change are true."""
+        """Return the number of true fluent atoms in a formula."""
         count = 0
         stack = [formula]
         while stack:
@@ -540,12 +538,12 @@ def _union(parts: Iterable[Blame]) -> Blame:
 
 
 def formula_only(part: Blame) -> bool:
-    """Say whether the blame falls on a quantified formula as a whole."""
+    """Return whether the blame falls on a quantified formula as a whole."""
     return any(isinstance(f, Exists | Forall) for f in part)
 
 
 def is_fixed(task: Task, formula: Expression) -> bool:
-    """Say whether no action can change the value of a ground literal."""
+    """Return whether no action can change the value of a ground literal."""
     if isinstance(formula, Comparison):
         terms = [*functions_of(formula.left), *functions_of(formula.right)]
         return all(term.function not in task.fluent_functions for term in terms)
