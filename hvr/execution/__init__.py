@@ -1,10 +1,11 @@
-"""Carry out a plan, watch each step, and recover when the world differs from the prediction.
+"""Carry out plans: execute, compare each step with its prediction, and recover.
 
-This room takes a plan and a world, and hands on the events of the run (`events.py`); the last one,
+The input is a plan and a world; the output is a stream of run events (`events.py`). The last event,
 `Finished`, says whether the goal was reached and what is missing.
 
-Begin with `Executor` in `executor.py`, the loop for all worlds. It knows a world only through the
-protocol `ExecutionWorld` of `recovery.py`, which also holds the recovery strategies. `world.py`
-implements the protocol for kitchens and `facts/` for any PDDL domain; `facts/sentences.py` reads
-goals in words there. `detection.py` and `deviations.py` say what differs, `explanation.py` why.
+Start with `Executor` in `executor.py`, the loop for all worlds. It knows a world only through the
+protocol `ExecutionWorld` in `recovery.py`, which also holds the recovery strategies. `world.py`
+implements the protocol for kitchens and `facts/` for any PDDL domain; `facts/sentences.py` parses
+goals in plain language. `detection.py` and `deviations.py` find differences, `explanation.py` words
+them.
 """

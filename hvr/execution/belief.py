@@ -1,4 +1,4 @@
-"""The robot's belief about the scene, and its updates by sight, by sounds and by prediction."""
+"""The robot's belief about the scene, updated by vision, sound and prediction."""
 
 from __future__ import annotations
 
@@ -15,34 +15,33 @@ from hvr.pddl.model import Atom
 from hvr.worlds.naming import Names
 from hvr.worlds.thor.types import LIDDED, SILENT
 
-# Belief -------------------------------------------------------------------------------------------
-# The robot's belief about the scene: what it sees now, and of the rest what it saw last.
+# The robot's belief about the scene: visible objects as seen now, all others as last seen.
 #
-# A belief never contradicts what is seen now. What is not seen keeps the state it was seen or
-# is expected in: an action that was reported as done is believed to have had its effects.
+# A belief never contradicts the current view. Objects out of view keep their last known or
+# predicted state: a reported success counts as having had the action's effects.
 
 
 class Sight(StrEnum):
-    """The part of an event's metadata that the robot is allowed to see."""
+    """The part of an event's metadata that the robot may see."""
 
     OMNISCIENT = "omniscient"
-    """Everything, wherever it is: AI2-THOR's metadata lists the whole scene."""
+    """The whole scene, as AI2-THOR's metadata lists it."""
     VISIBLE = "visible"
-    """What AI2-THOR calls visible (in view, within 1.5 m, not shut in), what is in the hand,
-    and what is in or on a compact open receptacle that is visible."""
+    """Objects that AI2-THOR calls visible (in view, within 1.5 m, not enclosed), the held object,
+    and the contents of compact open receptacles that are visible.
+    """
     DOORS = "doors"
-    """Everything but what is behind a closed door; that is not known at the beginning, either."""
+    """Everything except the contents of closed receptacles, which are also unknown at the start."""
 
 
 @dataclass(frozen=True)
 class Belief:
-    """A scene graph of which some parts were seen now and others earlier.
+    """A scene graph in which some objects were seen now and others earlier.
 
     Args:
-        scene: every known object as it is believed to be.
-        seen: names of the objects seen now.
-        last_seen: step in which each object was last seen, 0 before the first step; what has
-            never been seen is not in it.
+        scene: Every known object in its believed state.
+        last_seen: Step in which each object was last seen, 0 before the first step. Objects that
+            were never seen are absent.
     """
 
     scene: SceneGraph
@@ -51,10 +50,9 @@ class Belief:
 
 
 def initial_belief(scene: SceneGraph, sight: Sight = Sight.OMNISCIENT) -> Belief:
-    """Return the belief at the start of a run: the robot has been shown the room.
+    """Return the belief at the start of a run, when the robot knows the room.
 
-    With `Sight.DOORS` nobody has opened anything for it: it knows which things there are, and not
-    where those are that it does not see.
+    With `Sight.DOORS`, the robot knows which objects exist, but not the places of unseen ones.
     """
     names = frozenset(scene.objects)
     if sight is Sight.DOORS:
@@ -69,22 +67,17 @@ def initial_belief(scene: SceneGraph, sight: Sight = Sight.OMNISCIENT) -> Belief
 
 
 def not_enclosed(scene: SceneGraph) -> frozenset[str]:
-    """Return the objects that are behind no closed door."""
+    """Return the objects that are not behind a closed door."""
     return frozenset(name for name in scene.objects if not scene.shut_in(name))
 
 
 def seen_objects(
     scene: SceneGraph, visible: Collection[str], large: Collection[str]
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the objects that are seen, and the receptacles that the robot sees into.
+    """Return the visible objects and the receptacles whose whole contents are visible.
 
     Args:
-        scene: all that is there.
-        visible: names of what is in view.
-        large: names of receptacles that are too long to be seen as a whole.
-
-    Returns:
-        names of the objects seen, and of the receptacles whose whole content is seen.
+        large: Names of receptacles too long to be seen as a whole.
     """
     seen = set(visible)
     if scene.held is not None:
@@ -95,7 +88,7 @@ def seen_objects(
     for name, o in scene.objects.items():
         for parent in o.parents[:1]:
             inside.setdefault(parent, []).append(name)
-    # What is in a bowl in an open drawer is seen with the drawer: hence at any depth.
+    # The contents of a bowl in an open drawer are visible with the drawer, so descend at any depth.
     while todo:
         name = todo.pop()
         attributes = scene.objects[name].attributes
@@ -121,18 +114,11 @@ def update_belief(
 ) -> Belief:
     """Return the belief after an action.
 
-    What is seen is as observed. What is not stays as predicted; but if the robot sees all that a
-    receptacle holds, what it believed to be there and does not see is known to be nowhere.
-    What the hand holds is always felt.
+    Seen objects are as observed, unseen objects as predicted. An object that was believed to be in
+    a fully visible receptacle but is not seen there has no known place.
 
     Args:
-        earlier: the belief before.
-        predicted: the believed scene with the effects of the action.
-        observed: all that is there.
-        seen: names of what is seen of it.
-        whole: receptacles whose whole content is seen.
-        step: number of the step.
-        robot: where the robot stands, (x, y, z) in metres.
+        robot: Position of the robot, (x, y, z) in metres.
     """
     objects: dict[str, SceneObject] = {}
     for name, o in observed.objects.items():
@@ -141,12 +127,15 @@ def update_belief(
     for name, o in predicted.objects.items():
         if name in seen:
             continue
+        # A fully visible receptacle would show the object if it were still there.
         gone = bool(o.parents) and o.parents[0] in whole
-        carried = name == predicted.held  # it was in the hand, and the hand feels it no more
+        carried = (
+            name == predicted.held
+        )  # the hand is always felt, so a held object that is not seen has left it
         objects[name] = replace(
             o,
             parents=() if gone or carried else o.parents,
-            in_reach=False,  # what is not seen cannot be used from here
+            in_reach=False,  # unseen objects cannot be used from here
             distance=round(math.dist(robot, o.position), 5),
         )
     scene = observed.replace(objects=MappingProxyType(objects))
@@ -154,24 +143,20 @@ def update_belief(
     return Belief(scene, seen, MappingProxyType(last))
 
 
-# Audio events -------------------------------------------------------------------------------------
-# The belief corrected by audio events, which tell of things out of sight.
+# Audio events reveal changes out of sight.
 
 
 def belief_after_sounds(
     predicted: SceneGraph, before: SceneGraph, heard: Iterable[AudioEvent], room: SceneGraph
 ) -> SceneGraph:
-    """Return the believed scene after listening.
+    """Return the believed scene, corrected by sounds.
 
-    What should have been switched and was not heard is believed to be as before. A sound of
-    which there is but one source in the room tells of that source; where there are several
-    it confirms what was expected of one of them, and says nothing else.
+    A switch that should have been heard and was not is believed to be unchanged. A sound with a
+    single possible source in the room identifies that source. If it has several, it
+    only confirms an expected change.
 
     Args:
-        predicted: the believed scene with the effects of the action.
-        before: the believed scene before it.
-        heard: the sounds.
-        room: names of objects and their types; their states are not looked at.
+        room: The objects of the room; only their names and types are used.
     """
     sounds = set(heard)
     objects = dict(predicted.objects)
@@ -184,16 +169,17 @@ def belief_after_sounds(
         on = bool(now.attributes.get("isToggled"))
         if then is None or bool(then.attributes.get("isToggled")) == on:
             continue
-        # A knob is heard by its burner.
+        # Knobs are silent: switching a knob sounds like its burner.
         kind = now.object_type
         if kind in SILENT and name in partner and partner[name] in objects:
             kind = objects[partner[name]].object_type
+        # Switching makes a sound, so silence means that the switch did not move.
         if AudioEvent(SoundKind.TURNED_ON if on else SoundKind.TURNED_OFF, kind) not in sounds:
             objects[name] = _set(now, "isToggled", not on)
     for sound in sounds:
         names = sources.get(sound.object_type, [])
         if len(names) != 1 or names[0] not in objects:
-            continue
+            continue  # several objects could have made this sound
         o = objects[names[0]]
         if sound.noise in (SoundKind.TURNED_ON, SoundKind.TURNED_OFF):
             objects[o.name] = _set(o, "isToggled", sound.noise is SoundKind.TURNED_ON)
@@ -208,11 +194,10 @@ def _set(o: SceneObject, key: str, value: bool) -> SceneObject:
     return replace(o, attributes=MappingProxyType({**o.attributes, key: value}))
 
 
-# Prediction ---------------------------------------------------------------------------------------
-# Prediction: the effects of an action, carried over from PDDL atoms to a scene graph.
+# The effects of an action, transferred from PDDL atoms to a scene graph.
 #
-# Used where a scene graph of what is expected is needed: for what the robot does not see, and
-# to tell surprising readings of a noisy sensor from expected ones.
+# Needed for objects out of sight, and to tell a noisy sensor's surprising readings from expected
+# ones.
 
 
 def predict(
@@ -224,14 +209,10 @@ def predict(
 ) -> SceneGraph:
     """Return the scene graph after the effects of an action.
 
-    Predicates without a counterpart in a scene graph (`near`, the history marks) are left out.
+    Predicates without a counterpart in a scene graph (`near`, history marks) are ignored.
 
     Args:
-        scene: before the action.
-        added: atoms that become true.
-        deleted: atoms that become false.
-        names: has the names of the pieces of what is cut.
-        fields: the attributes behind the predicates.
+        names: Names of the scene, including the pieces of sliced objects.
     """
     objects = dict(scene.objects)
     held = scene.held
@@ -239,7 +220,7 @@ def predict(
         held = None if atom.predicate == "holding" and held == atom.args[0] else held
         if atom.args and atom.args[0] in objects:
             objects[atom.args[0]] = _without(objects[atom.args[0]], atom, fields)
-    # Pieces come first: other atoms may be about them.
+    # Create pieces first: other atoms may refer to them.
     for atom in sorted(added, key=lambda a: a.predicate != "present"):
         if not atom.args:
             continue
@@ -290,9 +271,9 @@ def _with_attribute(o: SceneObject, key: str, value: Any) -> SceneObject:
 
 
 def _pieces(name: str, objects: Mapping[str, SceneObject], names: Names) -> dict[str, SceneObject]:
-    """Return a piece that cutting has just made, with all others of the same thing, at its place.
+    """Return all pieces of a newly cut object, at its place.
 
-    All, because a plan names one piece and the robot gets them all at once.
+    A plan names one piece, but cutting produces all of them at once.
     """
     source = names.source(name) if name in names else None
     whole = objects.get(source) if source is not None else None

@@ -1,12 +1,11 @@
-"""Detection of deviations: what was expected against what was observed, after one step.
+"""Detection of deviations: compare the expected and the observed outcome of one step.
 
-Nothing here acts or remembers.
+The functions here neither act nor keep state.
 
-A step that was refused should have changed nothing, so it is compared with the state before
-it; a step that was done is compared with what the domain says it does. Each difference is
-explained once, by the first of these that fits: what was in the hand is not there any more;
-the action was refused; the action did not do what it should; what is left was changed by
-somebody else, or had been believed wrongly.
+A refused step should have changed nothing and is compared with the state before it. A
+completed step is compared with the effects that the domain predicts. Each difference gets one
+explanation, the first that fits: the held object was lost; the action was refused; an effect did
+not occur; another agent changed the rest, or the belief was wrong.
 """
 
 from __future__ import annotations
@@ -34,18 +33,12 @@ from hvr.worlds.thor.types import FLOOR
 def detect(
     step: int, action: GroundAction, expected: Expected, observed: Observed
 ) -> tuple[Deviation, ...]:
-    """Return every deviation from the expected outcome of one step.
-
-    Args:
-        step: its number in the run.
-        action: what was done.
-        expected: the state before it, and the state that it should lead to.
-        observed: what was observed after it.
-    """
+    """Return every deviation from the expected outcome of one step."""
     differences = UnexplainedDifferences(action, expected, observed)
     if observed.success and not differences:
         return ()
     search = _Search(step, differences)
+    # The order matters: each search removes the differences that it explains.
     search.dropped()
     if observed.success:
         search.own_effects()
@@ -56,26 +49,14 @@ def detect(
 
 
 def not_applicable(step: int, action: GroundAction, observed: Observed) -> Deviation:
-    """Return the deviation of a step that is not attempted, because a precondition does not hold.
-
-    Args:
-        step: the number that it would have had.
-        action: the step.
-        observed: the observed state, with the literals that are `unmet`.
-    """
+    """Return the deviation of a step that is not attempted because a precondition does not hold."""
     finding = classify_refusal(action, observed)
     text = Explanation(action, ()).sentence(finding)
     return Deviation(finding.kind, Side.PRE, finding.literals, step, action, text, finding.objects)
 
 
 def goal_unmet(step: int, unmet: Iterable[Expression], wording: Wording | None = None) -> Deviation:
-    """Return the deviation of a plan that was carried out and did not reach its goal.
-
-    Args:
-        step: the number of its last step.
-        unmet: the literals that the goal still needs.
-        wording: says what holds; hvr's own if None.
-    """
+    """Return the deviation of a completed plan that did not reach its goal."""
     literals = tuple(unmet)
     finding = RawDeviation(DeviationKind.GOAL_UNMET, literals, subjects(literals))
     text = Explanation(None, (), wording).sentence(finding)
@@ -85,13 +66,7 @@ def goal_unmet(step: int, unmet: Iterable[Expression], wording: Wording | None =
 def predicted_failure(
     step: int, report: ValidationReport, wording: Wording | None = None
 ) -> Deviation:
-    """Return the deviation of a plan that a harmless looking difference has made impossible.
-
-    Args:
-        step: the number of the last step that was done.
-        report: the validator's report on the rest of the plan.
-        wording: says what holds; hvr's own if None.
-    """
+    """Return the deviation of a plan that a seemingly harmless difference has invalidated."""
     broken = report.failure
     literals = (
         ()
@@ -108,12 +83,10 @@ def predicted_failure(
 
 @dataclass
 class _Search:
-    """Explains the differences of one step, one kind of deviation after the other.
+    """Explain the differences of one step, one kind of deviation after another.
 
     Args:
-        step: number of the step.
-        left: the differences that are not explained yet; each explanation takes out its own.
-        deviations: the explanations so far.
+        left: The unexplained differences; each explanation removes the ones that it covers.
     """
 
     step: int
@@ -125,16 +98,16 @@ class _Search:
         self.expected, self.observed = self.left.expected, self.left.observed
 
     def dropped(self) -> None:
-        """Explain what should still be in the hand, and is not.
+        """Explain objects that should still be in the hand but are not.
 
-        First, since the hand explains the most: where the thing lies now, what it broke into, and
-        why the action was refused.
+        This comes first because a lost object explains the most: where it lies now, the pieces it
+        broke into, and why the action was refused.
         """
         for atom in sorted(self.left.missing, key=str):
             if atom.predicate != "holding" or atom not in self.expected.before:
                 continue
             if self._used_up(atom):
-                continue
+                continue  # the action itself empties the hand
             name, now = atom.args[0], self._place_of(atom.args[0])
             instead = [a.args[0] for a in self.left.unexpected if a.predicate == "holding"]
             kind = DeviationKind.WRONG_OBJECT if instead else DeviationKind.DROPPED
@@ -146,7 +119,7 @@ class _Search:
     def refused(self) -> None:
         """Explain a refusal, unless a change of the room does.
 
-        If a precondition is among the differences, somebody has undone it; that explains the
+        Another agent has undone any precondition that is among the differences. That explains the
         refusal, and `the_rest` reports it.
         """
         unmet = set(self.observed.unmet)
@@ -156,11 +129,11 @@ class _Search:
             return
         observed = replace(self.observed, unmet=()) if halfway else self.observed
         self._add(classify_refusal(self.action, observed), Side.PRE)
-        if halfway:  # what it has done so far is no deviation of its own
+        if halfway:  # its partial effects are not deviations of their own
             self.left.forget(self.left.touched())
 
     def own_effects(self) -> None:
-        """Explain which effects of an action that was reported as done are not to be seen."""
+        """Explain effects that are not visible although the action was reported as done."""
         effects, differences = self.left.effects(), self.left.literals
         wrong = [e for e in effects if e in differences]
         if not wrong:
@@ -174,7 +147,9 @@ class _Search:
                 for e in effects
                 if self._seen(atom_of(e))
                 and (atom_of(e).predicate != "near" or len(effects) == 1)
-                and not (isinstance(e, Not) and atom_of(e).predicate in drifting)  # in its own time
+                and not (
+                    isinstance(e, Not) and atom_of(e).predicate in drifting
+                )  # drifts back in its own time
             ]
             nothing = all(e in wrong for e in main) and not self._changed_at(touched)
             kind = DeviationKind.NO_EFFECT if nothing else DeviationKind.WRONG_EFFECT
@@ -182,13 +157,14 @@ class _Search:
         self._add(finding, Side.POST)
         hand = any(atom_of(e).predicate == "holding" for e in wrong)
         self.left.forget(touched | set(finding.objects), hand=hand, only=self.expected.effects)
-        if finding.kind is DeviationKind.DROPPED:  # and what it broke into
+        if finding.kind is DeviationKind.DROPPED:  # also covers the pieces it broke into
             self.left.forget(finding.objects)
         if finding.kind is DeviationKind.WRONG_OBJECT:
+            # The action's effects on the other object, whichever they are, have the same cause.
             self.left.forget(None, only=self.expected.effects)
 
     def the_rest(self) -> None:
-        """Explain what the action has nothing to do with, together what hangs together."""
+        """Explain the remaining differences, grouped by likely common cause."""
         for literals in self.left.groups():
             names = subjects(literals) or ("hand",)
             last = self.observed.last_seen.get(names[0])
@@ -203,7 +179,7 @@ class _Search:
     def _kind_of_rest(
         self, literals: Iterable[Expression], name: str, last: int | None
     ) -> DeviationKind:
-        # With an older sighting nobody need have changed anything: the belief was wrong.
+        # An older sighting needs no other agent: the belief may have been wrong all along.
         seen = self.observed.seen
         if seen is not None and last is not None and last < self.step - 1:
             return DeviationKind.MISPERCEIVED if name in seen else DeviationKind.MISSING_OBJECT
@@ -215,9 +191,7 @@ class _Search:
         return DeviationKind.WRONG_EFFECT if own else DeviationKind.CHANGED_BY_OTHERS
 
     def _used_up(self, atom: Atom) -> bool:
-        """Return whether the action itself takes a thing out of the hand, and has begun to: an egg
-        is cracked.
-        """
+        """Return whether the action itself has consumed the held object, like a cracked egg."""
         gone = Atom("present", atom.args)
         return (
             atom not in self.expected.after
@@ -229,13 +203,13 @@ class _Search:
         return any(self._used_up(a) for a in self.left.missing if a.predicate == "holding")
 
     def _wrong_object(self, wrong: Iterable[Expression]) -> RawDeviation | None:
-        """Return the deviation if another object had the effect: the wrong burner is on."""
-        # Things that the plan does not name are in `lost` and `gained` only.
+        """Return the deviation if another object had the effect, such as the wrong burner."""
+        # Objects that the plan does not name appear only in `lost` and `gained`.
         before = self.expected.before | self.observed.lost
         gained = self.left.unexpected | self.observed.gained
         lost = self.left.missing | self.observed.lost
         unsaid = {"near", "present"} | self.observed.sorts.remembered
-        # What was done to it says more than where it is.
+        # A changed state identifies the object better than a changed place, so try states first.
         for literal in sorted(wrong, key=lambda e: atom_of(e).predicate in PLACE_PREDICATES):
             meant = atom_of(literal)
             if not meant.args or meant.predicate in unsaid:
@@ -251,9 +225,7 @@ class _Search:
         return None
 
     def _fell(self, wrong: Iterable[Expression]) -> RawDeviation | None:
-        """Return the deviation if what was taken or put is neither where it was nor where it should
-        be.
-        """
+        """Return the deviation if a moved object is at neither its old nor its intended place."""
         for literal in wrong:
             if not isinstance(literal, Atom) or literal.predicate not in PLACE_PREDICATES | {
                 "holding"
@@ -300,10 +272,10 @@ class _Search:
         return o.parents[:1] if o is not None else ()
 
     def _changed_at(self, names: Collection[str]) -> bool:
-        """Return whether something that the action can change has changed about some objects.
+        """Return whether a predicate that the action can change has changed for some objects.
 
-        Warmth goes by itself and being near follows from where the robot stands, so neither
-        shows that the action did anything.
+        Temperature drifts by itself and `near` follows from the robot's position, so neither shows
+        that the action had an effect.
         """
         return any(
             not set(a.args).isdisjoint(names)

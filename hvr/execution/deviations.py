@@ -1,4 +1,4 @@
-"""Deviations: the differences between expected and observed states, grouped by their objects."""
+"""Deviations: differences between expected and observed states, grouped by object."""
 
 from __future__ import annotations
 
@@ -13,67 +13,60 @@ from hvr.pddl.model import Atom, Comparison, Expression, GroundAction, Not, Traj
 from hvr.values import Value
 from hvr.worlds.thor.skills import SHUFFLE
 
-# Failures -----------------------------------------------------------------------------------------
-# Deviations as values: one for every difference between a run and the domain that counts.
-#
-# They know nothing of how they were found (`detection`) or what is done about them
-# (`recovery`); they can be compared, printed and written as JSON.
+# One value for each relevant difference between a run and its domain. Deviations do not know how
+# they were found (`detection`) or handled (`recovery`).
 
 
 class DeviationKind(StrEnum):
     """The kind of a deviation."""
 
     DROPPED = "dropped"
-    """What was in the hand is not there any more, and no action put it down."""
+    """The held object is no longer in the hand, and no action put it down."""
     ACTION_FAILED = "action failed"
-    """The environment refused the action, and none of the kinds below says why."""
+    """The environment refused the action for none of the reasons below."""
     BLOCKED = "blocked"
-    """The object is there, but cannot be reached, seen or grasped: something is in the way."""
+    """The object is present but obstructed: it cannot be reached, seen or grasped."""
     OCCUPIED = "occupied"
-    """The receptacle has no room: something else is in or on it."""
+    """The receptacle has no room because of other objects in or on it."""
     WRONG_OBJECT = "wrong object"
-    """The action had its effect, on another object than the one meant."""
+    """The action affected another object than the intended one."""
     MISSING_PRECONDITION = "missing precondition"
-    """The action needs something that does not hold: a step before it is missing or undone."""
+    """A precondition does not hold: an earlier step is missing or was undone."""
     NO_EFFECT = "no effect"
-    """The action was reported as done, and nothing of what it should do is to be seen."""
+    """The action was reported as done, but none of its effects is visible."""
     WRONG_EFFECT = "wrong effect"
-    """The action did only a part of what it should do, or something that it should not."""
+    """The action had only some of its effects, or an unexpected one."""
     CHANGED_BY_OTHERS = "changed by others"
-    """Something changed that the action has nothing to do with."""
+    """Something unrelated to the action changed."""
     MISPERCEIVED = "misperceived"
-    """What was believed of something not in view turns out to be otherwise."""
+    """The belief about an object out of view turns out to be wrong."""
     MISSING_OBJECT = "missing object"
-    """An object is not where it was believed to be, and nowhere else to be seen."""
+    """An object is not at its believed place and is not visible anywhere else."""
     GOAL_UNMET = "goal unmet"
-    """All steps of the plan were done, and the goal does not hold."""
+    """All steps of the plan were done, but the goal does not hold."""
     CONSTRAINT_BROKEN = "constraint broken"
-    """Something that was to be kept throughout is no longer so, and nothing can repair it."""
+    """A trajectory constraint is violated beyond repair."""
 
 
 class Side(StrEnum):
     """The side of an action that was violated."""
 
     PRE = "pre"
-    """A precondition: what had to hold before the action."""
+    """A precondition, which had to hold before the action."""
     POST = "post"
-    """A postcondition: what had to hold after it, its effects and what should have stayed."""
+    """A postcondition: an effect, or a fact that should have stayed the same."""
 
 
 class Deviation(Value):
-    """One deviation of the observed outcome from the one that the domain predicts.
+    """One deviation of the observed outcome from the predicted one.
 
     Args:
-        kind: its kind.
-        side: whether a pre- or a postcondition is violated.
-        literals: the violated condition: PDDL literals that should hold and were seen not
-            to. Empty only where the environment refused an action and nothing that the
-            domain knows was violated.
-        step: number of the step in the run, from 1; the step after which it was noticed.
-        action: the action of that step; None where the goal of a finished plan is unmet.
-        explanation: one sentence.
-        objects: names of the objects that it is about, the most telling first.
-        evidence: sounds and messages that speak for it, in words.
+        literals: The violated condition: PDDL literals that should hold but do not. Empty only if
+            the environment refused an action without violating anything in the domain.
+        step: 1-based number of the step, or of the step after which the deviation was noticed.
+        action: The action of that step; None if the goal of a finished plan is unmet.
+        objects: Names of the objects involved, most relevant first.
+        evidence: Sounds and messages that support the explanation.
     """
 
     kind: DeviationKind
@@ -86,7 +79,7 @@ class Deviation(Value):
     evidence: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the deviation as JSON values."""
         return {
             "kind": self.kind.value,
             "side": self.side.value,
@@ -100,7 +93,7 @@ class Deviation(Value):
 
 
 def constraint_broken(constraint: Trajectory, step: int, action: GroundAction | None) -> Deviation:
-    """Return the deviation of a constraint that is broken."""
+    """Return the deviation of a broken trajectory constraint."""
     formula = constraint.formulas[0]
     wanted = formula if constraint.operator == "always" else Not(formula)
     return Deviation(
@@ -113,17 +106,14 @@ def constraint_broken(constraint: Trajectory, step: int, action: GroundAction | 
     )
 
 
-# Compare ------------------------------------------------------------------------------------------
 # The difference between an expected and an observed state, as facts.
 
 
 class Difference(Value):
-    """Facts in which the world differs from what the domain predicts.
+    """Facts in which the world differs from the domain's prediction.
 
     Args:
-        missing: expected to hold and not seen to.
-        unexpected: seen to hold and not expected to.
-        numbers: values that were expected, as `(= (fuel t1) 3)`, and are others.
+        numbers: Expected values that differ, such as `(= (fuel t1) 3)`.
     """
 
     missing: tuple[Atom, ...] = ()
@@ -134,7 +124,7 @@ class Difference(Value):
         return bool(self.missing or self.unexpected or self.numbers)
 
     def explain(self) -> str:
-        """Return one line with what was expected and what was seen instead."""
+        """Return the expected and the observed facts on one line."""
         parts = []
         if self.missing or self.numbers:
             parts.append("expected " + " ".join(map(str, (*self.missing, *self.numbers))))
@@ -143,7 +133,7 @@ class Difference(Value):
         return "; ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the difference as JSON values."""
         numbers = {"numbers": [str(value) for value in self.numbers]} if self.numbers else {}
         return {
             "missing": [str(atom) for atom in self.missing],
@@ -157,8 +147,8 @@ def compare_states(
 ) -> Difference:
     """Compare two states over the same objects.
 
-    Being near is one-sided: what the robot means to be near must be in reach, in the hand, or
-    so close that a step or a look suffices, but more may be in reach than it means to use.
+    `near` is one-sided: an object that the robot means to use must be in reach, held, or at most
+    a step or a look away, but more objects may be in reach.
     """
     expected, observed = frozenset(expected), frozenset(observed)
     missing = [a for a in expected - observed if a.predicate != "near"]
@@ -171,34 +161,27 @@ def compare_states(
     return Difference(tuple(sorted(missing, key=str)), tuple(sorted(unexpected, key=str)))
 
 
-# Differences --------------------------------------------------------------------------------------
-# The differences of one step that call for an explanation, grouped by what they are about.
+# The differences of one step that need an explanation, grouped by object.
 
 PLACE_PREDICATES = frozenset({"on", "in"})
-"""Predicates that say where something is."""
+"""Predicates that state an object's place."""
 
 
 @dataclass
 class UnexplainedDifferences:
-    """Facts that are not as they should be and have not been explained yet.
+    """Differences of one step that have not been explained yet.
 
-    Two things do not count. Something hot or cold may be so no longer, or still (it cools and
-    warms by itself, in its own time); and what the action does not name may be out of reach (the
-    robot moved).
-
-    Args:
-        action: the action of the step.
-        expected: the state before it, and the one that it should lead to.
-        observed: what was observed after it.
+    Two kinds of difference do not count: temperatures, which drift in their own time, and the reach
+    of objects that the action does not name, since the robot has moved.
     """
 
     action: GroundAction
     expected: Expected
     observed: Observed
     missing: set[Atom] = field(default_factory=set, init=False)
-    """Atoms that should hold, and are seen not to."""
+    """Atoms that should hold but do not."""
     unexpected: set[Atom] = field(default_factory=set, init=False)
-    """Atoms that are seen to hold, and should not."""
+    """Atoms that hold but should not."""
 
     def __post_init__(self) -> None:
         expected, observed = self.expected, self.observed
@@ -223,13 +206,13 @@ class UnexplainedDifferences:
 
     @property
     def literals(self) -> frozenset[Expression]:
-        """The differences as the literals that should hold."""
+        """The differences, as the literals that should hold."""
         return frozenset({*self.missing, *(Not(a) for a in self.unexpected)})
 
     def effects(self) -> list[Expression]:
         """Return the literals that the action should have made true.
 
-        Being near counts only for what the action names: where the robot stands follows.
+        `near` counts only for objects that the action names; the robot's position decides the rest.
         """
         before, after = self.expected.before, self.expected.after
         new: list[Expression] = [
@@ -253,12 +236,12 @@ class UnexplainedDifferences:
         hand: bool = False,
         only: Collection[str] | None = None,
     ) -> None:
-        """Remove the differences that are explained.
+        """Remove explained differences.
 
         Args:
-            names: facts about these objects, and about nothing; None for all objects.
-            hand: and all facts that name nothing: those about the robot's hand.
-            only: but facts of these predicates only.
+            names: Remove facts about these objects and facts without arguments; None means all.
+            hand: Also remove all facts without arguments, which describe the robot's hand.
+            only: Predicates to which the removal is limited; None for all.
         """
 
         def explained(a: Atom) -> bool:
@@ -271,12 +254,11 @@ class UnexplainedDifferences:
         self.unexpected = {a for a in self.unexpected if not explained(a)}
 
     def groups(self) -> Iterator[tuple[Expression, ...]]:
-        """Yield the differences, together those that may have one cause.
+        """Yield the differences, grouped by likely common cause.
 
-        Those about one object belong together, and those about a switch and what it switches, and
-        about a thing and what it is or was on or in.
+        One group holds the facts about an object, its switch, and its current or former place.
         """
-        # Disjoint sets of objects, each known by its root; sorted input keeps the order fixed.
+        # Union-find over objects; sorted input keeps the order of the groups deterministic.
         joined: dict[str, str] = {}
 
         def root(name: str) -> str:
@@ -302,7 +284,7 @@ class UnexplainedDifferences:
         yield from map(tuple, groups.values())
 
     def places(self, name: str) -> set[str]:
-        """Return the objects that an object is or was directly on or in."""
+        """Return the current and former direct supports of an object."""
         observed = self.observed
         atoms = (*self.expected.before, *observed.atoms, *observed.gained, *observed.lost)
         return {a.args[1] for a in atoms if a.predicate in PLACE_PREDICATES and a.args[0] == name}
@@ -322,7 +304,7 @@ class UnexplainedDifferences:
         return not (own and not within.isdisjoint(atom.args))
 
     def _within(self, names: set[str]) -> frozenset[str]:
-        """Return objects, what they switch, and all that is or was on or in these at any depth."""
+        """Return the objects, everything they control, and all current and former contents."""
         inside: dict[str, set[str]] = {}
         for switch, switched in self.observed.scene.controls:
             inside.setdefault(switch, set()).add(switched)
@@ -341,13 +323,13 @@ class UnexplainedDifferences:
 
 
 def atom_of(literal: Expression) -> Atom:
-    """Return the atom of a literal; of another formula, one that is named by its text."""
+    """Return the atom of a literal, or an atom named after the text of any other formula."""
     atom = literal.operand if isinstance(literal, Not) else literal
     return atom if isinstance(atom, Atom) else Atom(str(atom))
 
 
 def subjects(literals: Iterable[Expression]) -> tuple[str, ...]:
-    """Return the objects that literals are about: what is somewhere before where it is."""
+    """Return the objects in literals, first arguments before the others."""
     atoms = [atom_of(literal) for literal in literals]
     first = [a.args[0] for a in atoms if a.args]
     others = [n for a in atoms for n in a.args[1:]]

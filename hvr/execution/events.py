@@ -1,4 +1,4 @@
-"""The events of a run, as values: the same ones are shown, traced and tested."""
+"""Events of a run: the values that are displayed, recorded and tested."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from hvr.values import Value
 
 
 class Understood(Value):
-    """The request has become a goal.
+    """The request has been parsed as a goal.
 
     Args:
-        stages: PDDL conditions that are wanted, to be reached in this order.
-        ends: how things shall be left besides, by preference.
-        notes: what was assumed, one sentence each.
-        said: each stage in plain words.
-        unread: content words of the request that are in none of them.
-        reader: who read the request: the grammar, or the learnt reader with its head.
+        stages: PDDL conditions to reach, in this order.
+        ends: Preferred final conditions.
+        notes: Assumptions, one sentence each.
+        said: Paraphrase of each stage.
+        unread: Content words of the request that no stage covers.
+        reader: The parser that understood the request: the grammar, or the learnt reader and its
+            head.
     """
 
     stages: tuple[str, ...]
@@ -33,7 +34,7 @@ class Understood(Value):
     reader: str = "grammar"
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the event as JSON values."""
         return {
             "event": "understood",
             "stages": list(self.stages),
@@ -49,12 +50,9 @@ class PlanReady(Value):
     """A plan was found and validated.
 
     Args:
-        plan: the plan.
-        report: what the validator says of it.
-        objects: names of the objects of its problem.
-        first_step: number of its first step in the run.
-        seconds: wall time of making and validating it.
-        looking_for: things that it opens a place to look for; empty for a plan for the goal.
+        first_step: Number of its first step in the run.
+        seconds: Wall time of planning and validation.
+        looking_for: Objects that the plan opens a place to find; empty for a plan for the goal.
     """
 
     plan: Plan
@@ -65,7 +63,7 @@ class PlanReady(Value):
     looking_for: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the event as JSON values."""
         looking = {"looking_for": list(self.looking_for)} if self.looking_for else {}
         return {
             "event": "plan",
@@ -81,19 +79,15 @@ class StepDone(Value):
     """A step was validated, executed and observed.
 
     Args:
-        number: of the step in the run, from 1.
-        action: the action.
-        block: number of its block in the plan.
-        success: the environment reported success.
-        error: its message if not.
-        difference: how the observed state differs from the expected one.
-        sent: the environment's own actions.
-        failures: the deviations, each difference explained once.
-        sounds: what was heard.
-        not_seen: effects that are believed and were not seen.
-        looks: how often it was looked again to be sure.
-        changed: literals that hold since the step, and did not before; of worlds of facts only.
-        time: The time at which it was done; None in worlds without time.
+        number: 1-based number of the step in the run.
+        block: Index of the step's block in the plan.
+        success: Whether the environment reported success.
+        error: Message of the environment on failure.
+        failures: Deviations; each explains different facts.
+        not_seen: Effects that are believed but were not seen.
+        looks: Number of additional looks.
+        changed: Literals that became true in this step; only in worlds of facts.
+        time: Time of the step; None in worlds without time.
     """
 
     number: int
@@ -112,11 +106,11 @@ class StepDone(Value):
 
     @property
     def as_expected(self) -> bool:
-        """Whether everything went as the domain says, but for what changes by itself."""
+        """Whether the step had its expected outcome, apart from facts that drift by themselves."""
         return self.success and not self.failures
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the event as JSON values."""
         changed = {"changed": [str(literal) for literal in self.changed]} if self.changed else {}
         return {
             "event": "step",
@@ -137,12 +131,12 @@ class StepDone(Value):
 
 
 class Noticed(Value):
-    """Deviations that no executed step shows: a step that cannot be tried, an unmet goal."""
+    """Deviations outside an executed step: an inapplicable step or an unmet goal."""
 
     failures: tuple[Deviation, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the event as JSON values."""
         return {"event": "noticed", "failures": [f.to_json() for f in self.failures]}
 
 
@@ -151,9 +145,9 @@ class Recovery(Value):
 
     Args:
         rung: Name of the strategy.
-        reason: the deviation in a sentence.
-        outcome: what came of it: `worked`, `failed`, a new plan, or why there is none.
-        step: number of the step after which it was used.
+        reason: The deviation, as a sentence.
+        outcome: `worked`, `failed`, the new plan, or why there is none.
+        step: Number of the step after which it was used.
     """
 
     rung: str
@@ -162,7 +156,7 @@ class Recovery(Value):
     step: int
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the event as JSON values."""
         return {
             "event": "recovery",
             "rung": self.rung,
@@ -173,13 +167,13 @@ class Recovery(Value):
 
 
 class Replanning(Value):
-    """The rest of the plan no longer works; a new one is made from what is seen."""
+    """The rest of the plan no longer works, so a new plan is made from the observed state."""
 
     reason: str
     attempt: int
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the event as JSON values."""
         return {"event": "replanning", "attempt": self.attempt, "reason": self.reason}
 
 
@@ -187,14 +181,11 @@ class Finished(Value):
     """The run has ended.
 
     Args:
-        reached: the goal holds in what the environment shows.
-        steps: how many steps were executed.
-        replans: how often a new plan was made.
-        reason: why the goal was not reached, else empty.
-        unmet: what is missing for the goal.
-        remains: the same in sentences.
-        failures: how many deviations of each kind were noticed.
-        recoveries: how often each recovery strategy was used.
+        reached: Whether the goal holds in the environment's report.
+        reason: Why the goal was not reached; empty if it was.
+        remains: The unmet literals as sentences.
+        failures: Number of deviations by kind.
+        recoveries: Number of uses by recovery strategy.
     """
 
     reached: bool
@@ -207,7 +198,7 @@ class Finished(Value):
     recoveries: tuple[tuple[str, int], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the event as JSON values."""
         return {
             "event": "finished",
             "reached": self.reached,

@@ -1,10 +1,9 @@
-"""The loop: plan, validate, act, look, then go on or recover.
+"""The execution loop: plan, validate, act, observe, then continue or recover.
 
-Every step is validated before it is executed, and the state seen after it is compared with
-the state that the domain predicts. Where they differ and the rest of the plan would no longer
-work, the recovery strategies are tried (`hvr.execution.recovery`): first those that keep
-the plan, since a new one costs most and gives up what has been planned; then room is made, and
-only then is the stage planned anew.
+Every step is validated before it is executed, and the observed state is compared with the
+prediction. Where they differ and the rest of the plan would fail, recovery strategies are tried
+(`hvr.execution.recovery`): first those that keep the plan, since replanning is the most expensive
+and discards work. Next, room is made; the stage is planned anew only if that does not help.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic
 
 from hvr.errors import (
@@ -57,13 +56,9 @@ class Executor(Generic[Goal]):
     """The loop that carries out the stages of a goal.
 
     Args:
-        world: the world to act in.
-        policy: makes the plans; its strategies say how it recovers.
-        listen: called with each event as it happens.
-        planned: called with each plan and its problem, before it is executed.
-        max_replans: most new plans of a run.
-        max_tries: how often a strategy that keeps the plan may be used for the same step; with 0 a
-            new plan is made at once.
+        policy: Makes the plans and lists its recovery strategies.
+        planned: Called with each plan before it is executed.
+        max_tries: Maximum uses of a plan-keeping strategy for the same step; 0 replans at once.
     """
 
     world: ExecutionWorld
@@ -72,22 +67,17 @@ class Executor(Generic[Goal]):
     planned: PlanListener
     max_replans: int = 3
     max_tries: int = 1
-    steps: int = field(default=0, init=False)
-    replans: int = field(default=0, init=False)
-    _done: int = field(default=0, init=False)  # steps since the last new plan
-    _failures: Counter[str] = field(default_factory=Counter, init=False)
-    _avoid: frozenset[str] = field(default=frozenset(), init=False)
-    _closing: tuple[str, ...] = field(default=(), init=False)  # the place looked into last
-    _shut: frozenset[str] = field(default=frozenset(), init=False)  # places that did not open
-    _constraints: ConstraintMonitor = field(
-        default_factory=ConstraintMonitor, init=False
-    )  # of the stage
-    _run_constraints: ConstraintMonitor = field(
-        default_factory=ConstraintMonitor, init=False
-    )  # of the whole run
-    _broken: list[Deviation] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
+        self.steps = self.replans = 0
+        self._done = 0  # steps since the last new plan
+        self._failures = Counter[str]()
+        self._avoid = frozenset[str]()
+        self._closing: tuple[str, ...] = ()  # the place opened last
+        self._shut = frozenset[str]()  # places that could not be opened
+        self._constraints = ConstraintMonitor()  # of the stage
+        self._run_constraints = ConstraintMonitor()
+        self._broken: list[Deviation] = []
         strategies = self.policy.recovery_strategies
         unknown = [
             *(set(strategies.repairs) - set(PLAN_REPAIRS)),
@@ -103,16 +93,15 @@ class Executor(Generic[Goal]):
         self._recovery = RecoveryProgress(repairs, self.listen, self.max_tries)
 
     def run(self, stages: Sequence[Goal], constraints: Sequence[Trajectory] = ()) -> Finished:
-        """Reach one stage after the other.
+        """Reach the stages one after another.
 
         Args:
-            stages: the goals.
-            constraints: ground constraints on all of the run that the policy does not know of; they
-                are only watched.
+            constraints: Ground constraints on the whole run. The policy does not know them; they
+                are only monitored.
 
         Raises:
-            ImpossibleGoalError: the first plan cannot be made.
-            PlannerError: no first plan was found in the time allowed.
+            ImpossibleGoalError: There is no first plan.
+            PlannerError: No first plan was found in the time limit.
         """
         finished = Finished(True, 0, 0)
         self._run_constraints = ConstraintMonitor(constraints)
@@ -127,13 +116,13 @@ class Executor(Generic[Goal]):
         return finished
 
     def find(self, stage: Goal) -> None:
-        """Look behind closed doors for what a stage needs and there is nowhere else."""
+        """Open places until the objects that a stage needs are found."""
         while sought := self.world.missing(self.policy, stage):
             if not self._look_into_next(sought, stage):
                 return
 
     def sought(self, stage: Goal) -> tuple[str, ...]:
-        """Return the things behind closed doors that a stage needs and that must still be found."""
+        """Return the objects that a stage needs and that can still be found behind closed doors."""
         sought = self.world.missing(self.policy, stage)
         if not sought or self.world.place_to_open(sought, self._shut) is None:
             return ()
@@ -143,9 +132,9 @@ class Executor(Generic[Goal]):
         """Plan and validate a stage without executing it.
 
         Raises:
-            ImpossibleGoalError: there is no plan.
-            PlannerError: no plan was found.
-            InvalidPlanError: the plan does not validate.
+            ImpossibleGoalError: There is no plan.
+            PlannerError: No plan was found.
+            InvalidPlanError: The plan does not validate.
         """
         started = time.perf_counter()
         planned = self.world.plan(self.policy, stage, self._avoid, reason)
@@ -155,7 +144,6 @@ class Executor(Generic[Goal]):
     def _announce(
         self, planned: Planned, started: float, looking_for: tuple[str, ...] = ()
     ) -> None:
-        """Validate a plan and tell of it."""
         report = Validator(planned.task).check(planned.plan.actions)
         self.planned(planned)
         self.listen(
@@ -183,9 +171,8 @@ class Executor(Generic[Goal]):
             impasse = self._execute(planned, watch)
             if impasse is None:
                 return self._finished()
-            # What has just come in the way is taken away first, so that the new plan can use the
-            # place as the old one would have. What has stood there all along is left alone until
-            # no other plan is found (`_new_plan`).
+            # Clear a newly occupied place first, so that the new plan can use it as the old one
+            # would have. Older occupants stay until no other plan is found (`_new_plan`).
             self._make_room(impasse, planned, new=True)
             new, reason = self._new_plan(stage, impasse, planned)
             if new is None:
@@ -193,7 +180,9 @@ class Executor(Generic[Goal]):
             planned = new
 
     def _first_plan(self, stage: Goal) -> Planned:
-        """Return a plan for a stage; while there is none, look for more of what it needs."""
+        """Return a plan for a stage; while there is none, search for more of the objects that it
+        needs.
+        """
         while True:
             try:
                 return self.prepare(stage)
@@ -203,7 +192,7 @@ class Executor(Generic[Goal]):
                     raise
 
     def _look_into_next(self, sought: Sequence[str], stage: Goal) -> bool:
-        """Open places until one of some things is found; return whether it was."""
+        """Open places until one of the objects is found; return whether it was."""
         while True:
             place = self.world.place_to_open(sought, self._shut)
             if place is None:
@@ -247,7 +236,7 @@ class Executor(Generic[Goal]):
         )
 
     def _execute(self, planned: Planned, watch: BeliefMonitor) -> Impasse | None:
-        """Carry out a plan; return the impasse it ends in, or None when its goal is reached."""
+        """Carry out a plan; return the impasse that ends it, or None if its goal is reached."""
         todo = [
             (number, action)
             for number, block in enumerate(planned.plan.blocks)
@@ -274,8 +263,8 @@ class Executor(Generic[Goal]):
                     if better := watch.outdated(rest):
                         return self._outdated(watch, rest, better)
                     continue
-                # From here on the plan has to work in the state that is seen, not in the predicted
-                # one. A difference that leaves the rest valid needs no recovery.
+                # The rest must now work in the observed state, not in the predicted one. A
+                # difference that leaves it valid needs no recovery.
                 validator = watch.resumed(done.difference)
                 ahead = validator.check(rest)
                 if success and ahead.valid:
@@ -295,8 +284,8 @@ class Executor(Generic[Goal]):
             steps = self._recovery.repair(impasse)
             if steps is None:
                 return impasse
-            # Whatever the strategy puts in belongs to the block that got stuck; the steps that were
-            # planned before keep their blocks.
+            # Steps added by a strategy belong to the block of the failed step; steps planned
+            # earlier keep their blocks.
             todo = [(block, a) for a in steps[: len(steps) - len(todo)]] + [
                 (block if a != old else number, a)
                 for (number, old), a in zip(todo, steps[len(steps) - len(todo) :], strict=True)
@@ -307,7 +296,6 @@ class Executor(Generic[Goal]):
         return Impasse((), None, True, rest, *watch.ahead(watch.state), self.steps, why)
 
     def _missed(self, watch: BeliefMonitor) -> Impasse | None:
-        """Return the impasse at the end of a plan, if its goal does not hold."""
         unmet = watch.unmet_goal()
         if not unmet:
             return None
@@ -319,7 +307,7 @@ class Executor(Generic[Goal]):
     # a new plan
 
     def _make_room(self, impasse: Impasse, planned: Planned, *, new: bool) -> bool:
-        """Clear things that the plan does not need from a place without room."""
+        """Clear objects that the plan does not need from a place without room."""
         place, things = self.world.crowding(impasse, planned.relevant.names, new=new)
         if not things or self.replans >= self.max_replans:
             return False
@@ -337,20 +325,20 @@ class Executor(Generic[Goal]):
         return left is None
 
     def _new_plan(self, stage: Goal, impasse: Impasse, old: Planned) -> tuple[Planned | None, str]:
-        """Return the plan of the next strategy that makes one, or None and the reason."""
+        """Return the plan of the next strategy that finds one, or None and the reason."""
         if self.replans >= self.max_replans:
             return None, f"gave up after {self.replans} new plans: {impasse.reason}"
         if self._constraints.left or self._broken:
             stage = self.policy.keeping(stage, _texts(self._constraints.left))
         names = self.policy.recovery_strategies.replan
-        again = self.replans > 0 and self._done <= 1  # the last plan got nowhere
-        # Look before planning: a plan made from a wrong belief would fail like the last one. When
-        # that one got nowhere, even what seems certain is looked at again.
+        again = self.replans > 0 and self._done <= 1  # the last plan made no progress
+        # Look before planning: a plan from a wrong belief would fail like the last one. After a
+        # plan without progress, certain beliefs are checked again as well.
         self._look_around(impasse, again)
         reasons: list[str] = []
         planned = self._climb(names, stage, impasse, reasons)
-        # No plan from what is believed: either the belief is wrong, or what has stood in the way
-        # all along has to go. Looking comes first, since it rearranges nothing.
+        # Without a plan, either the belief is wrong or an old obstacle has to go. Look first: that
+        # moves nothing.
         if planned is None and (
             (not again and self._look_around(impasse, True))
             or self._make_room(impasse, old, new=False)
@@ -364,8 +352,8 @@ class Executor(Generic[Goal]):
     def _climb(
         self, names: tuple[str, ...], stage: Goal, impasse: Impasse, reasons: list[str]
     ) -> Planned | None:
-        """Return the plan of the first strategy that makes one; note why others fail."""
-        # Least tried first: the same strategy at the same step would most likely fail again.
+        """Return the plan of the first strategy that finds one; record why others fail."""
+        # Least tried first: the same strategy would probably fail at the same step as before.
         for name in self._recovery.least_tried(names, impasse):
             if self.replans >= self.max_replans:
                 break
@@ -380,14 +368,14 @@ class Executor(Generic[Goal]):
             try:
                 return self._another(name, stage, impasse, reason)
             except (ImpossibleGoalError, PlannerError, PddlError) as error:
-                # A goal that names what was to be replaced cannot be read without it.
-                # Without a plan for its replacement the object may be used again.
+                # A goal that names the object to replace cannot be read without it. If there is no
+                # plan for a replacement, allow the object again.
                 self._avoid = avoided
                 reasons.append(str(error))
         return None
 
     def _another(self, strategy: str, goal: Goal, impasse: Impasse, reason: str) -> Planned:
-        """Return the plan of a strategy; report and count the outcome."""
+        """Return the plan of a strategy; count it and report the outcome."""
         self._recovery.take(strategy, impasse)
         self.replans += 1
         self._done = 0

@@ -1,4 +1,4 @@
-"""Explanations of deviations and refusals, as sentences."""
+"""Sentences that explain deviations and refusals."""
 
 from __future__ import annotations
 
@@ -26,12 +26,7 @@ from hvr.values import Value
 
 
 def literal_clause(literal: Expression, wording: Wording | None = None) -> str:
-    """Return a literal as a clause, `mug-1 is not in the hand`.
-
-    Args:
-        literal: what has no words in the ontology is given as PDDL text.
-        wording: hvr's own if None.
-    """
+    """Return a literal as a clause, such as `mug-1 is not in the hand`."""
     positive = not isinstance(literal, Not)
     atom = literal.operand if isinstance(literal, Not) else literal
     clause = ""
@@ -71,12 +66,10 @@ def negated(literal: Expression) -> Expression:
 def literal_clauses(
     literals: Iterable[Expression], most: int = 3, *, wording: Wording | None = None
 ) -> str:
-    """Return several literals as clauses joined by commas and `and`.
+    """Return literals as clauses joined by commas and `and`, without duplicates.
 
     Args:
-        literals: each is said once.
-        most: how many clauses are written out; the rest is counted.
-        wording: hvr's own if None.
+        most: Maximum number of clauses; the rest is only counted.
     """
     clauses = list(dict.fromkeys(literal_clause(literal, wording) for literal in literals))
     if len(clauses) > most:
@@ -86,22 +79,19 @@ def literal_clauses(
     return "".join(clauses)
 
 
-# Explanation --------------------------------------------------------------------------------------
-# The sentence that explains a deviation, and the sounds that speak for it.
+# The sentence that explains a deviation, and the sounds that support it.
 
 
 class RawDeviation(Value):
-    """A deviation before it has been put in words.
+    """A deviation without its explanation.
 
     Args:
-        kind: its kind.
-        literals: the literals that should hold, and do not.
-        objects: what it is about, the most telling first; for `dropped` the thing and where it
-            is now; for `wrong object` what was meant and what was taken instead, or the thing,
-            the place that was meant and the place that it is at; for `occupied` the place, what
-            is there, and what was to go there.
-        evidence: the messages of the environment.
-        since: the step in which the first object was last seen, if that is not now.
+        literals: Literals that should hold but do not.
+        objects: The objects involved, most relevant first. For `dropped`: the object and its
+            current place. For `wrong object`: the intended and the affected object, or the object,
+            its intended place and its current place. For `occupied`: the place, its occupants, and
+            the object to be put there.
+        since: Step in which the first object was last seen, if not now.
     """
 
     kind: DeviationKind
@@ -112,20 +102,14 @@ class RawDeviation(Value):
 
 
 class Explanation(Value):
-    """Puts findings of one step in words.
-
-    Args:
-        action: the action of the step; None at the end of a plan.
-        sounds: what was heard.
-        wording: says what holds; hvr's own if None.
-    """
+    """Words the deviations of one step."""
 
     action: GroundAction | None
     sounds: tuple[AudioEvent, ...]
     wording: Wording | None = None
 
     def sentence(self, finding: RawDeviation) -> str:
-        """Return one sentence without a full stop inside."""
+        """Return one sentence without an inner full stop."""
         named = finding.objects
         first = named[0] if named else str(self.action)
         so = literal_clauses(
@@ -168,7 +152,7 @@ class Explanation(Value):
                 return f"What was to be kept is broken: {so}."
 
     def heard(self, finding: RawDeviation) -> tuple[str, ...]:
-        """Return the sounds that speak for a finding, in words."""
+        """Return the sounds that support a deviation, in words."""
         telling = _TELLING.get(finding.kind, frozenset())
         types = {name.rpartition("-")[0] for name in finding.objects}
         return tuple(
@@ -186,8 +170,7 @@ _TELLING = {
 }
 
 
-# Refusals -----------------------------------------------------------------------------------------
-# The reason why the environment refused an action, from its message and the preconditions.
+# Why the environment refused an action, judged by its message and the preconditions.
 
 IN_THE_WAY = (
     "not found within the specified visibility",
@@ -203,24 +186,19 @@ IN_THE_WAY = (
     "too far",
     "would collide",
 )
-"""Parts of AI2-THOR's and hvr's messages for something that cannot be got at."""
+"""Parts of AI2-THOR's and hvr's messages about an object that cannot be reached."""
 
 ALREADY = ("if it's already on!", "if it's already off!")
-"""Parts of AI2-THOR's messages for a switch that is where it should be put."""
+"""Parts of AI2-THOR's messages about a switch that is already in the requested position."""
 
 _PLACES = frozenset({"on", "in"})
 
 
 def classify_refusal(action: GroundAction, observed: Observed) -> RawDeviation:
-    """Return the kind of deviation that a refused action is, with the literals that speak of it.
+    """Return the kind and the literals of a refused action's deviation.
 
-    What the domain knows comes first, a precondition that does not hold; if all hold, the
-    message of the environment decides. Want of room comes before either, since what stands in
-    a place may be unknown to the domain.
-
-    Args:
-        action: the action.
-        observed: what was seen after it was refused.
+    A violated precondition of the domain decides; without one, the environment's message does.
+    Lack of room comes before both, since the domain may not know the occupants of a place.
     """
     message = (observed.error,) if observed.error else ()
     unmet = observed.unmet
@@ -242,7 +220,7 @@ def classify_refusal(action: GroundAction, observed: Observed) -> RawDeviation:
     if any(part in error for part in IN_THE_WAY):
         return RawDeviation(DeviationKind.BLOCKED, (), action.args[-1:], message)
     if any(part in error for part in ALREADY):
-        # It is seen not to be: another switch than that of the object was turned.
+        # The switch is not in that position, so the robot turned the switch of another object.
         return RawDeviation(DeviationKind.WRONG_OBJECT, (), action.args[:1], message)
     return RawDeviation(DeviationKind.ACTION_FAILED, (), action.args, message)
 
@@ -254,7 +232,7 @@ def _occupied(
     message: tuple[str, ...],
 ) -> RawDeviation:
     place = action.args[-1]
-    inside = [  # what has just come there first
+    inside = [  # newest occupants first
         a
         for a in (*sorted(observed.gained, key=str), *sorted(observed.atoms, key=str))
         if a.predicate in _PLACES and a.args[1] == place

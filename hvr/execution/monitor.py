@@ -1,4 +1,4 @@
-"""Plan monitoring: the state believed to hold, compared with each executed step."""
+"""Plan monitoring: track the believed state and compare it with each executed step."""
 
 from __future__ import annotations
 
@@ -22,16 +22,13 @@ if TYPE_CHECKING:
 
 
 class SceneMonitor:
-    """Keeps the state of the relevant objects in step with the world while a plan runs.
+    """Tracks the state of the relevant objects while a plan runs.
 
-    The state is read from the graph once; after that only what changed is looked at.
+    The state is read from the graph once and then updated by changes only.
 
     Args:
-        world: where the plan runs.
-        planned: the plan with its problem.
-        constraints: what is to be kept throughout.
-        aside: the plan only prepares for another one, in which what is to happen at some time may
-            still happen.
+        aside: Whether the plan only prepares for another one, which may still satisfy `sometime`
+            constraints.
     """
 
     def __init__(
@@ -52,7 +49,7 @@ class SceneMonitor:
         self.observed = frozenset(
             a for a in world.facts(planned.relevant.names) if a.predicate in fluents
         )
-        """The fluent atoms that hold, by what is seen, and by belief where nothing is."""
+        """The fluent atoms that hold: observed if seen, believed if not."""
 
     @property
     def state(self) -> State:
@@ -62,21 +59,13 @@ class SceneMonitor:
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
-        """Execute a step that is applicable, and compare what is seen with what is expected.
-
-        Args:
-            number: of the step in the run.
-            action: the step.
-            block: number of its block in the plan.
-            before: the state in which it is applicable.
-            report: what the domain says it changes.
-        """
+        """Execute an applicable step, and compare the observation with the prediction."""
         believed = before.atoms()
         after = (believed | set(report.added)) - set(report.deleted)
-        # The graph cannot see what the robot means to use; the domain says it.
+        # The graph does not know which objects the robot means to use; the domain's effects do.
         near = [a.args[0] for a in after if a.predicate == "near"]
         outcome = self.world.do(number, action, near, report.added, report.deleted)
-        # Where a thing is that was never seen before is no surprise.
+        # The place of an object that was never seen before is news, not a surprise.
         found = frozenset(a for a in outcome.gained if a.args and a.args[0] in outcome.look.found)
         gained = frozenset(a for a in outcome.gained if self._concerns(a))
         believed, after = believed | (gained & found), after | (gained & found)
@@ -91,7 +80,7 @@ class SceneMonitor:
             sounds=look.sounds,
             success=result.success,
             error=result.error,
-            # Only if it failed: the preconditions of what was done need not hold any more.
+            # Only after a failure: a completed action may have invalidated its own preconditions.
             unmet=() if result.success else self.unmet(action),
             gained=outcome.gained - gained - found,
             lost=frozenset(a for a in outcome.lost if not self._concerns(a)),
@@ -118,39 +107,37 @@ class SceneMonitor:
         )
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:
-        """Return the deviation that keeps a step from being tried in the observed state."""
+        """Return the deviation that makes a step inapplicable in the observed state."""
         observed = Observed(self.observed, self.world.scene, unmet=self.unmet(action))
         return not_applicable(number, action, observed)
 
     def unmet(self, action: GroundAction) -> tuple[Expression, ...]:
-        """Return the literals of an action's precondition that do not hold in the observed
-        state.
-        """
+        """Return the precondition literals of an action that do not hold in the observed state."""
         return failed_literals(Validator(self.task, state=self.state).apply(action).failure)
 
     def unmet_goal(self) -> tuple[Expression, ...]:
-        """Return the literals that the goal needs and that do not hold in the observed state."""
+        """Return the goal literals that do not hold in the observed state."""
         missing = failed_literals(Validator(self.task, state=self.state).goal_failure())
         return missing if self._aside else missing or self.constraints.unmet(self.state)
 
     def ahead(self, state: State) -> tuple[Task, State]:
-        """Return the task with what is left of its constraints, and a state of it."""
+        """Return the task with the remaining constraints, and the given state in it."""
         left = self.constraints.prohibitions if self._aside else self.constraints.left
         return with_constraints(self.task, state, left)
 
     def resumed(self, differing: Difference) -> Validator:
-        """Return a validator that goes on from what is observed.
+        """Return a validator that continues from the observed state.
 
         Args:
-            differing: how that differs from what was expected; what the robot was to be near and
-                is not, it is not taken to be near.
+            differing: Difference from the expected state. Objects that the robot should be near but
+                is not are not taken to be near.
         """
         lost = {atom for atom in differing.missing if atom.predicate == "near"}
         task, state = self.ahead(self.task.state(self.observed - lost))
         return Validator(task, state=state)
 
     def outdated(self, rest: Sequence[GroundAction]) -> str:
-        """See `hvr.execution.recovery.BeliefMonitor`: a plan that works is kept."""
+        """See `hvr.execution.recovery.BeliefMonitor`: a working plan is never outdated."""
         del rest
         return ""
 
@@ -159,7 +146,7 @@ class SceneMonitor:
 
 
 def failed_literals(failure: Failure | None) -> tuple[Expression, ...]:
-    """Return the literals that a validator's failure speaks of, as they should be."""
+    """Return the literals that a validator's failure names, as they should be."""
     if failure is None:
         return ()
     return tuple(u.formula if u.wanted else Not(u.formula) for u in failure.literals)
@@ -167,5 +154,5 @@ def failed_literals(failure: Failure | None) -> tuple[Expression, ...]:
 
 @lru_cache(maxsize=256)
 def fluent_predicates(schema: ActionSchema) -> frozenset[str]:
-    """Return names of the predicates that an action can change."""
+    """Return the names of the predicates that an action can change."""
     return frozenset(a.predicate for a in changes_of(schema.effect) if isinstance(a, Atom))

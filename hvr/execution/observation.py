@@ -1,4 +1,4 @@
-"""Observation: outcomes of steps as PDDL atoms, the scene fields behind them, audio events."""
+"""Observation: step outcomes as PDDL atoms, the scene attributes behind them, and audio events."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ from hvr.pddl.model import Atom, Expression
 from hvr.values import Value
 from hvr.worlds.thor.types import FLOOR, SILENT
 
-# Fields -------------------------------------------------------------------------------------------
-# Which fields of a scene graph, and which sorts of predicates, stand behind PDDL atoms.
+# The attributes of scene objects, and the kinds of predicates, behind PDDL atoms.
 
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """The attributes of a scene object that predicates stand for, by the ontology's annotations.
+    """The scene object attributes that predicates represent, from the ontology's annotations.
 
     Args:
-        flags: the boolean attribute of a predicate: `{"opened": "isOpen"}`.
-        values: attribute and value of a predicate: `{"hot": ("temperature", "Hot")}`.
-        neutral: the value of such an attribute for which there is no predicate.
-        ends: the attribute that has the second argument of a predicate as its value.
+        flags: Boolean attribute of each predicate, such as `{"opened": "isOpen"}`.
+        values: Attribute and value of each predicate, such as `{"hot": ("temperature", "Hot")}`.
+        neutral: Value of each such attribute that has no predicate.
+        ends: Attribute that holds the second argument of each predicate.
     """
 
     flags: Mapping[str, str]
@@ -39,11 +38,11 @@ class Fields:
 
 
 class PredicateSorts(Value):
-    """Predicates that are not simply seen.
+    """Predicates that cannot simply be observed.
 
     Args:
-        remembered: about the past: no observation shows them, they are kept as a record.
-        drifting: they change by themselves, in their own time.
+        remembered: Predicates about the past; they are recorded because no observation shows them.
+        drifting: Predicates that change by themselves, in their own time.
     """
 
     remembered: frozenset[str] = frozenset()
@@ -52,7 +51,7 @@ class PredicateSorts(Value):
 
 @lru_cache(maxsize=8)
 def fields_of(ontology: Ontology) -> Fields:
-    """Return the fields behind the predicates of an ontology."""
+    """Return the attributes behind the predicates of an ontology."""
     flags, values, ends = {}, {}, {}
     for rule in predicate_rules(ontology).values():
         behind = [str(f) for f in ontology.annotation(rule.prop or rule.term, "thorField")]
@@ -78,7 +77,7 @@ def fields_of(ontology: Ontology) -> Fields:
 
 @lru_cache(maxsize=8)
 def sorts_of(ontology: Ontology) -> PredicateSorts:
-    """Return which predicates of an ontology are remembered, and which change by themselves."""
+    """Return the remembered and the drifting predicates of an ontology."""
     above = ontology.rules.superproperties
     rules = predicate_rules(ontology).values()
     drifting = set(ontology.subjects("changesByItself"))
@@ -89,19 +88,18 @@ def sorts_of(ontology: Ontology) -> PredicateSorts:
 
 
 def default_sorts() -> PredicateSorts:
-    """Return the sorts of hvr's own ontology."""
+    """Return the predicate sorts of hvr's own ontology."""
     return sorts_of(load_ontology())
 
 
-# Audio events -------------------------------------------------------------------------------------
-# Sounds as labels, made from what an action changed in the whole room.
+# Sounds as labels, derived from an action's changes in the whole room.
 #
-# They stand in for the audio track of a recording: a sound tells what happened to which kind
-# of thing, also out of sight, but not to which one of several.
+# They replace the audio track of a recording: a sound reveals a change to some object of a type,
+# even out of sight, but not to which one.
 
 
 class SoundKind(StrEnum):
-    """Kinds of sounds."""
+    """The kind of a sound."""
 
     TURNED_ON = "turned on"
     TURNED_OFF = "turned off"
@@ -114,8 +112,7 @@ class AudioEvent(Value):
     """One sound.
 
     Args:
-        noise: what kind.
-        object_type: AI2-THOR's type of the thing that makes it.
+        object_type: AI2-THOR type of the object that makes it.
     """
 
     noise: SoundKind
@@ -125,17 +122,17 @@ class AudioEvent(Value):
         return f"{self.object_type} {self.noise.value}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the sound as JSON values."""
         return {"noise": self.noise.value, "object_type": self.object_type}
 
 
 def audio_events(before: SceneGraph, after: SceneGraph) -> tuple[AudioEvent, ...]:
-    """Return the sounds of what happened between two moments, in the order of the objects.
+    """Return the sounds of the changes between two scenes, in the order of the objects.
 
-    * turned on, turned off: an appliance, burner, faucet or light that was switched;
-    * broken: a thing that broke;
-    * poured: a vessel that was filled or emptied;
-    * dropped: a thing that came to lie on the floor.
+    * turned on, turned off: an appliance, burner, faucet or light was switched
+    * broken: an object broke
+    * poured: a vessel was filled or emptied
+    * dropped: an object landed on the floor
     """
     heard: dict[AudioEvent, None] = {}
     for name, now in after.objects.items():
@@ -164,12 +161,11 @@ def _on_floor(scene: SceneGraph, o: SceneObject) -> bool:
     return below is not None and below.object_type == FLOOR
 
 
-# Observation --------------------------------------------------------------------------------------
 # The expected and the observed outcome of a step, as PDDL atoms.
 
 
 class Truth(Enum):
-    """The verdict of an observation on an atom."""
+    """Truth value of an atom according to an observation."""
 
     TRUE = "true"
     FALSE = "false"
@@ -177,12 +173,10 @@ class Truth(Enum):
 
 
 class Expected(Value):
-    """The states before and after a step, as the domain predicts them.
+    """The predicted states before and after a step.
 
     Args:
-        before: the fluent atoms believed before the action.
-        after: those that should hold after it.
-        effects: names of the predicates that the action's schema can change.
+        effects: Names of the predicates that the action's schema can change.
     """
 
     before: frozenset[Atom]
@@ -192,22 +186,20 @@ class Expected(Value):
 
 @dataclass(frozen=True)
 class Observed:
-    """The state after a step, as far as it can be seen.
+    """The state after a step, as far as it is visible.
 
     Args:
-        atoms: the fluent atoms that hold, by what is seen, and by belief where nothing is.
-        scene: the scene graph that they were read from.
-        seen: names of the objects seen now; None means all.
-        whole: receptacles whose whole content is seen now.
-        last_seen: step in which each object had last been seen before this one.
-        sounds: what was heard.
-        success: the environment reported success.
-        error: its message if not.
-        gained: atoms about objects that the plan does not name which became true.
-        lost: likewise, which became false.
-        sorts: which predicates are remembered or change by themselves.
-        unmet: if it did not succeed, the literals of the action's precondition that do not hold
-            in `atoms`.
+        atoms: Fluent atoms that hold: observed if seen, believed if not.
+        scene: Scene graph from which the atoms were read.
+        seen: Names of the objects seen now; None means all.
+        whole: Receptacles whose whole contents are seen now.
+        last_seen: Step in which each object was last seen before this one.
+        success: Whether the environment reported success.
+        error: Message of the environment on failure.
+        gained: New atoms about objects that the plan does not name.
+        lost: Atoms about such objects that no longer hold.
+        sorts: The remembered and the drifting predicates.
+        unmet: After a failure, the precondition literals that do not hold in `atoms`.
     """
 
     atoms: frozenset[Atom]
@@ -224,12 +216,11 @@ class Observed:
     sorts: PredicateSorts = field(default_factory=default_sorts)
 
     def value(self, atom: Atom) -> Truth:
-        """Return whether an atom is true or false by what is seen now, or not seen.
+        """Return whether an atom is observed to be true or false, or is not seen.
 
-        An object's state and place are seen with it, and that something is not in a
-        receptacle also where all of the receptacle's content is seen. What is in the hand is
-        always felt, and what is in reach always known; what once happened to a thing is
-        remembered.
+        Seeing an object reveals its state and place. Seeing the whole contents of a receptacle also
+        reveals that an object is not in it. The held object, the objects in reach and remembered
+        facts are always known.
         """
         known = atom.predicate in ("holding", "near") or atom.predicate in self.sorts.remembered
         if self.seen is not None and not known and atom.args:

@@ -1,4 +1,4 @@
-"""Perception: from an environment's report to the robot's belief, filtered for sensor noise."""
+"""Perception: turn the environment's report into the robot's belief, filtering sensor noise."""
 
 from __future__ import annotations
 
@@ -28,20 +28,18 @@ from hvr.worlds.naming import Names
 from hvr.worlds.thor.observe import scene_graph
 from hvr.worlds.thor.types import LIDDED
 
-# Noise --------------------------------------------------------------------------------------------
-# A filter for unreliable sensors: what surprises is looked at again before it counts.
+# A filter for unreliable sensors: a surprising reading must be confirmed before it counts.
 #
-# The errors of a noisy sensor are independent from look to look. After every action the robot
-# looks twice. What surprises in either look is put to the vote: every look that shows it counts
-# for it, every other look against it. It is believed with `votes_needed` more looks for it than
-# against it, and dropped with one more against it than for it. A thing that is missing from a
-# look is looked for again.
+# Sensor errors are independent between looks. After every action, the robot looks twice. Each
+# surprise in either look is put to a vote: looks that show it count for it, others against it.
+# It is accepted when it leads by `votes_needed` looks, and rejected when it trails by one. An
+# object missing from a look is looked for again.
 
 FALSE_ALARM_RATE = 1e-6
 """Tolerated probability of a false alarm, per fact and step."""
 
 MAX_LOOKS = 25
-"""Looks after which what is still undecided is taken to be as expected."""
+"""Maximum number of looks; undecided readings then count as expected."""
 
 _FIELDS = (
     *("isOpen", "isToggled", "isSliced", "isBroken", "isCooked", "isDirty", "isFilledWithLiquid"),
@@ -52,14 +50,13 @@ _Key: TypeAlias = tuple[str, str]
 
 
 def votes_needed(error_rate: float) -> int:
-    """Return how many more looks must speak for a surprising reading than against it.
+    """Return the lead in votes that a surprising reading needs to be accepted.
 
-    A vote of k ahead is wrong with a probability of about (p / (1 - p))^k at an error rate of p
-    (gambler's ruin). So k is 1 for a perfect sensor, and 5 for one that is wrong in 5 % of its
-    readings.
+    A lead of k votes is wrong with a probability of about (p / (1 - p))^k at error rate p
+    (gambler's ruin). So k is 1 for a perfect sensor, and 5 for a sensor with 5 % wrong readings.
 
     Args:
-        error_rate: share of wrong readings, from 0 to below 0.5.
+        error_rate: Share of wrong readings, at least 0 and below 0.5.
     """
     if error_rate <= 0.0:
         return 1
@@ -75,23 +72,20 @@ def filter_noise(
 ) -> tuple[SceneGraph, int]:
     """Return a look at a scene without the surprises that further looks do not confirm.
 
-    What is missing from the first look is looked for again, `votes` - 1 times at most.
+    Objects missing from the first look are looked for again, at most `votes` - 1 times.
 
     Args:
-        expected: what should be seen.
-        first: what was seen.
-        look: looks again.
-        votes: see `votes_needed`; 1 takes the first look as it is.
-        among: names of the objects that are seen; None for all.
+        votes: Lead required, see `votes_needed`; 1 accepts the first look.
+        among: Names of the objects in view; None for all.
 
     Returns:
-        the scene graph, and how many further looks it took.
+        The scene graph, and the number of further looks.
     """
     if votes <= 1:
         return first, 0
     seen, looks = _completed(expected, first, look, votes - 1, among)
     readings = dict(_surprises(expected, seen, among))
-    # Votes for each surprise minus votes against it; the look that showed it is one for it.
+    # Votes for each surprise minus votes against it. The look that showed it is its first vote.
     ahead = dict.fromkeys(readings, 1)
     refuted: set[_Key] = set()
     confirmed: set[_Key] = set()
@@ -100,14 +94,14 @@ def filter_noise(
         again = look()
         looks += 1
         for key, value in _surprises(expected, again, among) if number == 0 else ():
-            # The first look may have hidden it: one look for it, and one against it.
+            # The first look did not show it: one vote against. This look's vote is added below.
             if key not in readings:
                 readings[key], ahead[key] = value, -1
                 new |= {key[0]: again.objects[key[0]]} if key[1] == "there" else {}
         for key in list(ahead):
             ahead[key] += 1 if _reading(again, key) == readings[key] else -1
-            # Not the same margin either way: what is expected has the domain to speak for it,
-            # and a true surprise that is dropped shows again after the next action.
+            # The margins are asymmetric: the domain supports the expected reading, and a real
+            # surprise that is rejected shows again after the next action.
             if ahead[key] >= votes or ahead[key] < 0:
                 (confirmed if ahead[key] > 0 else refuted).add(key)
                 del ahead[key]
@@ -124,9 +118,7 @@ def _completed(
     most: int,
     among: Collection[str] | None,
 ) -> tuple[SceneGraph, int]:
-    """Return a look completed by the objects that it missed, from a few further looks, and how
-    many these were.
-    """
+    """Return a look completed by the objects that it missed, and the number of further looks."""
     wanted = expected.objects.keys() if among is None else expected.objects.keys() & set(among)
     missed = wanted - first.objects.keys()
     objects = dict(first.objects)
@@ -142,7 +134,7 @@ def _completed(
 def _surprises(
     expected: SceneGraph, seen: SceneGraph, among: Collection[str] | None
 ) -> Iterator[tuple[_Key, Any]]:
-    """Yield the readings that differ from what is expected; missing objects are none."""
+    """Yield the readings that differ from the expected ones; missing objects do not count."""
     if seen.held != expected.held:
         yield _HELD, seen.held
     for name, now in seen.objects.items():
@@ -159,7 +151,7 @@ def _surprises(
 
 
 def _reading(scene: SceneGraph, key: _Key) -> Any:
-    """Return what a look shows for a key; None, which agrees with nothing, for a missed object."""
+    """Return a look's reading for a key; None, which matches no reading, for a missed object."""
     name, attribute = key
     if key == _HELD:
         return scene.held
@@ -179,7 +171,7 @@ def _value(o: SceneObject, attribute: str) -> Any:
 def _with(
     seen: SceneGraph, confirmed: Mapping[_Key, Any], new: Mapping[str, SceneObject]
 ) -> SceneGraph:
-    """Return a look with the confirmed readings where it does not show them."""
+    """Return a look with the confirmed readings added."""
     objects = dict(seen.objects)
     held = seen.held
     for (name, attribute), value in confirmed.items():
@@ -215,24 +207,21 @@ def _set(o: SceneObject, attribute: str, value: Any) -> SceneObject:
     return replace(o, attributes=MappingProxyType({**o.attributes, attribute: value}))
 
 
-# Perception ---------------------------------------------------------------------------------------
-# Perception: from what an environment reports to what the robot believes of the scene.
-
 Sensor = Callable[[SceneGraph], SceneGraph]
-"""A sensor as a function of the scene: the identity for a perfect one."""
+"""A sensor as a function of the scene; the identity is a perfect sensor."""
 
 _AROUND = (*("RotateRight",) * 4, "LookDown", *("RotateRight",) * 3, "LookUp")
-"""A turn level and a turn looking down; looking down itself shows the first view of the latter."""
+"""A full turn level and one looking down. Looking down already shows the first view of the latter.
+"""
 
 
 class Sensors(Value):
     """The sensors of the robot.
 
     Args:
-        sight: the part of the metadata that it sees.
-        error_rate: share of wrong readings that it takes its sensor to have; what surprises
-            is then looked at again before it counts (see `hvr.execution.perception`).
-        sense: distorts every look, to try that out.
+        error_rate: Assumed share of wrong readings. Above 0, surprises must be confirmed by further
+            looks (see `votes_needed`).
+        sense: Distorts every look, to simulate a noisy sensor.
     """
 
     sight: Sight = Sight.OMNISCIENT
@@ -245,13 +234,11 @@ class Percept:
     """The result of looking after an action.
 
     Args:
-        scene: the scene as it is believed to be.
-        seen: names of the objects seen; None for all.
-        whole: receptacles whose whole content was seen; empty if everything is seen.
-        last_seen: step in which each object had last been seen before.
-        sounds: what was heard.
-        looks: how often it was looked again.
-        found: objects that had never been seen before.
+        seen: Names of the objects seen; None for all.
+        whole: Receptacles whose whole contents were seen; empty if everything is seen.
+        last_seen: Step in which each object was last seen before.
+        looks: Number of additional looks.
+        found: Objects seen for the first time.
     """
 
     scene: SceneGraph
@@ -264,14 +251,13 @@ class Percept:
 
 
 class Perception:
-    """The robot's eyes and ears, and its belief. The first look is perfect, and but for what is
-    behind closed doors with `Sight.DOORS` it sees everything.
+    """The robot's vision, hearing and belief.
+
+    The first look is perfect and complete, except behind closed doors with `Sight.DOORS`.
 
     Args:
-        env: what is looked at, reset to its scene.
-        names: the names of its scene.
-        sensors: how it is looked at.
-        ontology: says which attributes stand behind predicates; hvr's own if None.
+        env: The environment, reset to its scene.
+        ontology: Maps predicates to attributes; hvr's own if None.
     """
 
     def __init__(
@@ -282,23 +268,23 @@ class Perception:
         self.sensors = sensors
         self._fields = fields_of(load_ontology() if ontology is None else ontology)
         self.large: frozenset[str] = frozenset()
-        """Receptacles that are too long to be seen as a whole."""
-        self._there = scene_graph(env.last_event.metadata, names)  # as the environment has it
+        """Receptacles too long to be seen as a whole."""
+        self._there = scene_graph(env.last_event.metadata, names)  # the true scene
         self._belief = initial_belief(self._there, sensors.sight)
         self._opened: frozenset[str] = frozenset()
-        """Receptacles that the robot has seen into."""
+        """Receptacles whose inside the robot has seen."""
         if sensors.sight is Sight.DOORS:
             _, self._opened = seen_objects(self._there, not_enclosed(self._there), ())
         self._votes = votes_needed(sensors.error_rate)
 
     @property
     def scene(self) -> SceneGraph:
-        """The scene as it is believed to be."""
+        """The believed scene."""
         return self._belief.scene
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """Things that can be carried and are believed to be nowhere."""
+        """Portable objects without a believed place."""
         if self.sensors.sight is Sight.OMNISCIENT:
             return ()
         return tuple(
@@ -312,7 +298,7 @@ class Perception:
 
     @property
     def unopened(self) -> tuple[str, ...]:
-        """Places with a closed door of which the robot has never seen the inside."""
+        """Closed receptacles whose inside the robot has never seen."""
         if self.sensors.sight is not Sight.DOORS:
             return ()
         return tuple(
@@ -327,26 +313,24 @@ class Perception:
 
     @property
     def stands_at(self) -> tuple[float, float, float]:
-        """The position of the robot, (x, y, z) in metres."""
+        """Position of the robot, (x, y, z) in metres."""
         at = self.env.last_event.metadata["agent"]["position"]
         return at["x"], at["y"], at["z"]
 
     def look(
         self, step: int, success: bool, added: Iterable[Atom] = (), deleted: Iterable[Atom] = ()
     ) -> Percept:
-        """Look and listen after an action, and bring the belief up to date.
+        """Look and listen after an action, and update the belief.
 
         Args:
-            step: number of the step.
-            success: the action was reported as done.
-            added: atoms that it should then have made true.
-            deleted: atoms that it should then have made false.
+            success: Whether the action was reported as done.
+            added: Atoms that a successful action should make true.
         """
         before, self._there = self._there, scene_graph(self.env.last_event.metadata, self.names)
         heard = audio_events(before, self._there)
         earlier = self._belief
         if self.sensors.sight is Sight.OMNISCIENT and self._votes == 1:
-            # All is seen and nothing is doubted, so nothing need be predicted.
+            # Everything is seen without noise, so no prediction is needed.
             scene = self._sensed(self._there)
             self._belief = Belief(scene, frozenset(), earlier.last_seen)
             return Percept(scene, sounds=heard)
@@ -359,7 +343,7 @@ class Perception:
             self._belief = Belief(scene, frozenset(), earlier.last_seen)
             return Percept(scene, sounds=heard, looks=looks)
         seen, whole = seen_objects(self._there, self._visible(), self.large)
-        # Hearing comes before filtering: what was heard is no surprise any more.
+        # Listen before filtering: a change that was heard is no longer a surprise.
         predicted = belief_after_sounds(predicted, earlier.scene, heard, self._there)
         observed, looks = filter_noise(predicted, first, self._again, self._votes, seen)
         self._belief = update_belief(
@@ -372,9 +356,9 @@ class Perception:
         return Percept(self.scene, seen, whole, earlier.last_seen, heard, looks, found)
 
     def look_around(self, step: int) -> tuple[str, ...]:
-        """Turn around once level and once looking down; return the lost things that were found."""
+        """Turn around once level and once looking down; return the lost objects that were found."""
         if self.sensors.sight is Sight.DOORS:
-            return ()  # what could be seen from here is seen
+            return ()  # turning reveals nothing new
         lost = self.lost
         for action in _AROUND:
             self.env.step(action=action)

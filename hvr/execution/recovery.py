@@ -1,4 +1,4 @@
-"""Recovery strategies: what may be tried when a plan cannot go on, cheapest first."""
+"""Recovery strategies: ways to continue when a plan fails, cheapest first."""
 
 from __future__ import annotations
 
@@ -23,41 +23,33 @@ from hvr.validation.report import StepReport
 from hvr.validation.trajectory import ConstraintMonitor
 from hvr.values import Value
 
-# Recovery -----------------------------------------------------------------------------------------
-# The recovery strategies: what may be tried when a plan cannot go on, cheapest first.
+#     retry              repeat the step             an action without effect
+#     re-navigate        go there again, repeat      an object out of reach or obstructed
+#     satisfy            plan from the observation   a missing or undone precondition
+#     make room          clear a place               a microwave with a lettuce in it
+#     replace            use another object          an object that is gone, broken or blocked
+#     ask                tell the policy             anything that no strategy above can repair
 #
-#     retry              do the step again           an action that did not take
-#     re-navigate        go there again, do it       something out of reach or in the way
-#     satisfy            plan from what is seen      a condition that is missing or was undone
-#     make room          take others away            a microwave that somebody put a lettuce in
-#     replace            plan with another object    one that is gone, broken or blocked
-#     ask                tell the policy             what no strategy above can repair
-#
-# The first two go on with the plan as it is, the others make a new one. A step is proposed only
-# if the domain says that the plan then reaches its goal. The last resort is to give up, with a
-# report of what remains.
+# The first two continue the plan, the others make a new one. A step is proposed only if the domain
+# predicts that the plan then reaches its goal. If all fail, the run ends with a report of the
+# unmet goal.
 
 REPAIR_SECONDS = 2.0
-"""Seconds that `satisfy` may look for steps."""
+"""Time limit of the search in `satisfy`."""
 
 MAX_MOVED = 3
-"""Most things that are taken away to make room."""
+"""Maximum number of objects that are moved to make room."""
 
 Steps = tuple[GroundAction, ...]
 
 
 class Impasse(Value):
-    """A point at which a plan cannot go on, and the reason.
+    """A point at which a plan cannot continue.
 
     Args:
-        failures: the deviations that were noticed.
-        action: the step that went wrong or cannot be tried; None at the end of a plan.
-        done: the step was reported as done, so that it need not be done again.
-        rest: the steps that were to follow.
-        task: the problem.
-        state: what is observed.
-        step: number of the last step that was done.
-        why: another way is better now, though nothing failed; empty if something did.
+        action: The step that failed or is inapplicable; None at the end of a plan.
+        done: Whether the step was reported as done and need not be repeated.
+        why: Why another plan is better now although nothing failed; empty after a failure.
     """
 
     failures: tuple[Deviation, ...]
@@ -71,24 +63,23 @@ class Impasse(Value):
 
     @property
     def reason(self) -> str:
-        """The deviations in sentences."""
+        """The deviations as sentences."""
         return self.why or " ".join(f.explanation for f in self.failures)
 
     def if_it_works(self, *first: GroundAction) -> Steps | None:
-        """Return some steps and then the rest, if the domain says that they reach the goal."""
+        """Return the given steps and the rest, or None if they would not reach the goal."""
         steps = (*first, *self.rest)
         return steps if Validator(self.task, state=self.state).check(steps).valid else None
 
 
 Strategy = Callable[[Impasse], Steps | None]
-"""All steps to do from here on to the end of the plan; None when this does not help."""
+"""Returns all steps up to the end of the plan, or None if the strategy does not help."""
 
 
 def retry(impasse: Impasse) -> Steps | None:
-    """Do the step again, where nothing speaks against it.
+    """Repeat the step, unless a deviation would recur.
 
-    Helps if the mug was not grasped, though it stands there. Not where there is no room or
-    something is in the way, which would be so again.
+    Helps if a grasp failed. Does not help against a full or blocked place.
     """
     again = {DeviationKind.OCCUPIED, DeviationKind.BLOCKED}
     if impasse.action is None or any(f.kind in again for f in impasse.failures):
@@ -97,16 +88,16 @@ def retry(impasse: Impasse) -> Steps | None:
 
 
 def renavigate(impasse: Impasse) -> Steps | None:
-    """Go to an object of the step again and do it from there.
+    """Go to an object of the step again and repeat the step there.
 
-    Helps if the cup is too far away, or cannot be seen from here.
+    Helps if the object is out of reach or out of view.
     """
     if impasse.action is None or any(f.kind is DeviationKind.OCCUPIED for f in impasse.failures):
         return None
     navigation = find_navigation(impasse.task.domain)
     if navigation is None or impasse.action.name in navigation.actions:
         return None
-    # The last argument is the place, which a step is done at: from there the rest is in reach.
+    # The last argument is usually the place of the step, which brings the rest into reach.
     for name in reversed(impasse.action.args):
         for move in sorted(navigation.actions):
             steps = impasse.if_it_works(GroundAction(move, (name,)), impasse.action)
@@ -116,12 +107,12 @@ def renavigate(impasse: Impasse) -> Steps | None:
 
 
 def satisfy(impasse: Impasse) -> Steps | None:
-    """Put in the steps that supply what is missing, as the validator's advice does.
+    """Insert steps that restore missing conditions, as the validator's repair does.
 
-    Helps if the fridge has been closed again. For policies that do not plan from the observed
+    Helps if the fridge was closed again. Meant for policies that do not plan from the observed
     state themselves; a classical planner makes a new plan instead.
     """
-    # Slow to import, and most runs never need it.
+    # Imported here because it is slow to import and rarely needed.
     from hvr.validation.repair import find_repair
 
     again = () if impasse.action is None or impasse.done else (impasse.action,)
@@ -144,28 +135,24 @@ PLAN_REPAIRS: Mapping[str, Strategy] = {
     "re-navigate": renavigate,
     "satisfy": satisfy,
 }
-"""The strategies that keep the plan, by the names that policies use in
-`hvr.planning.plans.RecoveryStrategies`."""
+"""The strategies that keep the plan, by the names used in `RecoveryStrategies`."""
 
 REPLANNING_STRATEGIES = ("satisfy", "replace", "ask")
-"""The strategies that make a new plan, which the executor tries in turn."""
+"""The strategies that make a new plan, in the executor's order."""
 
 
 def crowded_place(
     impasse: Impasse, relevant: Collection[str], scene: SceneGraph, *, new: bool
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the place that has no room, and the things to take away from it.
+    """Return the place without room, and the objects to move away from it.
 
-    Nothing of the plan's own is taken away: the plan has put it there, or will use it.
+    Objects of the plan stay: the plan has put them there or will use them.
 
     Args:
-        impasse: why the plan cannot go on.
-        relevant: names of the objects of the plan.
-        scene: where everything is.
-        new: only what the deviations speak of, which has just come there.
+        new: Only move objects named by the deviations, which have just arrived.
 
     Returns:
-        The place, empty if want of room is not the reason, and names of the things.
+        The place, empty if lack of room is not the reason, and the names of the objects.
     """
     place = next((f.objects[0] for f in impasse.failures if f.kind is DeviationKind.OCCUPIED), "")
     named = {n for f in impasse.failures for n in f.objects}
@@ -183,11 +170,11 @@ def crowded_place(
 def replaceable(
     impasse: Impasse, graph: KnowledgeGraph, inventory: Inventory, avoid: frozenset[str]
 ) -> str | None:
-    """Return the object of an impasse that another one could stand in for, or None.
+    """Return an object of the impasse that another object could replace, or None.
 
-    The other one is of the same class, has the same affordances, and is there.
+    A replacement has the same class and affordances and is present.
     """
-    # What the deviations speak of comes first: the action may name what is as it should be.
+    # Objects of the deviations come first: the action also names objects that are fine.
     named = [n for f in impasse.failures for n in f.objects]
     named += impasse.action.args if impasse.action is not None else ()
     held = set(inventory.held)
@@ -215,19 +202,8 @@ def _affordances(name: str, inventory: Inventory, task: Task) -> frozenset[str]:
     )
 
 
-# Recovery progress --------------------------------------------------------------------------------
-# Recovery: the next strategy, the outcome of the last one, and counts.
-
-
 class _Use(NamedTuple):
-    """A use of a strategy whose outcome is not known yet.
-
-    Args:
-        strategy: Its name.
-        reason: the deviations in sentences.
-        step: number of the step after which it was used.
-        left: steps that it added and that are not done yet.
-    """
+    """A use of a strategy with a pending outcome; `left` counts its added steps still to do."""
 
     strategy: str
     reason: str
@@ -237,38 +213,37 @@ class _Use(NamedTuple):
 
 @dataclass
 class RecoveryProgress:
-    """The recovery strategies of one run, with a record of their use.
+    """The recovery strategies of one run and their uses.
 
     Args:
-        repairs: The strategies that keep the plan, cheapest first.
-        listen: is called for each use of a strategy, when its outcome is known.
-        max_tries: how often a strategy that keeps the plan may be used for the same step.
+        listen: Called for each use of a strategy, once its outcome is known.
     """
 
     repairs: Strategies
     listen: Callable[[Recovery], None]
     max_tries: int = 1
     used: Counter[str] = field(default_factory=Counter, init=False)
-    """How often each strategy was used in the run."""
+    """Number of uses of each strategy in the run."""
     _tried: Counter[tuple[str, GroundAction | None]] = field(default_factory=Counter, init=False)
     _pending: _Use | None = field(default=None, init=False)
 
     def repair(self, impasse: Impasse) -> Steps | None:
-        """Return the steps of the first strategy that helps and is not used up for this step."""
+        """Return the steps of the first strategy that helps and is not exhausted for this step."""
         for name, strategy in self.repairs:
             if self._tried[name, impasse.action] >= self.max_tries:
                 continue
             steps = strategy(impasse)
             if steps is not None:
                 self.take(name, impasse)
-                # It has worked when the steps that it added are done; the rest was planned before.
+                # The strategy has worked once its added steps are done; the rest was planned
+                # before.
                 added = max(1, len(steps) - len(impasse.rest))
                 self._pending = _Use(name, impasse.reason, impasse.step, added)
                 return steps
         return None
 
     def done(self) -> None:
-        """Take note that a step was done and the plan goes on."""
+        """Record that a step was done and the plan continues."""
         if self._pending is not None:
             use = self._pending
             self._pending = use._replace(left=use.left - 1) if use.left > 1 else None
@@ -276,145 +251,139 @@ class RecoveryProgress:
                 self.listen(Recovery(use.strategy, use.reason, "worked", use.step))
 
     def stuck(self) -> None:
-        """Take note that the plan cannot go on."""
+        """Record that the plan cannot continue."""
         if self._pending is not None:
             use, self._pending = self._pending, None
             self.listen(Recovery(use.strategy, use.reason, "failed", use.step))
 
     def least_tried(self, names: tuple[str, ...], impasse: Impasse) -> tuple[str, ...]:
-        """Return strategies in the order in which to use them: least used for this step first."""
+        """Return the strategies, least used for this step first."""
         return tuple(sorted(names, key=lambda name: self._tried[name, impasse.action]))
 
     def take(self, name: str, impasse: Impasse) -> None:
-        """Count the use of a strategy."""
+        """Count a use of a strategy."""
         self._tried[name, impasse.action] += 1
         self.used[name] += 1
 
 
-# Execution world ----------------------------------------------------------------------------------
-# What the loop of `hvr.execution.executor` needs of a world: plans, a watch, and ways out.
-#
-# The kitchen's world (`hvr.execution.world`) keeps a knowledge graph and looks at a scene; a world
-# of facts (`hvr.execution.facts.acting`) compares sets of facts. The loop is the same.
+# The interface between the loop in `hvr.execution.executor` and a world. The kitchen's world
+# (`hvr.execution.world`) reads a scene into a knowledge graph; a world of facts
+# (`hvr.execution.facts.acting`) compares sets of facts.
 
 Goal = TypeVar("Goal")
 
 
 class RecoverablePolicy(Protocol[Goal]):
-    """What the loop asks of a policy itself; a `hvr.planning.plans.Policy` has it."""
+    """The part of a `hvr.planning.plans.Policy` that the loop uses."""
 
     @property
     def recovery_strategies(self) -> RecoveryStrategies:
-        """The recovery strategies that suit it."""
+        """The recovery strategies that suit the policy."""
         ...
 
     def clearing(self, things: Sequence[str], place: str) -> Goal:
-        """Return the goal of taking things away from a place."""
+        """Return the goal of moving objects away from a place."""
         ...
 
     def keeping(self, stage: Goal, constraints: Sequence[str]) -> Goal:
-        """Return a goal to be reached under other constraints, as PDDL, than its own."""
+        """Return the goal with its constraints replaced by the given ones, as PDDL."""
         ...
 
 
 class BeliefMonitor(Protocol):
-    """Keeps the believed state in step with the world while a plan runs."""
+    """Tracks the believed state while a plan runs."""
 
     @property
     def state(self) -> State:
-        """The observed state, with what is believed where nothing is seen."""
+        """The observed state, with beliefs about unseen facts."""
         ...
 
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
-        """Execute a step that is applicable, and compare what is seen with what is expected."""
+        """Execute an applicable step, and compare the observation with the prediction."""
         ...
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:
-        """Return the deviation that keeps a step from being tried in the observed state."""
+        """Return the deviation that makes a step inapplicable in the observed state."""
         ...
 
     def unmet_goal(self) -> tuple[Expression, ...]:
-        """Return the literals that the goal needs and that do not hold in the observed state."""
+        """Return the goal literals that do not hold in the observed state."""
         ...
 
     def ahead(self, state: State) -> tuple[Task, State]:
-        """Return the task with what is left of its constraints, and a state of it."""
+        """Return the task with the remaining constraints, and the given state in it."""
         ...
 
     def resumed(self, differing: Difference) -> Validator:
-        """Return a validator that goes on from what is observed."""
+        """Return a validator that continues from the observed state."""
         ...
 
     def outdated(self, rest: Sequence[GroundAction]) -> str:
-        """Return why the rest of a plan is given up though it would work; empty if it is not."""
+        """Return why to abandon the rest of a plan that would still work; empty to keep it."""
         ...
 
 
 class ExecutionWorld(Protocol):
     """A world to act in.
 
-    A class that inherits from this one has to define `wording`, `plan`, `watch` and
-    `look_around`; the rest has defaults for a world in which all things are seen and none has a
-    place.
+    Subclasses must define `wording`, `plan`, `watch` and `look_around`. The defaults of the other
+    methods suit a world in which everything is visible and objects have no places.
     """
 
     @property
     def wording(self) -> Wording | None:
-        """How literals are said; None for hvr's own words."""
+        """Templates for literals; None for hvr's own."""
         ...
 
     def plan(self, policy: Any, stage: Any, avoid: frozenset[str], reason: str) -> Planned:
-        """Return a plan from the world as observed.
+        """Return a plan from the observed state of the world.
 
         Args:
-            policy: who plans, of the kind that suits this world.
-            stage: what to reach, as the policy has it.
-            avoid: objects that are not to be used.
-            reason: why an earlier plan could not be carried on; empty at first.
+            stage: The goal, in the policy's form.
+            avoid: Objects that must not be used.
+            reason: Why an earlier plan could not continue; empty at first.
 
         Raises:
-            ImpossibleGoalError: it is proven that there is no plan.
-            PlannerError: none was found in the time allowed.
+            ImpossibleGoalError: It is proven that there is no plan.
+            PlannerError: No plan was found in the time limit.
         """
         ...
 
     def watch(
         self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> BeliefMonitor:
-        """Return a watch over a plan that begins now; see `hvr.execution.monitor.SceneMonitor`."""
+        """Return a monitor of a plan that starts now; see `hvr.execution.monitor.SceneMonitor`."""
         ...
 
     def crowding(
         self, impasse: Impasse, relevant: Collection[str], *, new: bool
     ) -> tuple[str, tuple[str, ...]]:
-        """Return the place that has no room, and the things to take away from it."""
+        """Return the place without room, and the objects to move away from it."""
         del impasse, relevant, new
         return "", ()
 
     def replaceable(self, impasse: Impasse, avoid: frozenset[str]) -> str | None:
-        """Return the object of an impasse that another one could stand in for, or None."""
+        """Return an object of the impasse that another object could replace, or None."""
         del impasse, avoid
         return None
 
     def missing(self, policy: Any, stage: Any, *, spare: bool = False) -> tuple[str, ...]:
-        """Return the things that a stage needs and of which nobody knows where they are.
+        """Return the objects that a stage needs and whose places are unknown.
 
         Args:
-            policy: who plans.
-            stage: what to reach.
-            spare: also those of a kind of which there are others.
+            spare: Include objects of which others of the same kind have known places.
         """
         del policy, stage, spare
         return ()
 
     def unplaced(self) -> frozenset[str]:
-        """Return all things of which nobody knows where they are."""
+        """Return all objects whose places are unknown."""
         return frozenset()
 
     def place_to_open(self, sought: Sequence[str], shut: Collection[str]) -> str | None:
-        """Return the closed place to look into next for some things, or None."""
+        """Return the closed place to search next for some objects, or None."""
         del sought, shut
         return None
 
@@ -422,15 +391,16 @@ class ExecutionWorld(Protocol):
         """Return a plan that opens a place; see `hvr.planning.plans.Policy.opening`.
 
         Raises:
-            ImpossibleGoalError, PlannerError: there is none, or none was found.
+            ImpossibleGoalError: There is no plan.
+            PlannerError: No plan was found.
         """
         del policy, closing, stage
         raise ImpossibleGoalError(f"nothing is known of how {place} opens")
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """Look for what is lost, or at everything again; return names of what was found."""
+        """Look for lost objects, or at everything again; return the names of the objects found."""
         ...
 
     def notice(self, step: int, failures: Iterable[Deviation]) -> None:
-        """Take note of deviations that belong to no executed step."""
+        """Record deviations that belong to no executed step."""
         del step, failures

@@ -1,4 +1,4 @@
-"""The robot's world: an environment, the names in it, and the knowledge graph of it."""
+"""The robot's world: an environment, its names, and its knowledge graph."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ if TYPE_CHECKING:
     from hvr.knowledge.shared_graph import SharedGraph
 
 
-# Atoms --------------------------------------------------------------------------------------------
-# Changes of the graph as PDDL atoms, without reading the graph.
+# Changes of the graph as PDDL atoms, found without reading the whole graph.
 
 
 class ChangeReader:
-    """Turns statements into PDDL atoms, by the annotations of an ontology."""
+    """Converts statements to PDDL atoms, by the annotations of an ontology."""
 
     def __init__(self, ontology: Ontology) -> None:
         self._rules: dict[str, PredicateRule] = {}
@@ -51,7 +50,7 @@ class ChangeReader:
         }
 
     def atoms(self, change: Change) -> tuple[frozenset[Atom], frozenset[Atom]]:
-        """Return the atoms that became true and those that became false."""
+        """Return the atoms that became true and the atoms that became false."""
         return self._read(change.added), self._read(change.removed)
 
     def _read(self, statements: Iterable[Statement]) -> frozenset[Atom]:
@@ -69,17 +68,11 @@ class ChangeReader:
         return Atom(rule.predicate, tuple(ends[a] for a in rule.arguments))
 
 
-# Search for missing objects -----------------------------------------------------------------------
-# Looking for things behind closed doors: what is missing, and which door to open next.
+# Search behind closed doors: which objects are missing, and which door to open next.
 
 
 def missing_objects(needed: Iterable[str], inventory: Inventory) -> tuple[str, ...]:
-    """Return the needed things without which there is none of their kind.
-
-    Args:
-        needed: names of the things that a plan would use.
-        inventory: what there is, as far as it is known.
-    """
+    """Return the needed objects without a known place, if no object of their class has one."""
     lost = inventory.unplaced
     return tuple(
         name
@@ -91,14 +84,12 @@ def missing_objects(needed: Iterable[str], inventory: Inventory) -> tuple[str, .
 def likeliest_place(
     sought: Collection[str], places: Sequence[str], inventory: Inventory
 ) -> str | None:
-    """Return the place to look into next, or None where none could have any of the things.
+    """Return the place to search next, or None if no place could hold any of the objects.
 
-    Where things of their kind are kept comes first, then where most of them would fit.
+    Places where such objects are usually kept come first, then places where more of them fit.
 
     Args:
-        sought: names of the things.
-        places: closed places, nearest first.
-        inventory: what there is, as far as it is known.
+        places: Closed places, nearest first.
     """
     ontology = inventory.ontology
 
@@ -118,21 +109,9 @@ def likeliest_place(
     return min(ranked)[-1] if ranked else None
 
 
-# World --------------------------------------------------------------------------------------------
-# The robot's world: an environment, the names in it, and the knowledge graph of it.
-
-
 @dataclass(frozen=True)
 class ActionOutcome:
-    """The outcome of one action.
-
-    Args:
-        result: the result of the skill.
-        change: what was seen to change.
-        look: what was seen and heard after the action.
-        gained: PDDL atoms that became true in the graph.
-        lost: PDDL atoms that became false.
-    """
+    """The outcome of one action."""
 
     result: SkillResult
     change: Change
@@ -142,18 +121,18 @@ class ActionOutcome:
 
     @property
     def scene(self) -> SceneGraph:
-        """The scene after the action, as the robot believes it to be."""
+        """The believed scene after the action."""
         return self.look.scene
 
 
 class World:
-    """An environment to act in, with a graph that is kept in step with what is seen.
+    """An environment to act in, and a knowledge graph updated by observation.
 
     Args:
-        env: the environment, reset to its scene.
-        graph: a graph with nothing but the ontology; the scene is added to it.
-        force_put: put things down without asking AI2-THOR's placement table.
-        sensors: how the robot perceives. The first look is perfect.
+        env: The environment, reset to its scene.
+        graph: A graph that contains only the ontology; the scene is added to it.
+        force_put: Whether to ignore AI2-THOR's placement table when putting objects down.
+        sensors: The robot's sensors. The first look is perfect.
     """
 
     def __init__(
@@ -182,11 +161,11 @@ class World:
 
     @property
     def scene(self) -> SceneGraph:
-        """The scene as the robot believes it to be."""
+        """The believed scene."""
         return self.perception.scene
 
     def inventory(self) -> Inventory:
-        """Return the objects and facts of the present, nearest to the robot first."""
+        """Return the known objects and facts, nearest to the robot first."""
         lost = set(self.perception.lost)
         positions = {n: o.position for n, o in self.scene.objects.items() if n not in lost}
         return take_inventory(self.graph, self.scene.scene, positions, self.perception.stands_at)
@@ -194,7 +173,7 @@ class World:
     # what the loop asks
 
     wording = None
-    """Literals are said in hvr's own words."""
+    """Literals use hvr's own templates."""
 
     def plan(self, policy: Policy[Any], stage: Any, avoid: frozenset[str], reason: str) -> Planned:
         """See `ExecutionWorld`."""
@@ -247,7 +226,7 @@ class World:
     # acting
 
     def unopened(self) -> tuple[str, ...]:
-        """Return the places that the robot has never seen into, nearest first."""
+        """Return the places whose inside the robot has never seen, nearest first."""
         x, _, z = self.perception.stands_at
 
         def way(name: str) -> float:
@@ -257,16 +236,14 @@ class World:
         return tuple(sorted(self.perception.unopened, key=lambda name: (way(name), name)))
 
     def facts(self, objects: Iterable[str]) -> frozenset[Atom]:
-        """Return the PDDL atoms that hold over some objects, as last observed."""
+        """Return the PDDL atoms that hold for some objects, as last observed."""
         return self.graph.facts(objects)
 
     def act(self, step: int, action: GroundAction, near: Iterable[str]) -> ActionOutcome:
-        """Do one action, look, and write both into the graph.
+        """Execute one action, look, and record both in the graph.
 
         Args:
-            step: the number of the step.
-            action: the action.
-            near: the objects that the robot should be near afterwards, if it succeeds.
+            near: Objects that the robot should be near after success.
         """
         outcome = self.do(step, action, near)
         self.record(step, action, outcome)
@@ -280,14 +257,11 @@ class World:
         added: Iterable[Atom] = (),
         deleted: Iterable[Atom] = (),
     ) -> ActionOutcome:
-        """Do one action, look, and bring the graph up to date; `record` writes the event.
+        """Execute one action, look, and update the graph; `record` logs the event.
 
         Args:
-            step: the number of the step.
-            action: the action.
-            near: the objects that the robot should be near afterwards, if it succeeds.
-            added: atoms that the action should make true, believed where they cannot be seen.
-            deleted: atoms that it should make false, likewise.
+            near: Objects that the robot should be near after success.
+            added: Atoms that the action should make true, believed where they are not visible.
         """
         before = self.scene
         result = perform(self.env, self.names, action.name, action.args, force_put=self.force_put)
@@ -311,14 +285,7 @@ class World:
         outcome: ActionOutcome,
         failures: Iterable[Deviation] = (),
     ) -> None:
-        """Write an action, what it changed and what went wrong into the graph's event log.
-
-        Args:
-            step: the number of the step.
-            action: the action.
-            outcome: the outcome that `do` returned.
-            failures: deviations from what was expected.
-        """
+        """Add an action, its changes and its deviations to the graph's event log."""
         result = outcome.result
         self.graph.record(
             ActionEvent(
@@ -333,23 +300,17 @@ class World:
         )
 
     def notice(self, step: int, failures: Iterable[Deviation]) -> None:
-        """Write failures that belong to no executed step into the graph's event log.
-
-        Args:
-            step: number of the last step that was done.
-            failures: the deviations that were noticed.
-        """
+        """Log deviations that belong to no executed step."""
         self.graph.notice(step, _notes(failures))
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """Look for things whose place is unknown, or at everything once more.
+        """Look for objects whose place is unknown, or at everything again.
 
         Args:
-            step: number of the last step.
-            everything: look even when nothing is lost, since something may have been seen wrongly.
+            everything: Look even if nothing is lost, since a reading may have been wrong.
 
         Returns:
-            names of the things that were found, or that differ from what was believed.
+            Names of the objects that were found, or that differ from the belief.
         """
         if not self.perception.lost and not everything:
             return ()
@@ -369,7 +330,7 @@ class World:
     # remembering
 
     def _remember(self, result: SkillResult, before: SceneGraph) -> Change:
-        """Keep what no camera shows: that something was washed, heated or cooled."""
+        """Record what no camera shows: that something was washed, heated or cooled."""
         added: set[tuple[str, str]] = set()
         removed: set[tuple[str, str]] = set()
         ontology = self.graph.ontology
@@ -408,17 +369,17 @@ def open_world(
     sensors: Sensors | None = None,
     shared: SharedGraph | None = None,
 ) -> World:
-    """Return a world with a new graph: the one place where environment, graph and sensors meet.
+    """Create a world with a new knowledge graph.
 
     Args:
-        env: the environment, reset to its scene.
-        folder: where the graph is kept; in memory without one.
-        ontology: classes and their ties to the domain; hvr's own if None.
-        sensors: how the robot perceives; perfectly if None.
-        shared: its graph on a server; None for none.
+        env: The environment, reset to its scene.
+        folder: Folder for the graph; None keeps it in memory.
+        ontology: Classes and their mapping to the domain; hvr's own if None.
+        sensors: The robot's sensors; perfect if None.
+        shared: Graph on a server to mirror to, if any.
 
     Raises:
-        StoreError: the folder cannot hold a graph, or the server does not answer.
+        StoreError: The folder cannot hold a graph, or the server does not respond.
     """
     graph = KnowledgeGraph.create(folder, ontology, shared)
     try:

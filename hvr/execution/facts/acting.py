@@ -1,8 +1,8 @@
-"""Acting among facts: a world for the loop of `hvr.execution.executor` whose sight is facts.
+"""The world of facts for the loop of `hvr.execution.executor`: states as sets of PDDL facts.
 
-What a step should lead to and what is seen after it are states of one task. Hidden facts are
-believed to be as the domain says. Where a step that should be possible is refused a second time
-and its precondition has hidden facts, one of these is no longer believed.
+Expected and observed outcomes are states of one task. Hidden facts are believed to follow the
+domain. When an applicable step is refused a second time, one of the hidden facts in its
+precondition is retracted.
 """
 
 from __future__ import annotations
@@ -57,17 +57,15 @@ from hvr.worlds.facts.environment import (
     require_untimed,
 )
 
-# Beliefs ------------------------------------------------------------------------------------------
-# What is believed of hidden facts, and how else it might be.
+# Beliefs about hidden facts, and their alternatives.
 #
-# A step that was done is believed to have had its hidden effects, or, where no effect that can be
-# seen came, to have had none. Each hidden fact remembers the last such step: if the belief in it
-# has to be given up, all that was believed with it is turned round, since it came or failed
-# together.
+# A completed step is believed to have had its hidden effects, or none if no visible effect
+# occurred. Each hidden fact remembers the last such step. Retracting one fact flips all facts of
+# that step, since they succeeded or failed together.
 
 
 class BeliefRevision:
-    """Hidden facts with the other possibility for each."""
+    """Hidden facts and the alternative value of each."""
 
     def __init__(self) -> None:
         self._otherwise: dict[Atom, Mapping[Atom, bool]] = {}
@@ -76,10 +74,10 @@ class BeliefRevision:
         self._notes = 0
 
     def note(self, otherwise: Mapping[Atom, bool]) -> None:
-        """Take note of how the hidden effects of a step would be if it had gone the other way.
+        """Record the alternative outcome of a step's hidden effects.
 
         Args:
-            otherwise: each fact with the value that is not believed.
+            otherwise: Each fact with the value that is not believed.
         """
         self._notes += 1
         for atom in otherwise:
@@ -87,15 +85,15 @@ class BeliefRevision:
             self._newest[atom] = self._notes
 
     def guesses(self, needs: Iterable[tuple[Atom, bool]], state: State) -> list[tuple[Atom, State]]:
-        """Return how else things may be, given facts one of which must be otherwise.
+        """Return alternative states, given facts of which at least one must be wrong.
 
         Args:
-            needs: the facts, each with the value that is believed and may be wrong.
-            state: what is believed.
+            needs: The facts, each with its believed value.
 
         Returns:
-            the least retracted fact first, of these the one that a step changed last, each with the
-            state in which it is otherwise.
+            Each fact with the state in which it is flipped: least retracted first, then most
+                recently
+            changed first.
         """
         task = state.task
         derived = task.derived_predicates
@@ -106,10 +104,13 @@ class BeliefRevision:
             changes = other if other.get(atom, value) != value else {atom: not value}
             true = {a for a, wanted in changes.items() if wanted}
             guess = task.state_with((base - changes.keys()) | true, state.numbers())
+            # Least retracted first, so that repeated refusals try every fact; then newest first,
+            # since the latest step is the likeliest to have failed unnoticed.
             rank = (self._retractions[atom], -self._newest.get(atom, 0), str(atom))
             ranked.append((rank, atom, guess, changes))
         ranked.sort(key=lambda one: one[0])
         if ranked:
+            # The caller adopts the first guess, so the current belief becomes its alternative.
             _, atom, _, changes = ranked[0]
             self._retractions[atom] += 1
             self.note({a: not wanted for a, wanted in changes.items()})
@@ -122,7 +123,7 @@ _Result = TypeVar("_Result")
 
 
 RECOVERY_STRATEGIES = RecoveryStrategies(("retry",), ("satisfy",))
-"""The recoveries among facts, if nothing else is said."""
+"""The default recovery strategies in worlds of facts."""
 
 
 @dataclass(frozen=True)
@@ -134,30 +135,28 @@ class FactPolicy:
     recovery_strategies: RecoveryStrategies = RECOVERY_STRATEGIES
 
     def clearing(self, things: Sequence[str], place: str) -> Problem:
-        """Not asked for: a world of facts knows no places (see `ExecutionWorld.crowding`)."""
+        """Never called: a world of facts has no places (see `ExecutionWorld.crowding`)."""
         raise NotImplementedError
 
     def keeping(self, stage: Problem, constraints: Sequence[str]) -> Problem:
-        """Return a problem under other constraints; see `hvr.planning.plans.Policy`."""
+        """Return the problem with other constraints; see `hvr.planning.plans.Policy`."""
         left = tuple(parse_constraint(text, self.domain, stage.objects) for text in constraints)
         return stage.replace(constraints=And(left))
 
 
 class FactWorld(ExecutionWorld):
-    """An environment that speaks of facts, with what is believed of it.
+    """An environment of facts and the belief about it.
 
     Args:
-        env: the environment; it is reset.
-        domain: the actions.
-        problem: the objects, and what is believed of hidden facts in the beginning.
-        wording: says what holds.
+        env: The environment; it is reset.
+        problem: The objects, and the initial belief about hidden facts.
 
     Attributes:
-        impossible: it is proven that no plan reaches the goal from the present state.
+        impossible: Whether it is proven that no plan reaches the goal from the current state.
 
     Raises:
-        UsageError: the domain needs time.
-        SimulatorError: the environment fails, or shows what cannot be.
+        UsageError: The domain needs time.
+        SimulatorError: The environment fails or reports an impossible state.
     """
 
     def __init__(
@@ -175,43 +174,41 @@ class FactWorld(ExecutionWorld):
         self._guesses: list[State] = []
         self._ask("reset", env.reset)
         self.state = self.look(self.task.initial)
-        """What holds, by what is seen, and by belief where nothing is."""
-
-    # what the loop asks
+        """The current state: observed where visible, believed where hidden."""
 
     @property
     def wording(self) -> Wording:
-        """See `hvr.execution.recovery.ExecutionWorld`."""
+        """See `ExecutionWorld`."""
         return self._wording
 
     def plan(
         self, policy: FactPolicy, stage: Problem, avoid: frozenset[str], reason: str
     ) -> Planned:
-        """See `hvr.execution.recovery.ExecutionWorld`."""
+        """See `ExecutionWorld`."""
         del avoid, reason
         self.impossible = False
         while True:
             try:
                 return self.planned(policy, stage)
             except ImpossibleGoalError:
-                # From a state that is partly believed nothing is proven of the true one.
+                # A proof from a partly believed state says nothing about the true state.
                 self.impossible = not self.hidden
                 if not self._guesses:
                     raise
                 self.state = self._guesses.pop(0)
 
     def planned(self, policy: FactPolicy, stage: Problem) -> Planned:
-        """Return a plan from the present state."""
+        """Return a plan from the current state."""
         return policy.planner.plan(Task(self.domain, problem_at(stage, self.state)))
 
     def watch(
         self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> FactMonitor:
-        """See `hvr.execution.recovery.ExecutionWorld`."""
+        """See `ExecutionWorld`."""
         return FactMonitor(self, planned.task, constraints, aside=aside)
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """Look again; return the objects of which something else is seen than was believed."""
+        """Look again; return the objects whose observed facts differ from the belief."""
         del step, everything
         seen = self.look(self.state)
         different = difference_of(self.state, seen)
@@ -219,11 +216,9 @@ class FactWorld(ExecutionWorld):
         atoms = (*different.missing, *different.unexpected)
         return tuple(sorted({name for atom in atoms for name in atom.args}))
 
-    # the environment
-
     def do(self, action: GroundAction) -> str:
-        """Do an action; return nothing if it was done, else why it was refused."""
-        self._guesses = []  # they are of the state before
+        """Execute an action; return why it was refused, or an empty text if it was done."""
+        self._guesses = []  # alternatives to an outdated state
         error = self._ask(f"step {action}", lambda: self.env.step(action.name, action.args))
         if not isinstance(error, str):
             raise SimulatorError(
@@ -238,12 +233,12 @@ class FactWorld(ExecutionWorld):
         return error
 
     def sent(self, action: GroundAction, error: str) -> dict[str, Any]:
-        """Return what was sent to the environment: as it tells where it does, else the action."""
+        """Return the call sent to the environment, as the environment reports it if it does."""
         told = self._ask("sent", self.env.sent) if isinstance(self.env, CallReporter) else {}
         return told or {"action": action.name, "args": list(action.args), "success": not error}
 
     def look(self, believed: State) -> State:
-        """Return what is seen, as a state of the task of what is believed of hidden facts."""
+        """Return the observation as a state; hidden facts are taken from the believed state."""
         seen = self._ask("observe", self.env.observe)
         if not isinstance(seen, Observation):
             raise SimulatorError(
@@ -262,14 +257,10 @@ class FactWorld(ExecutionWorld):
     def retract(self, action: GroundAction, state: State) -> tuple[Atom, State] | None:
         """Return the hidden fact to retract after a second refusal, and the revised state.
 
-        The first guess of several is returned, the others are kept for when it leaves no plan.
-
-        Args:
-            action: the action that was refused, though it should be possible.
-            state: what is believed.
+        The other candidates are kept for the case that the revised state leaves no plan.
         """
         if self._refused[action] < 2:
-            return None
+            return None  # a single refusal may be a transient fault
         guesses = self._beliefs.guesses(self._hidden_needs(action), state)
         if not guesses:
             return None
@@ -279,10 +270,12 @@ class FactWorld(ExecutionWorld):
         return atom, guess
 
     def believe(self, before: State, expected: State, observed: State) -> None:
-        """Take note of what a step that was done has changed that cannot be seen."""
+        """Record the hidden changes of a completed step."""
         hidden = [
             a for a in base_atoms(before) ^ base_atoms(expected) if a.predicate in self.hidden
         ]
+        # If any hidden effect is believed, the alternative is that the step had none, and vice
+        # versa.
         came = base_atoms(observed)
         other = (
             before if any((a in came) == (a in base_atoms(expected)) for a in hidden) else expected
@@ -290,7 +283,6 @@ class FactWorld(ExecutionWorld):
         self._beliefs.note({a: a in base_atoms(other) for a in hidden})
 
     def _hidden_needs(self, action: GroundAction) -> tuple[tuple[Atom, bool], ...]:
-        """Return the hidden facts that an action needs, with the value needed."""
         schema = self.domain.actions[action.name]
         binding = binding_of(schema, action)
         ground = (
@@ -303,7 +295,7 @@ class FactWorld(ExecutionWorld):
     def _ask(self, what: str, call: Callable[[], _Result]) -> _Result:
         try:
             return call()
-        except (SimulatorError, LLMError):  # a model may fill in what an action leaves open
+        except (SimulatorError, LLMError):  # a model may simulate unspecified effects
             raise
         except (Exception, SystemExit) as error:
             reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -313,13 +305,10 @@ class FactWorld(ExecutionWorld):
 
 
 class FactMonitor:
-    """Keeps the believed state in step with the world while a plan runs.
+    """Tracks the believed state while a plan runs.
 
     Args:
-        world: where the plan runs.
-        task: the problem of the plan.
-        constraints: what is to be kept throughout.
-        aside: the plan only prepares for another one.
+        aside: Whether the plan only prepares for another one.
     """
 
     def __init__(
@@ -333,14 +322,14 @@ class FactMonitor:
 
     @property
     def state(self) -> State:
-        """See `hvr.execution.recovery.BeliefMonitor`."""
+        """See `BeliefMonitor`."""
         return self._state
 
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
-        """See `hvr.execution.recovery.BeliefMonitor`."""
-        del before  # as it is believed, but for numbers that are rounded in the text of a problem
+        """See `BeliefMonitor`."""
+        del before  # same as the believed state, but with numbers rounded by the problem text
         before = self._state
         ahead = Validator(self.task, state=before)
         ahead.apply(action)
@@ -348,7 +337,7 @@ class FactMonitor:
         error = self.world.do(action)
         observed = self.world.look(before if error else expected)
         if not error and self._had_no_effect(before, expected, observed):
-            # Where nothing came of what can be seen, nothing is believed of what cannot.
+            # If no visible effect occurred, do not believe in the hidden ones either.
             observed = self.world.look(before)
         if not error:
             self.world.believe(before, expected, observed)
@@ -375,7 +364,7 @@ class FactMonitor:
         )
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:
-        """See `hvr.execution.recovery.BeliefMonitor`."""
+        """See `BeliefMonitor`."""
         unmet = failed_literals(Validator(self.task, state=self.state).apply(action).failure)
         why = explain_state(unmet, self.world.wording) or "a condition is unmet"
         return Deviation(
@@ -389,28 +378,28 @@ class FactMonitor:
         )
 
     def unmet_goal(self) -> tuple[Expression, ...]:
-        """See `hvr.execution.recovery.BeliefMonitor`."""
+        """See `BeliefMonitor`."""
         missing = failed_literals(Validator(self.task, state=self.state).goal_failure())
         return missing if self._aside else missing or self.constraints.unmet(self.state)
 
     def ahead(self, state: State) -> tuple[Task, State]:
-        """See `hvr.execution.recovery.BeliefMonitor`."""
+        """See `BeliefMonitor`."""
         left = self.constraints.prohibitions if self._aside else self.constraints.left
         return with_constraints(self.task, self._own(state), left)
 
     def resumed(self, differing: Difference) -> Validator:
-        """See `hvr.execution.recovery.BeliefMonitor`."""
+        """See `BeliefMonitor`."""
         del differing
         task, state = self.ahead(self.state)
         return Validator(task, state=state)
 
     def outdated(self, rest: Sequence[GroundAction]) -> str:
-        """See `hvr.execution.recovery.BeliefMonitor`: a plan that works is kept."""
+        """See `BeliefMonitor`: a working plan is never outdated."""
         del rest
         return ""
 
     def _had_no_effect(self, before: State, expected: State, observed: State) -> bool:
-        """Return whether none of the effects that can be seen has come, of a step that has some."""
+        """Return whether the step should have had visible effects, and none occurred."""
         effects = {
             effect
             for effect in effects_of(before, expected)

@@ -1,9 +1,9 @@
-"""Detection of deviations among facts: what was expected against what was observed.
+"""Detection of deviations in worlds of facts: compare expected and observed states.
 
-A step that was refused should have changed nothing, so it is compared with the state before it; a
-step that was done is compared with what the domain says it does. Each difference is explained
-once: it is an effect of the action that did not come; or something that the action has nothing to
-do with has changed. Rules are not looked at: what they derive follows from the rest.
+A refused step should have changed nothing and is compared with the state before it. A completed
+step is compared with the effects that the domain predicts. Each difference gets one explanation: an
+effect that did not occur, or a change unrelated to the action. Derived facts are ignored because
+they follow from the others.
 """
 
 from __future__ import annotations
@@ -26,13 +26,12 @@ from hvr.worlds.facts.environment import base_atoms
 
 @dataclass(frozen=True)
 class FactOutcome:
-    """One step among facts.
+    """The outcome of one step.
 
     Args:
-        before, expected, observed: states of one task: before the step, as it should be after it,
-            and as it is seen to be, with hidden facts as expected.
-        error: why the action was refused; empty if it was done.
-        unmet: if it was refused, literals of its precondition that are seen not to hold.
+        observed: Observed state, with hidden facts as expected.
+        error: Why the action was refused; empty if it was done.
+        unmet: After a refusal, the precondition literals observed not to hold.
     """
 
     before: State
@@ -43,7 +42,7 @@ class FactOutcome:
 
 
 def numeric_values(state: State) -> dict[FunctionTerm, Fraction]:
-    """Return the numbers of a state, without what the plan has cost."""
+    """Return the numeric fluents of a state, without the cost of the plan."""
     return {term: value for term, value in state.numbers().items() if term != TOTAL_COST}
 
 
@@ -59,14 +58,14 @@ def difference_of(expected: State, observed: State) -> Difference:
 
 
 def missing_literals(expected: State, observed: State) -> dict[Expression, None]:
-    """Return the literals that should hold and do not, in a fixed order."""
+    """Return the literals that should hold and do not, in a deterministic order."""
     different = difference_of(expected, observed)
     unexpected = (Not(a) for a in different.unexpected)
     return dict.fromkeys([*different.missing, *unexpected, *different.numbers])
 
 
 def predicate_of(literal: Expression) -> str:
-    """Return the predicate of a literal, or the function of a value."""
+    """Return the predicate of a literal, or the function of a numeric value."""
     match literal:
         case Not(Atom(predicate)) | Atom(predicate):
             return predicate
@@ -95,7 +94,7 @@ def detect_facts(
 
 
 def explain_state(literals: Iterable[Expression], wording: Wording) -> str:
-    """Say in one clause how things are, given literals that should hold and do not."""
+    """Describe in one clause how things are, given literals that should hold and do not."""
     return literal_clauses([negated(literal) for literal in literals], wording=wording)
 
 
@@ -107,7 +106,7 @@ class _Explanations:
     deviations: list[Deviation]
 
     def refused(self, outcome: FactOutcome, differences: Iterable[Expression]) -> None:
-        """Explain a refusal, unless a change that somebody else has made does."""
+        """Explain a refusal, unless a change by another agent does."""
         if set(outcome.unmet) & set(differences):
             return
         message = outcome.error.rstrip(".")
@@ -120,7 +119,6 @@ class _Explanations:
             self._add(DeviationKind.ACTION_FAILED, Side.PRE, (), text, message)
 
     def effects(self, wrong: list[Expression], *, nothing: bool) -> None:
-        """Explain effects that did not come."""
         so = self._say(wrong)
         if nothing:
             text = f"{self.action} was reported as done and changed nothing: {so}."
@@ -130,7 +128,7 @@ class _Explanations:
             self._add(DeviationKind.WRONG_EFFECT, Side.POST, wrong, text)
 
     def others(self, literals: Iterable[Expression], outcome: FactOutcome) -> None:
-        """Explain what the action has nothing to do with, together what shares an object."""
+        """Explain changes unrelated to the action, one deviation per group that shares objects."""
         for group in _groups(literals):
             needed = any(e in outcome.unmet for e in group)
             text = f"Something else than {self.action} has changed the world: {self._say(group)}."
@@ -158,7 +156,7 @@ class _Explanations:
 
 
 def effects_of(before: State, after: State) -> frozenset[Expression]:
-    """Return the literals that an action makes true."""
+    """Return the literals that became true between two states."""
     was, then = base_atoms(before), base_atoms(after)
     old = numeric_values(before)
     changed = [_value(t, v) for t, v in numeric_values(after).items() if old.get(t) != v]
@@ -166,7 +164,7 @@ def effects_of(before: State, after: State) -> frozenset[Expression]:
 
 
 def _groups(literals: Iterable[Expression]) -> list[list[Expression]]:
-    """Put literals that share an object together."""
+    """Group literals that share objects, transitively."""
     groups: list[tuple[set[str], list[Expression]]] = []
     for literal in literals:
         names = set(_objects((literal,)))
@@ -178,7 +176,7 @@ def _groups(literals: Iterable[Expression]) -> list[list[Expression]]:
 
 
 def _objects(literals: Iterable[Expression]) -> tuple[str, ...]:
-    """Return the objects that literals are about, those of numbers included."""
+    """Return the objects in literals, including the arguments of numeric fluents."""
     names: list[str] = []
     for literal in literals:
         if isinstance(literal, Comparison):

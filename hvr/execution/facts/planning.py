@@ -1,4 +1,4 @@
-"""A plan from any state of a world, by whichever of hvr's planners knows what the domain uses."""
+"""Planning from any state of a world, with the first hvr planner that supports the domain."""
 
 from __future__ import annotations
 
@@ -44,16 +44,17 @@ from hvr.validation import Validator
 from hvr.worlds.facts.environment import base_atoms
 
 IMPROVEMENT_TIMEOUT = 0.3
-"""Seconds without a better plan after which the best one is carried out: while the robot waits, a
-shorter plan is worth less than one that begins."""
+"""Seconds without a better plan after which the best one is executed. While the robot waits, a
+shorter plan is worth less than an early start.
+"""
 
 
 MAX_ACTIONS = 5_000
-"""Tasks with more ground actions are given to programs, which can be ended in time."""
+"""Larger tasks are given to external programs, which can be stopped in time."""
 
 
 class FactPlanner(Protocol):
-    """Whoever makes plans from states of a world."""
+    """A planner that plans from states of a world."""
 
     def plan(self, task: Task) -> Planned:
         """Return a plan from the initial state of a task; see `StatePlanner.plan`."""
@@ -61,7 +62,7 @@ class FactPlanner(Protocol):
 
 @dataclass(frozen=True)
 class TimedSteps:
-    """A timed plan, who found it, and the seconds that this took."""
+    """A timed plan, its planner, and the seconds it took."""
 
     steps: tuple[Step, ...]
     planner: str
@@ -72,9 +73,8 @@ class StatePlanner:
     """Plans from states of a world.
 
     Args:
-        name: a planner of `hvr solve`; None takes those that can: in this process where the
-            problem is small, which is quickest, else as programs side by side.
-        seconds: wall time at most for each plan.
+        name: A planner of `hvr solve`. None selects capable planners: in this process for small
+            problems, which is fastest, otherwise programs in parallel.
     """
 
     def __init__(self, name: str | None = None, seconds: float = 60.0) -> None:
@@ -85,9 +85,9 @@ class StatePlanner:
         """Return a plan from the initial state of a task.
 
         Raises:
-            ImpossibleGoalError: it is proven that there is no plan.
-            PlannerError: none was found in the time.
-            UsageError: no planner has what the domain uses.
+            ImpossibleGoalError: It is proven that there is no plan.
+            PlannerError: No plan was found in the time limit.
+            UsageError: No planner supports the domain.
         """
         started = time.perf_counter()
         actions, planner, proven = self.search(task)
@@ -99,12 +99,12 @@ class StatePlanner:
         return Planned(task.problem, task, Relevant(reasons), plan, 1)
 
     def timed(self, domain: Domain, problem: Problem) -> TimedSteps:
-        """Return a plan for a problem with durative actions: here, or else by programs.
+        """Return a plan for a problem with durative actions, found in this process or by programs.
 
         Raises:
             ImpossibleGoalError: It is proven that there is no plan.
-            PlannerError: None was found in the time.
-            UsageError: No planner has what the domain uses.
+            PlannerError: No plan was found in the time limit.
+            UsageError: No planner supports the domain.
         """
         started = time.perf_counter()
         seconds = self.seconds
@@ -120,13 +120,13 @@ class StatePlanner:
         return TimedSteps(steps, solution.planner, time.perf_counter() - started)
 
     def search(self, task: Task) -> tuple[tuple[GroundAction, ...] | None, str, bool]:
-        """Return the plan (None: there is none), who says so, and whether none is shorter."""
+        """Return the plan, None if there is none, its planner, and whether it is proven optimal."""
         features = features_of(task.domain, task.problem)
         name, seconds = self.name, self.seconds
         able = [program for program in (GROUNDED, FORWARD) if not program.lacks & features]
         own = next((p for p in able if name in (None, p.name)), None)
         if own is not None and (name is not None or own is FORWARD or _is_small(task)):
-            # What takes long here may be quick with the other translator.
+            # The other translator may be fast where this one is slow, so leave it half the time.
             other = name is None and not DOWNWARD.lacks & features
             seconds = seconds / 2 if other else seconds
             try:
@@ -153,7 +153,6 @@ def _solved(domain: Domain, problem: Problem, name: str | None, seconds: float) 
 def _searched(
     program: Program, task: Task, seconds: float
 ) -> tuple[tuple[GroundAction, ...] | None, str, bool]:
-    """Search in this process."""
     if program is GROUNDED:
         from hvr.planning.search.fast_downward import solve as search
 
@@ -171,7 +170,7 @@ def _is_small(task: Task) -> bool:
 
 @dataclass(frozen=True)
 class AutomaticPlanner:
-    """A `hvr.planning.search.planners.Planner` that takes whichever of hvr's planners can."""
+    """A `hvr.planning.search.planners.Planner` that selects a capable hvr planner."""
 
     seconds: float = 10.0
 
@@ -179,7 +178,7 @@ class AutomaticPlanner:
         """See `hvr.planning.search.planners.Planner`.
 
         Raises:
-            PlannerError: neither a plan nor the proof that there is none was found in the time.
+            PlannerError: Neither a plan nor a proof that there is none was found in the time limit.
         """
         maker = StatePlanner(seconds=self.seconds)
         started = time.perf_counter()
@@ -188,7 +187,7 @@ class AutomaticPlanner:
 
 
 def problem_at(problem: Problem, state: State) -> Problem:
-    """Return a problem that begins in a state of its task."""
+    """Return the problem with a state of its task as the initial state."""
     task = state.task
     static = [a for a in problem.init if task.is_static(a.predicate)]
     values = {
@@ -208,5 +207,5 @@ def _blocks(task: Task, actions: Collection[GroundAction]) -> tuple[AABlock, ...
     numeric = {f for f in task.fluent_functions if f != "total-cost"}
     if actions and not numeric and not task.derived_predicates:
         return landmark_blocks(task, tuple(actions))
-    # The landmarks of a plan are told for propositional tasks only.
+    # Landmark blocks are defined for propositional tasks only.
     return (AABlock(MacroAction("reach the goal"), tuple(actions)),) if actions else ()

@@ -1,4 +1,4 @@
-"""Runs in worlds of facts: plans with and without times, executed and recovered."""
+"""Runs in worlds of facts: timed and untimed plans, executed and recovered."""
 
 from __future__ import annotations
 
@@ -44,29 +44,26 @@ from hvr.worlds.facts.environment import FactEnvironment, base_atoms
 from hvr.worlds.facts.faults import FaultyWorld, InjectedFault
 from hvr.worlds.facts.timed_environment import SplitEnvironment, StartsAndEnds, Timing
 
-# Timed --------------------------------------------------------------------------------------------
-# Acting with durative actions: their starts and ends, one after another, by the times of a plan.
+# Execution of durative actions: their starts and ends, ordered by the times of a plan.
 #
-# The world sees two steps, `NAME-starts` and `NAME-ends`; the loop is that of
-# `hvr.execution.facts.acting`. Between them a fact says that the action goes on. Whatever breaks a
-# condition over all of an action ends it without its effects. A new plan begins when everything
-# that goes on has ended.
+# The world sees two steps, `NAME-starts` and `NAME-ends`, executed by the loop of
+# `hvr.execution.facts.acting`. A fact marks the action as running in between. An action whose
+# overall condition breaks ends without its effects. A new plan starts when all running actions have
+# ended.
 
 
 class TimedWorld(FactWorld):
-    """An environment with durative actions, and the clock.
+    """An environment with durative actions and a clock.
 
     Args:
-        env: The environment: of the domain (`domain_environment`), or a `TimedEnvironment`.
-        domain, problem: With durative actions.
-        wording: Says what holds.
+        env: An environment of the split domain (`domain_environment`), or a `TimedEnvironment`.
 
     Attributes:
-        now: The time. It is simulated where the environment has no `wait`.
-        plans: The timed plans that were made.
+        now: Current time, simulated if the environment has no `wait`.
+        plans: The timed plans made so far.
 
     Raises:
-        UsageError: See `Timing`; or the environment lacks what durative actions need.
+        UsageError: See `Timing`; or the environment lacks a method that durative actions need.
         SimulatorError: The environment fails.
     """
 
@@ -95,11 +92,11 @@ class TimedWorld(FactWorld):
     def watch(
         self, planned: Planned, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> TimedWatch:
-        """See `hvr.execution.recovery.ExecutionWorld`."""
+        """See `ExecutionWorld`."""
         return TimedWatch(self, planned.task, constraints, aside=aside)
 
     def planned(self, policy: FactPolicy, stage: Problem) -> Planned:
-        """Return a plan that begins when everything that goes on has ended."""
+        """Return a plan that starts when all running actions have ended."""
         maker = policy.planner
         if not isinstance(maker, StatePlanner):
             raise UsageError("durative actions need hvr's planners or engines, not a model's plans")
@@ -121,9 +118,9 @@ class TimedWorld(FactWorld):
         return Planned(task.problem, task, Relevant(reasons), plan, 1)
 
     def _ended(self, stage: Problem) -> tuple[Task, list[GroundAction], State]:
-        """Return the task, the ends of what goes on, and the state that they should lead to.
+        """Return the task, the ends of the running actions, and the state that they lead to.
 
-        What cannot end as it should is stopped.
+        Actions that cannot end as planned are stopped.
         """
         while True:
             task = Task(self.domain, problem_at(stage, self.state))
@@ -144,7 +141,7 @@ class TimedWorld(FactWorld):
         return self._ends.get(self.timing.end(action), self.now)
 
     def wait_for(self, action: GroundAction) -> bool:
-        """Let time go by until a step is due; return whether that was the world's own time."""
+        """Wait until a step is due; return whether the environment's own clock advanced."""
         waiting = self._due.get(action)
         due, duration = waiting[0] if waiting else self._last.get(action, (self.now, Fraction(0)))
         self._last[action] = due, duration
@@ -171,19 +168,19 @@ class TimedWorld(FactWorld):
         return error
 
     def stop(self, action: GroundAction) -> None:
-        """Tell the environment that an action is broken off."""
+        """Tell the environment that an action is interrupted."""
         self._ask(f"stop {action}", lambda: self._env.stop(action.name, action.args))
 
 
 class TimedWatch(FactMonitor):
-    """Watches at the start and the end of every action, and what must hold in between."""
+    """Monitors the start and the end of every action, and its overall condition in between."""
 
     world: TimedWorld
 
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
-        """Wait until the step is due, look, and do it: see `BeliefMonitor`."""
+        """Wait until the step is due, look, and execute it; see `BeliefMonitor`."""
         world = self.world
         noticed: tuple[Deviation, ...] = ()
         waited = Difference()
@@ -221,7 +218,7 @@ class TimedWatch(FactMonitor):
     def _break_off(
         self, number: int, was: State, action: GroundAction | None = None
     ) -> tuple[tuple[Deviation, ...], Difference]:
-        """Stop what goes on though its condition over all is seen not to hold."""
+        """Stop running actions whose overall conditions no longer hold."""
         timing = self.world.timing
         failures, off = [], []
         running = {
@@ -258,24 +255,20 @@ def _both(first: Difference, second: Difference) -> Difference:
     )
 
 
-# Running ------------------------------------------------------------------------------------------
-# Plan in a world, carry the plan out, watch it and recover: one run with its events.
-
 MAX_REPLANS = 20
-"""Most new plans, if nothing else is said."""
+"""Default maximum number of new plans."""
 MAX_ATTEMPTS = 3
-"""How often the same step is tried again in a run: it may stand in its plans many times."""
+"""Retries of the same step in a run; higher than elsewhere because plans may repeat a step often.
+"""
 
 
 @dataclass(frozen=True)
 class TimedRun:
-    """What time adds to a run.
+    """The timing of a run.
 
     Args:
-        timing: The domain whose actions are the starts and ends, which the plans of the run have.
-        plans: The plans with their times.
-        now: The time in the end.
-        simulated: hvr counted the time, since the world has no clock.
+        timing: The split domain, whose actions are the starts and ends in the run's plans.
+        simulated: Whether hvr counted the time because the world has no clock.
     """
 
     timing: Timing = field(repr=False)
@@ -284,24 +277,19 @@ class TimedRun:
     simulated: bool
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the timing as JSON values."""
         plans = [[str(step) for step in plan] for plan in self.plans]
         return {"time": float(self.now), "simulated": self.simulated, "plans": plans}
 
 
 @dataclass(frozen=True)
 class WorldRun:
-    """A run that has ended.
+    """A finished run.
 
     Args:
-        finished: how it ended.
-        unreachable: it is proven that no plan reaches the goal from where it ended.
-        plans: the plans that were begun, the first first.
-        events: what happened.
-        faults: what was injected.
-        unseen: hidden facts that the goal depends on, by predicate: that it is reached is only
-            believed.
-        timed: The plans and the clock of a run with durative actions.
+        unreachable: Whether it is proven that no plan reaches the goal from the final state.
+        plans: The plans that were started, in order.
+        unseen: Hidden predicates that the goal depends on; if any, success is only believed.
     """
 
     finished: Finished
@@ -314,13 +302,13 @@ class WorldRun:
 
     @property
     def exit_code(self) -> int:
-        """0: the goal is reached; 1: it is proven to be out of reach; 2: undecided."""
+        """0 if the goal is reached, 1 if it is proven unreachable, 2 if undecided."""
         if self.finished.reached:
             return 2 if self.unseen else 0
         return 1 if self.unreachable else 2
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the run as JSON values."""
         return {
             "reached": self.finished.reached,
             "unreachable": self.unreachable,
@@ -344,18 +332,13 @@ def run_world(
     """Reach the goal of a problem in an environment.
 
     Args:
-        env: the environment; it is reset.
-        domain: the actions.
-        problem: objects, goal and constraints, and what hidden facts are believed to be.
-        wording: says what holds.
-        planner: makes the plans; a policy also says how it recovers.
-        max_replans: most new plans.
-        listen: called with each event as it happens.
+        env: The environment; it is reset.
+        problem: Objects, goal and constraints, and the initial belief about hidden facts.
+        planner: A planner, or a policy with its own recovery strategies.
 
     Raises:
-        UsageError: the domain needs more of time than can be acted in, or no planner has what it
-            uses.
-        SimulatorError: the environment fails.
+        UsageError: The domain uses unsupported timing, or no planner supports it.
+        SimulatorError: The environment fails.
     """
     policy = planner
     if not isinstance(policy, FactPolicy):
@@ -391,7 +374,7 @@ def run_in_world(
     try:
         finished = executor.run((problem,))
     except (ImpossibleGoalError, PlannerError) as error:
-        # The first plan: later ones that cannot be made are told by the executor itself.
+        # Only the first plan: the executor itself reports later plans that cannot be made.
         if isinstance(error, PlannerError) and error.exit_code == 2:
             raise
         finished = Finished(False, executor.steps, executor.replans, str(error))
@@ -403,7 +386,9 @@ def run_in_world(
 
 
 def dependencies_of(domain: Domain, formula: Expression) -> frozenset[str]:
-    """Return the predicates and functions that a formula depends on, also by way of rules."""
+    """Return the predicates and functions that a formula depends on, including through derived
+    predicates.
+    """
     rules: dict[str, list[Expression]] = {}
     for rule in domain.derived:
         rules.setdefault(rule.predicate, []).append(rule.body)
@@ -430,23 +415,19 @@ def save_run(
     request: str,
     about: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write domain, problems, plans, events and faults of a run into a folder.
+    """Write the domain, problems, plans, events and faults of a run to a folder.
 
-    The layout is that of other runs: `task.json` says what was asked and what became of it;
-    `problem.pddl` and `plan.pddl` are the first ones, `problem-2.pddl`, `plan-2.pddl` and so on
-    are of new plans. Plans of durative actions have starts and ends as steps, and the times
-    are in `timed-plan.pddl`, which belongs to `timed-domain.pddl`. Each line of `trace.jsonl` is
-    an event, of `faults.jsonl` a fault.
+    The layout matches other runs. `task.json` holds the request and the result. `problem.pddl` and
+    `plan.pddl` are the first ones; new plans are numbered from `problem-2.pddl` and `plan-2.pddl`.
+    The steps of durative plans are starts and ends; their times are in `timed-plan.pddl`, which
+    belongs to `timed-domain.pddl`. Each line of `trace.jsonl` is an event, each line of
+    `faults.jsonl` a fault.
 
     Args:
-        folder: made if need be.
-        domain, problem: of the run.
-        run: as it ended.
-        request: the goal in words.
-        about: further entries of `task.json`.
+        folder: The folder; created if it does not exist.
 
     Raises:
-        DataFileError: the folder cannot be written.
+        DataFileError: The folder cannot be written.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -475,7 +456,7 @@ def save_run(
 def _status(
     problem: Problem, run: WorldRun, request: str, about: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what is told of the run as a whole; a goal that is only believed is not judged."""
+    """Return the entries of `task.json`; a goal that is only believed is not judged."""
     unseen = " and ".join(run.unseen) if run.finished.reached else ""
     verdict = {"verdict": f"the goal is believed to hold, and {unseen} cannot be seen"}
     return {

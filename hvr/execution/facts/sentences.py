@@ -1,4 +1,4 @@
-"""Goals of a world of facts in sentences: simple clauses, comparisons, requests."""
+"""Goals of worlds of facts in plain language: simple clauses, comparisons and requests."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ from hvr.pddl.model import Function
 from hvr.planning.search.constraints import with_stages
 from hvr.worlds.facts.lexicon import WorldLexicon, object_phrases, plural, words_of
 
-# Comparisons --------------------------------------------------------------------------------------
-# Comparisons in simple sentences: "the battery of r1 is at least 5", taken apart.
+# Numeric comparisons in simple sentences, such as "the battery of r1 is at least 5".
 #
 # comparison = function COMPARED number | function COMPARED function
 # function   = [the] NAME [of THING [and THING …]] | THING's NAME
@@ -68,7 +67,7 @@ _SYMBOLS = (">=", "<=", ">", "<", "=")
 COMPARISON_WORDS = tuple(
     dict.fromkeys(word for text in ("is not", *_OPERATORS) for word in text.split())
 )
-"""The words that comparisons are made of, beside the names of functions and things."""
+"""The words of comparisons, other than the names of functions and objects."""
 
 _OPERATOR = "|".join(f"{text} " if text else "" for text in _OPERATORS)
 _COMPARED = re.compile(
@@ -79,12 +78,10 @@ _COMPARED = re.compile(
 
 @dataclass(frozen=True)
 class ComparisonClause:
-    """A clause that compares.
+    """A clause that compares two amounts.
 
     Args:
-        left, right: what is compared, as it was said.
-        operator: of PDDL.
-        positive: the comparison is asserted, not denied.
+        positive: Whether the comparison is asserted rather than denied.
     """
 
     left: str
@@ -94,7 +91,7 @@ class ComparisonClause:
 
 
 def parse_comparison(text: str) -> ComparisonClause | None:
-    """Return a clause as a comparison of two texts; None if it is none."""
+    """Parse a clause as a comparison; return None if it is not one."""
     match = _COMPARED.fullmatch(text)
     if match is None:
         return None
@@ -105,7 +102,7 @@ def parse_comparison(text: str) -> ComparisonClause | None:
 def function_patterns(
     functions: Mapping[str, Function],
 ) -> Iterator[tuple[str, re.Pattern[str], tuple[int, ...]]]:
-    """Yield each function with the ways of saying it: its name, a pattern, its arguments there."""
+    """Yield each function's name, a pattern for each way to name it, and its argument positions."""
     for function in functions.values():
         name = re.escape(words_of(function.name).lower())
         places = tuple(range(len(function.parameters)))
@@ -116,16 +113,15 @@ def function_patterns(
             yield function.name, re.compile(rf"(?P<p0>.+?)(?:'s|s'|') {name}"), places
 
 
-# Sentences ----------------------------------------------------------------------------------------
-# Goals in simple sentences: the clauses that a world's words can say, read back.
+# Goals in simple sentences, made of the clauses in a world's wording.
 #
 #     goal    = clause, clause … and clause
 #     clause  = a clause of the wording, such as "{0} is at {1}", with things in its places
-#             | a comparison of a number, such as "the battery of r1 is at least 5"
-#     thing   = an object: "truck1", "truck 1", "the truck" where there is one
+#             | a numeric comparison, such as "the battery of r1 is at least 5"
+#     thing   = an object: "truck1", "truck 1", or "the truck" if there is only one
 #             | every TYPE, each TYPE, all TYPES | some TYPE, a TYPE | no TYPE
 #
-# Nothing is guessed: what is not such a clause is refused, with those that the world knows.
+# Nothing is guessed: any other sentence is rejected with the list of known clauses.
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _ALL, _SOME, _NONE = "every", "some", "no"
@@ -144,7 +140,7 @@ _QUANTIFIERS = {
 
 @dataclass(frozen=True)
 class _Thing:
-    """What stands in a place of a clause: an object, or a type with its quantifier."""
+    """An argument of a clause: an object, or a type with its quantifier."""
 
     name: str
     quantifier: str = ""
@@ -152,7 +148,7 @@ class _Thing:
 
 @dataclass(frozen=True)
 class _Amount:
-    """A number that was said: a constant, or a function of things."""
+    """A side of a comparison: a constant, or a function of things."""
 
     function: str = ""
     things: tuple[_Thing, ...] = ()
@@ -164,18 +160,18 @@ class _Amount:
 
 @dataclass(frozen=True)
 class ParsedGoal:
-    """A goal that was read."""
+    """A goal and its paraphrase."""
 
     formula: Formula
     said: str
 
 
 def parse_goal(text: str, domain: Domain, problem: Problem, words: WorldLexicon) -> ParsedGoal:
-    """Read a goal: PDDL in parentheses, or a simple sentence.
+    """Parse a goal: PDDL in parentheses, or a simple sentence.
 
     Raises:
-        LanguageError: the sentence says nothing that the world has words for.
-        PddlError: the PDDL cannot be used.
+        LanguageError: The sentence does not match the world's wording.
+        PddlError: The PDDL is invalid.
     """
     if text.lstrip().startswith("("):
         formula = parse_formula(text, domain, problem.objects, file="<goal>")
@@ -185,7 +181,7 @@ def parse_goal(text: str, domain: Domain, problem: Problem, words: WorldLexicon)
 
 
 def goal_text(formula: Expression, words: WorldLexicon) -> str:
-    """Return a goal in words; as PDDL what has none."""
+    """Return a goal in words, or as PDDL where the wording has none."""
     match formula:
         case And(operands) if operands:
             return " and ".join(goal_text(one, words) for one in operands)
@@ -226,7 +222,7 @@ class _Reader:
         return parts[0] if len(parts) == 1 else And(tuple(parts))
 
     def _conjunction(self, text: str) -> list[Formula] | None:
-        """Read clauses joined by "and" and commas; a name may have an "and" in it."""
+        """Read clauses joined by "and" and commas; names may contain "and"."""
         clause = self._clause(text)
         if clause is not None:
             return [clause]
@@ -293,7 +289,7 @@ class _Reader:
                 args.append(thing.name)
         asserted = make(args)
         formula: Formula = asserted if positive else Not(asserted)
-        # The first one said binds most widely: "every truck is at some depot".
+        # The first quantifier has the widest scope: "every truck is at some depot".
         for quantifier, variable in reversed(variables):
             if quantifier == _SOME:
                 formula = Exists((variable,), formula)
@@ -307,7 +303,7 @@ class _Reader:
             return None
         types = (thing.name,) if thing.quantifier else self.objects[thing.name]
         if thing.quantifier:
-            # Of the objects of the type, all must fit: else the sentence means another predicate.
+            # All objects of the type must fit; otherwise the sentence means another predicate.
             return thing if self.domain.fits(types, parameter.types) else None
         return thing if self.domain.has_type(types, parameter.types) else None
 
@@ -388,28 +384,21 @@ def _pattern(text: str) -> tuple[re.Pattern[str], tuple[int, ...]]:
     return re.compile(pattern), places
 
 
-# Requests -----------------------------------------------------------------------------------------
-# Goals of a world of facts in sentences: simple clauses, or requests where its ontology has verbs.
+# Requests with verbs, such as "freeze two tubes and put them in the rack".
 #
-# Simple clauses are what the wording of facts can say. An ontology that says more, which things can
-# be carried and what verbs bring about, switches on the grammar of requests (`hvr.language`):
-# "freeze two tubes and put them in the rack". docs/language.md says which
-# annotation switches on what.
+# They need an ontology that says which objects are portable and what verbs bring about; it enables
+# the grammar of `hvr.language`. docs/language.md lists the effect of each annotation.
 
 _NAME = re.compile(r"(?<![\w?-])[a-z]+-\d+(?![\w-])")
-"""A name as the grammar knows them: letters, and a number."""
+"""An object name in the grammar's form: letters and a number."""
 
 
 @dataclass(frozen=True)
 class RequestedProblem:
-    """A problem with the goal that was given in words.
+    """A problem with a goal given in words.
 
     Args:
-        domain: the actions; where things are asked for one after the other, they remember what
-            was reached.
-        problem: the problem with the goal.
-        said: the goal in words.
-        notes: what was assumed.
+        domain: The actions, extended to remember reached stages if the request has several.
     """
 
     domain: Domain
@@ -419,7 +408,7 @@ class RequestedProblem:
 
 
 def supports_requests(ontology: Ontology | None) -> bool:
-    """Return whether an ontology says enough for the grammar of requests: what verbs mean."""
+    """Return whether an ontology defines verbs, which the grammar of requests needs."""
     return ontology is not None and bool(ontology.instances("Verb"))
 
 
@@ -430,20 +419,17 @@ def problem_for(
     words: WorldLexicon,
     ontology: Ontology | None = None,
 ) -> RequestedProblem:
-    """Return a problem with another goal: PDDL in parentheses, a simple sentence, or a request.
+    """Return a problem with a new goal: PDDL in parentheses, a simple sentence, or a request.
 
     Args:
-        text: the goal.
-        domain: the actions.
-        problem: where it begins.
-        words: of the world.
-        ontology: of the world; None for what is derived from the domain alone.
+        ontology: Ontology of the world; None if it is derived from the domain alone.
 
     Raises:
-        LanguageError: the sentence was not understood.
-        AmbiguousError: it can be read in ways that end differently.
-        ImpossibleGoalError: what it asks for is not there, or cannot be so.
-        PddlError: the PDDL cannot be used.
+        LanguageError: The sentence was not understood.
+        AmbiguousError: It has readings with different outcomes.
+        ImpossibleGoalError: It asks for an object that does not exist or a state that is
+            impossible.
+        PddlError: The PDDL is invalid.
     """
     try:
         read = parse_goal(text, domain, problem, words)
@@ -455,9 +441,9 @@ def problem_for(
 
 
 class _Requests:
-    """Reads requests about the objects of a problem, which may have any names.
+    """Parses requests about objects with arbitrary names.
 
-    The grammar knows objects by names such as `tube-1`, so each gets one for the reading.
+    The grammar knows names such as `tube-1`, so each object gets one while it is parsed.
     """
 
     def __init__(self, domain: Domain, problem: Problem, ontology: Ontology) -> None:
@@ -477,8 +463,8 @@ class _Requests:
             self._classes[plain] = object_class
 
     def _known(self, ontology: Ontology) -> Iterator[tuple[str, str]]:
-        """Yield the objects of which the ontology knows the class, with it; names such as `tube-1`
-        come first, to stay as they are.
+        """Yield the objects whose class the ontology knows; names like `tube-1` come first and
+        stay.
         """
         objects = {o.name: o.types for o in (*self.domain.constants, *self.problem.objects)}
         for name in sorted(objects, key=lambda n: _NAME.fullmatch(n) is None):
@@ -508,7 +494,7 @@ class _Requests:
         objects = self.problem.objects
         texts = [self._with_own(stage.wanted) for stage in goal.stages]
         stages = [parse_formula(wanted, self.domain, objects, file="<goal>") for wanted in texts]
-        # There is a moment at which each is reached, and what comes after it is not yet.
+        # Each stage has a moment at which it holds and the next stage does not hold yet.
         earlier = [And((one, Not(later))) for one, later in pairwise(stages)]
         last = self._with_own(goal.stages[-1].text)
         wanted = parse_formula(last, self.domain, objects, file="<goal>")
@@ -524,7 +510,6 @@ class _Requests:
         return RequestedProblem(domain, problem, said, tuple(map(self._with_own, goal.notes)))
 
     def _with_names(self, text: str) -> str:
-        """Return a request with the names that the grammar knows."""
         called: Mapping[str, str] = {
             phrase.lower(): plain
             for plain, own in self._own.items()
@@ -545,8 +530,9 @@ class _Requests:
 def _with_constants(
     domain: Domain, problem: Problem, texts: Iterable[str]
 ) -> tuple[Domain, Problem]:
-    """Return a domain that declares the objects that some conditions name, for its actions to speak
-    of, and the problem without them.
+    """Move the objects that some conditions name from the problem to the domain.
+
+    Actions can then refer to them.
     """
     named = {name for text in texts for name in re.findall(r"[^\s()]+", text)}
     constants = tuple(o for o in problem.objects if o.name in named)
