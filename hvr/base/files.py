@@ -164,7 +164,7 @@ def temporary_folder(prefix: str) -> TemporaryDirectory[str]:
         trial = Path(os.environ.get("TMPDIR") or "/tmp") / f"{prefix}{os.getpid()}"
         write_whole(trial, "?")
         trial.unlink()
-    with writing("a folder for temporary files (TMPDIR says where)"):
+    with writing("temporary folder (set TMPDIR to choose another)"):
         return tempfile.TemporaryDirectory(prefix=f"{prefix}{_token(os.getpid())}-")
 
 

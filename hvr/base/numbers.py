@@ -108,7 +108,7 @@ def brief(value: object) -> str:
 
 def _check_range(text: str, value: float, least: float, most: float) -> None:
     if value < least:
-        wanted = "must not be negative" if least == 0 else f"is less than {least:.12g}"
-        raise ValueError(f"{brief(text)} {wanted}")
+        limit = "must not be negative" if least == 0 else f"is too small: at least {least:.12g}"
+        raise ValueError(f"{brief(text)} {limit}")
     if value > most:
         raise ValueError(f"{brief(text)} is too large: at most {most:.12g}")

@@ -95,8 +95,8 @@ def console(*, stderr: bool = False, **options: Any) -> Console:
     from rich.segment import Segment
 
     class PrintableConsole(Console):
-        def render(self, *given: Any, **named: Any) -> Iterator[Segment]:
-            for segment in super().render(*given, **named):
+        def render(self, *arguments: Any, **options: Any) -> Iterator[Segment]:
+            for segment in super().render(*arguments, **options):
                 # Control segments are rich's own.
                 if segment.control:
                     yield segment

@@ -152,9 +152,9 @@ def starting() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # only it receives signals
         yield
         return
-    heard: list[int] = []
+    received: list[int] = []
     before = {
-        number: signal.signal(number, lambda number, _: heard.append(number))
+        number: signal.signal(number, lambda number, _: received.append(number))
         for number in _SIGNALS
         if signal.getsignal(number) not in (signal.SIG_IGN, None)
     }
@@ -168,8 +168,8 @@ def starting() -> Iterator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for number, handler in before.items():
             signal.signal(number, handler)
-        if heard:
-            signal.raise_signal(heard[0])
+        if received:
+            signal.raise_signal(received[0])
 
 
 def leave_interrupts_to_parent() -> None:

@@ -68,8 +68,8 @@ class Registry:
             return
         if self._is_path(name):
             raise UsageError(
-                f"{place} names the {self.kind} {name!r}, code that is not installed: name it "
-                "yourself, too, if it may be run",
+                f"{place} names the {self.kind} {name!r}, which is not installed; "
+                "pass the name yourself to run that code",
                 field=self.kind,
             )
 
@@ -88,8 +88,8 @@ class Registry:
             if name in self.entries or isinstance(error, HvrError):
                 raise  # a bug in hvr, not a wrong name
             raise UsageError(
-                f"{self.kind} {name!r} cannot be imported: {error}{self._hint(module)} (a module "
-                "that is not installed has to be on PYTHONPATH)"
+                f"{self.kind} {name!r} cannot be imported: {error}{self._hint(module)} (modules "
+                "that are not installed must be on PYTHONPATH)"
             ) from error
         try:
             for part in attribute.split("."):
@@ -97,7 +97,7 @@ class Registry:
         except AttributeError:
             raise UsageError(f"{self.kind} {name!r}: {module} has no {attribute!r}") from None
         if not callable(implementation):
-            raise UsageError(f"{self.kind} {name!r}: {attribute} cannot be called")
+            raise UsageError(f"{self.kind} {name!r}: {attribute} is not callable")
         return implementation
 
     def make(self, name: str, *arguments: Any) -> Any:
@@ -111,8 +111,8 @@ class Registry:
         lacking = [member for member in self.members if not hasattr(made, member)]
         if lacking:
             raise UsageError(
-                f"{name!r} returns no {self.kind}: {type(made).__name__} has no "
-                f"{', '.join(lacking)}"
+                f"{self.kind} {name!r} must return an object with {', '.join(lacking)}, "
+                f"got {type(made).__name__}"
             )
         return made
 

@@ -111,7 +111,7 @@ def decode(data: bytes, name: str) -> str:
         ) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise DataFileError(f"{name}:{line}: a NUL character: this is no text; save it as UTF-8")
+        raise DataFileError(f"{name}:{line}: found a NUL character, expected UTF-8 text")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
@@ -204,7 +204,7 @@ def _json(text: str, name: str, *, strict: bool, line: bool = False) -> Any:
     import json
 
     if not text.strip():
-        raise DataFileError(f"{name}: there is nothing in it; a JSON value is needed")
+        raise DataFileError(f"{name}: expected a JSON value, found nothing")
     try:
         return parse_json(text, strict=strict)
     except json.JSONDecodeError as error:
@@ -225,9 +225,9 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path))
     except RecursionError:
-        raise DataFileError(f"{path} is not TOML that can be used: {_TOO_DEEP}") from None
+        raise DataFileError(f"{path}: this TOML cannot be used: {_TOO_DEEP}") from None
     except ValueError as error:
-        raise DataFileError(f"{path} is not TOML: {_reason(error)}") from None
+        raise DataFileError(f"{path}: not valid TOML: {_reason(error)}") from None
 
 
 def read_yaml(path: Path) -> Any:
@@ -241,15 +241,15 @@ def read_yaml(path: Path) -> Any:
 
     yaml = load("yaml", "pyyaml", "gnn")
 
-    class Loader(yaml.SafeLoader):  # PyYAML's time grows with the square of the depth.
+    class Loader(yaml.SafeLoader):  # type: ignore[misc, name-defined]
         def fetch_flow_collection_start(self, token: Any) -> None:
-            # No file needs aliases, and a few lines of them expand to a value of any size.
+            # PyYAML's time grows with the square of the depth.
             if self.flow_level >= MAX_DEPTH:
                 raise RecursionError
             super().fetch_flow_collection_start(token)
 
         def compose_node(self, parent: Any, index: Any) -> Any:
-            # PyYAML raises these for dates and tags that do not match their values.
+            # No file needs aliases, and a few lines of them expand to a value of any size.
             if self.check_event(yaml.AliasEvent):
                 event = self.peek_event()
                 message = f"the alias *{event.anchor}: write the value out"
@@ -259,7 +259,7 @@ def read_yaml(path: Path) -> Any:
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             names = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
             if twice := _repeated(names):
-                message = f"{twice} is there twice"
+                message = f"duplicate name {twice}"
                 raise yaml.constructor.ConstructorError(None, None, message, node.start_mark)
             return super().construct_mapping(node, deep)
 
@@ -268,16 +268,16 @@ def read_yaml(path: Path) -> Any:
         check_value(value)
         return value
     except RecursionError:
-        raise DataFileError(f"{path} is not YAML that can be used: {_TOO_DEEP}") from None
+        raise DataFileError(f"{path}: this YAML cannot be used: {_TOO_DEEP}") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
         raise DataFileError(f"{path}{place}: not valid YAML: {error.problem}") from None
     except yaml.YAMLError as error:
         raise DataFileError(f"{path}: not valid YAML: {str(error).splitlines()[0]}") from None
-    # What PyYAML makes of dates and tags that do not fit.
+    # PyYAML raises these for dates and tags that do not match their values.
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
-        raise DataFileError(f"{path} is not YAML that can be used: {_reason(error)}") from None
+        raise DataFileError(f"{path}: this YAML cannot be used: {_reason(error)}") from None
 
 
 def check_fields(cls: type, values: Mapping[str, Any]) -> None:
@@ -293,16 +293,16 @@ def check_fields(cls: type, values: Mapping[str, Any]) -> None:
     from dataclasses import fields
 
     if not isinstance(values, Mapping):
-        raise TypeError(f"the {cls.__name__} is no object")
+        raise TypeError(f"expected an object for {cls.__name__}, found {ascii(values)[:_SHOWN]}")
     for field in fields(cls):
-        wanted = str(field.type).split(" | ")
-        if field.name not in values or not all(name in _PLAIN for name in wanted):
+        types = str(field.type).split(" | ")
+        if field.name not in values or not all(name in _PLAIN for name in types):
             continue
         value = values[field.name]
         # In Python a bool is an int, but `true` is not a number.
         plain = "bool" if isinstance(value, bool) else ""
-        if not any(n == plain if plain else isinstance(value, _PLAIN[n]) for n in wanted):
-            raise TypeError(f"{field.name!r} must be {field.type}, not {ascii(value)[:_SHOWN]}")
+        if not any(n == plain if plain else isinstance(value, _PLAIN[n]) for n in types):
+            raise TypeError(f"{field.name!r} must be {field.type}, got {ascii(value)[:_SHOWN]}")
 
 
 def check_value(value: Any, *, strict: bool = True) -> None:
@@ -331,21 +331,19 @@ def _check(value: Any, name: str, depth: int, strict: bool) -> None:
 
 
 def _check_plain(value: Any, name: str) -> None:
-    what = ""
+    fault = ""
     if isinstance(value, float):
         # The difference is NaN for infinities and NaN.
-        what = "" if value - value == 0 else "no finite number"
+        fault = "" if value - value == 0 else f"must be a finite number, got {value}"
     elif isinstance(value, int):
-        what = "" if value.bit_length() <= _MOST_BITS else "too large for a number here"
+        fault = "" if value.bit_length() <= _MOST_BITS else "is an integer too large for a float"
     elif isinstance(value, str) and not value.isascii():
         try:
             value.encode()
         except UnicodeEncodeError:
-            what = "no text: it has half of a surrogate pair"
-    if what:
-        subject = ascii(name)[:_SHOWN] if name else "something in it"
-        shown = ascii(value)[:_SHOWN] if isinstance(value, float | str) else "a whole number"
-        raise ValueError(f"{subject} is {shown}, which is {what}")
+            fault = f"has an unpaired surrogate: {ascii(value)[:_SHOWN]}"
+    if fault:
+        raise ValueError(f"{ascii(name)[:_SHOWN] if name else 'a value'} {fault}")
 
 
 def _whole(digits: str) -> float:
@@ -356,7 +354,7 @@ def _whole(digits: str) -> float:
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise ValueError(f"{_repeated(name for name, _ in pairs)} is there twice in one object")
+        raise ValueError(f"duplicate name {_repeated(name for name, _ in pairs)} in an object")
     return values
 
 

@@ -62,7 +62,7 @@ def test_hvrs_own_names_are_found_without_reading_what_is_installed(
         ("does_not_parse:X", "cannot be imported: invalid syntax"),
         ("no_such_module:X", "No module named 'no_such_module'"),
         ("json:nothing", "json has no 'nothing'"),
-        ("os:sep", "sep cannot be called"),
+        ("os:sep", "sep is not callable"),
         ("symbolik", "did you mean 'symbolic'"),
     ],
 )
@@ -102,9 +102,9 @@ def test_a_policy_that_lacks_a_method_is_refused() -> None:
 @pytest.mark.parametrize(
     ("registry", "arguments", "words"),
     [
-        (PLANNERS, ("", 1.0), "returns no planner: NoneType has no solve"),
-        (PROVIDERS, ("", None), "returns no model: NoneType has no name, simulated, answer"),
-        (ENVIRONMENTS, (None,), "returns no environment: NoneType has no reset, step, stop"),
+        (PLANNERS, ("", 1.0), "planner .* must return an object with solve, got NoneType"),
+        (PROVIDERS, ("", None), "an object with name, simulated, answer, got NoneType"),
+        (ENVIRONMENTS, (None,), "an object with reset, step, stop, last_event, got NoneType"),
     ],
     ids=lambda value: getattr(value, "kind", ""),
 )

@@ -299,7 +299,7 @@ def test_an_address_of_a_project_is_in_nobodys_way(
         ('base-url = "localhost"', "must begin with http"),
         ("[tool.hvr.llm.prices]\nm = 3", "price of 'm' must be a table"),
         ("[tool.hvr.llm.prices]\nm = {input = -1, output = 2}", "price of 'm' must be a table"),
-        ("x = ", "is not TOML"),
+        ("x = ", "not valid TOML"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(tmp_path: Path, text: str, message: str) -> None:

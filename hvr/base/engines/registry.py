@@ -72,32 +72,23 @@ class Engine(Protocol):
         ...
 
 
-class Pool(Protocol):
-    """Operations on single cells that `drive` needs from an engine."""
-
-    def submit(self, cell: Any) -> Any:
-        """Start a cell and return a hashable handle.
-
-        Raises:
-            LostCellError: The cell cannot be started.
-        """
-        ...
-
-    def wait(self, handles: list[Any]) -> list[Any]:
-        """Wait for at least one cell to end; return the handles of ended cells."""
-        ...
-
-    def value(self, handle: Any, cell: Any) -> Any:
-        """Return the result of an ended cell.
-
-        Raises:
-            LostCellError: The cell was lost.
-        """
-        ...
-
-
 QUEUED_CELLS = 4
 """Ordered runs start at most this many times `width` cells beyond the first unfinished one."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Operations on single cells that `drive` needs.
+
+    Args:
+        submit: Start a cell and return a hashable handle; raise LostCellError if that fails.
+        wait: Wait for at least one cell to end; return the handles of ended cells.
+        value: Return the result of an ended cell; raise LostCellError if the cell was lost.
+    """
+
+    submit: Callable[[Any], Any]
+    wait: Callable[[list[Any]], Iterable[Any]]
+    value: Callable[[Any, Any], Any]
 
 
 def drive(
@@ -105,19 +96,19 @@ def drive(
 ) -> Iterator[DoneCell[Any]]:
     """Keep `width` cells running in a pool until all are done; see `Engine.run`."""
     ahead: dict[int, DoneCell[Any]] = {}
-    given = 0
+    yielded = 0
 
     def may_begin(begun: int) -> bool:
-        return not ordered or begun - given < QUEUED_CELLS * width
+        return not ordered or begun - yielded < QUEUED_CELLS * width
 
     for done in _ended(pool, cells, width, may_begin):
         if not ordered:
             yield done
             continue
         ahead[done.number] = done
-        while given in ahead:
-            given += 1
-            yield ahead.pop(given - 1)
+        while yielded in ahead:
+            yielded += 1
+            yield ahead.pop(yielded - 1)
 
 
 def _ended(
@@ -212,9 +203,7 @@ class EngineChoice:
         if self.name is not None:
             ENGINES.check(self.name)
         if self.address is not None and self.name in (None, "here", "processes"):
-            raise UsageError(
-                "an address is of a cluster: name the engine, such as ray", field="address"
-            )
+            raise UsageError("an address needs a cluster engine, such as ray", field="address")
 
     def open(self, cells: int | None = None) -> Engine:
         """Return the engine; the caller closes it.
@@ -238,7 +227,6 @@ class EngineChoice:
 def here(choice: EngineChoice) -> Engine:
     """Return the in-process engine."""
     del choice
-
     return InProcessEngine()
 
 

@@ -10,11 +10,12 @@ import threading
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from functools import cache
+from contextlib import suppress
+from functools import cache, partial
 from multiprocessing.connection import Connection
 from typing import IO, Any, TypeVar
 
-from hvr.base.engines.registry import MAX_ATTEMPTS, DoneCell, LostCellError, drive
+from hvr.base.engines.registry import MAX_ATTEMPTS, DoneCell, LostCellError, Pool, drive
 from hvr.base.extras import load
 from hvr.base.processes import leave_interrupts_to_parent, starting
 from hvr.errors import UsageError
@@ -47,8 +48,9 @@ class ProcessEngine:
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
     ) -> Generator[DoneCell[R], None, None]:
         """See `Engine.run`."""
+        pool = Pool(partial(self._submit, function), _first_done, partial(self._value, function))
         try:
-            yield from drive(_Work(self, function), cells, self.width, ordered=ordered)
+            yield from drive(pool, cells, self.width, ordered=ordered)
         except BaseException:
             # Running cells may take hours, and their results are not wanted any more.
             self._stop.close()
@@ -63,12 +65,7 @@ class ProcessEngine:
             self._pool.shutdown(wait=True, cancel_futures=True)
         self._pool = None
 
-    def submit(self, function: Callable[[Any], Any], cell: Any) -> Future[Any]:
-        """Start a cell.
-
-        Raises:
-            LostCellError: No process can be started, or each new one dies immediately.
-        """
+    def _submit(self, function: Callable[[Any], Any], cell: Any) -> Future[Any]:
         for _ in range(MAX_ATTEMPTS):
             self._pool = self._pool or self._new(self.width)
             try:
@@ -82,25 +79,21 @@ class ProcessEngine:
                 # Running cells finish; a later cell may find more memory.
                 self._pool.shutdown(wait=False)
                 self._pool = None
-                raise LostCellError(f"no process can be started: {error}") from error
-        raise LostCellError("each new process dies at once (out of memory?)")
+                raise LostCellError(f"cannot start a process: {error}") from error
+        raise LostCellError("each new process dies immediately (out of memory?)")
 
-    def again(self, function: Callable[[Any], Any], cell: Any) -> Any:
-        """Run a cell in a new process, after one died that may have been running it.
-
-        All processes of a pool end when one dies, so only a second run shows which cell is at
-        fault.
-
-        Raises:
-            LostCellError: The new process died as well.
-        """
+    def _value(self, function: Callable[[Any], Any], handle: Future[Any], cell: Any) -> Any:
+        with suppress(BrokenProcessPool):
+            return handle.result()
+        # All processes of a pool end when one dies. Only a second run, alone, shows which cell is
+        # at fault.
         for _ in range(MAX_ATTEMPTS - 1):
             with self._new(1) as alone:
                 try:
                     with starting():
                         future = alone.submit(function, cell)
                 except OSError as error:
-                    raise LostCellError(f"no process can be started: {error}") from error
+                    raise LostCellError(f"cannot start a process: {error}") from error
                 try:
                     return future.result()
                 except BrokenProcessPool:
@@ -108,26 +101,12 @@ class ProcessEngine:
         raise LostCellError("a worker process died (out of memory?)")
 
     def _new(self, width: int) -> ProcessPoolExecutor:
-        given = (self._alive, os.getpid(), self._start)
-        return ProcessPoolExecutor(width, self._context, _begin, given)
+        arguments = (self._alive, os.getpid(), self._start)
+        return ProcessPoolExecutor(width, self._context, _begin, arguments)
 
 
-class _Work:
-    def __init__(self, engine: ProcessEngine, function: Callable[[Any], Any]) -> None:
-        self._engine = engine
-        self._function = function
-
-    def submit(self, cell: Any) -> Future[Any]:
-        return self._engine.submit(self._function, cell)
-
-    def wait(self, handles: list[Future[Any]]) -> list[Future[Any]]:
-        return list(wait(handles, return_when=FIRST_COMPLETED).done)
-
-    def value(self, handle: Future[Any], cell: Any) -> Any:
-        try:
-            return handle.result()
-        except BrokenProcessPool:
-            return self._engine.again(self._function, cell)
+def _first_done(handles: list[Future[Any]]) -> Iterable[Future[Any]]:
+    return wait(handles, return_when=FIRST_COMPLETED).done
 
 
 def _begin(alive: Connection, parent: int, start: Callable[[], None] | None) -> None:
@@ -223,8 +202,8 @@ class RayEngine:
             where = address or "this machine"
             first = (str(error).splitlines() or [type(error).__name__])[0]
             raise UsageError(
-                f"no Ray cluster can be used at {where}: {first}; start one with "
-                "`ray start --head`, or leave the address out",
+                f"cannot use a Ray cluster at {where}: {first}; start one with "
+                "`ray start --head`, or omit the address",
                 field="address",
             ) from error
 
@@ -232,7 +211,10 @@ class RayEngine:
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
     ) -> Generator[DoneCell[R], None, None]:
         """See `Engine.run`."""
-        yield from drive(_RayWork(self, function), cells, self.width, ordered=ordered)
+        pool = Pool(
+            lambda cell: self._task.remote(function, cell, self._start), self._ready, self._value
+        )
+        yield from drive(pool, cells, self.width, ordered=ordered)
 
     def close(self) -> None:
         """See `Engine.close`."""
@@ -244,22 +226,12 @@ class RayEngine:
         if sys.stdout is self._spared:
             sys.stdout = self._spared.stdout
 
-    def submit(self, function: Callable[[Any], Any], cell: Any) -> Any:
-        """Start a cell and return the reference to its result."""
-        return self._task.remote(function, cell, self._start)
-
-    def ready(self, references: list[Any]) -> list[Any]:
-        """Wait for at least one result; return the references of available results."""
-        # Fetch results only in `value`: Ray can recompute one whose machine has died.
+    def _ready(self, references: list[Any]) -> list[Any]:
+        # Fetch results only in `_value`: Ray can recompute one whose machine has died.
         done, _ = self._ray.wait(references, num_returns=1, fetch_local=False)
         return list(done)
 
-    def value(self, reference: Any) -> Any:
-        """Return a result.
-
-        Raises:
-            LostCellError: The processes that ran the cell died.
-        """
+    def _value(self, reference: Any, _: Any) -> Any:
         errors = self._ray.exceptions
         lost = (
             errors.WorkerCrashedError,
@@ -280,22 +252,6 @@ def _knock(address: str | None) -> None:
     host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
     if colon:
         socket.create_connection((host.strip("[]"), int(port)), _KNOCK_SECONDS).close()
-
-
-class _RayWork:
-    def __init__(self, engine: RayEngine, function: Callable[[Any], Any]) -> None:
-        self._engine = engine
-        self._function = function
-
-    def submit(self, cell: Any) -> Any:
-        return self._engine.submit(self._function, cell)
-
-    def wait(self, handles: list[Any]) -> list[Any]:
-        return self._engine.ready(handles)
-
-    def value(self, handle: Any, cell: Any) -> Any:
-        del cell
-        return self._engine.value(handle)
 
 
 def _done(function: Callable[[Any], Any], cell: Any, start: Callable[[], None] | None) -> Any:

@@ -131,14 +131,14 @@ def test_what_cannot_be_chosen() -> None:
         EngineChoice("rey")
     with pytest.raises(UsageError, match="jobs must be 0 to 256"):
         EngineChoice(jobs=257)
-    with pytest.raises(UsageError, match="name the engine"):
+    with pytest.raises(UsageError, match="an address needs a cluster engine"):
         EngineChoice(address="auto")
 
 
 @pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "127.0.0.1:port"])
 def test_where_there_is_no_cluster_nobody_waits(address: str) -> None:
-    with pytest.raises(UsageError, match=f"no Ray cluster can be used at {address}: "):
+    with pytest.raises(UsageError, match=f"cannot use a Ray cluster at {address}: "):
         EngineChoice("ray", address=address).open()
 
 

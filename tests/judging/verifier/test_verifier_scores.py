@@ -169,7 +169,7 @@ def test_configurations_are_read_and_checked(tmp_path: Path) -> None:
                        ("hidden: 0", "at least 1"), ("- 1", "table"),
                        ("epochs_graph: 0", "at least 1"), ("schedule: linear", "constant, cosine"),
                        ("keep_graph: -1", "0 or more"),
-                       ("margin: .nan", "no finite number"), ("lr: .inf", "no finite number"),
+                       ("margin: .nan", "finite number"), ("lr: .inf", "finite number"),
                        ("lr: 0", "above 0"), ("dropout: 2", "from 0 to 1"),
                        ("spans: [0.5, many]", "must be like"), ("spans: [-1]", "probabilities"),
                        ("compress_spans: []", "from 2 on"),

@@ -215,7 +215,7 @@ def test_an_object_with_two_types_is_named(made: Path) -> None:
         ('domain = "d"\nproblem = "p"', r"2: it has no entry 'problem'; did you mean 'problems'"),
         ('domain = "d"\nproblems = "p"', "2: problems must be a list of files"),
         ('domain = "d"\n[tasks.t]\ngoal = "g"', "the task 't' needs problem"),
-        ("domain = ", "is not TOML"),
+        ("domain = ", "not valid TOML"),
     ],
 )
 def test_world_files_that_cannot_be_used(tmp_path: Path, text: str, message: str) -> None:
