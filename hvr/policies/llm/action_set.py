@@ -1,8 +1,7 @@
-"""The action set: the ground actions that can ever be applicable.
+"""The action set: the ground actions that may become applicable (paper, section 3.3).
 
-Types and static facts rule actions out, and so do positive conditions that nothing can ever make
-true; any other fluent is taken to be possible at some time. This is the paper's set of valid
-actions (section 3.3, "Action parser and action mapper").
+Types, static facts and unattainable positive conditions rule actions out; every other fluent is
+assumed to be possible at some time.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from hvr.pddl.task import binding_of
 Binding = Mapping[str, str]
 
 _MOST_INSTANCES = 50_000
-"""A quantifier with more instances is not expanded but taken to be possible."""
+"""Quantifiers with more instances are assumed to be satisfiable without expanding them."""
 
 
 class ActionSet:
@@ -48,11 +47,11 @@ class ActionSet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the actions, in the domain's order."""
+        """The action names, in the domain's order."""
         return tuple(self.task.domain.actions)
 
     def __contains__(self, action: object) -> bool:
-        """Return whether an action is valid, without enumerating any."""
+        """Return whether an action is valid, without enumerating others."""
         if not isinstance(action, GroundAction):
             return False
         known = self._members.get(action)
@@ -68,7 +67,7 @@ class ActionSet:
         return sum(len(self.of(name)) for name in self.names)
 
     def of(self, name: str) -> tuple[GroundAction, ...]:
-        """Return the valid actions of a name in a fixed order; none for an unknown name."""
+        """Return the valid actions with a name, in a fixed order; none for an unknown name."""
         if name not in self._by_name:
             schema = self.task.domain.actions.get(name)
             self._by_name[name] = tuple(self._enumerate(schema)) if schema is not None else ()
@@ -89,8 +88,8 @@ class ActionSet:
         rest: list[Expression] = []
         alone: dict[str, list[Expression]] = {name: [] for name in names}
         for conjunct in parts:
-            # A condition on one parameter is checked once for each object instead of once for
-            # each combination of objects.
+            # Conditions on a single parameter are checked once per object instead of once per
+            # binding.
             free = _free(conjunct) & names
             (alone[next(iter(free))] if len(free) == 1 else rest).append(conjunct)
         for parameter in schema.parameters:
@@ -102,7 +101,7 @@ class ActionSet:
         static = [
             literal for c in rest for literal in necessary_literals(c) if self._static(literal)
         ]
-        # Each parameter is a type of its own: the objects that its own conditions leave.
+        # Each parameter gets its own pseudo-type: the objects that satisfy its unary conditions.
         variables = [TypedName(p.name, (p.name,)) for p in schema.parameters]
         for binding in bindings(
             variables, static, {}, self.task.static_facts.relation, lambda types: allowed[types[0]]
@@ -116,7 +115,7 @@ class ActionSet:
     # Possibility ----------------------------------------------------------------------------
 
     def _possible(self, formula: Expression, binding: Binding, wanted: bool) -> bool:
-        """Return whether a formula may take a value at some time; True where that is unknown."""
+        """Return whether a formula may have a truth value at some time; True if unknown."""
         match formula:
             case Atom():
                 return self._possible_atom(formula, binding, wanted)
@@ -157,14 +156,14 @@ class ActionSet:
             yield self._possible(body, inner, wanted)
 
     def _can_become_true(self, atom: Atom) -> bool:
-        """Return whether an atom is true at the start or some effect may make it true.
+        """Return whether an atom is initially true or an effect may add it.
 
-        Only the types and static conditions of the effect count, not whether its action can ever
-        be applied: that would take a search.
+        Only types and static conditions of the effect count: whether its action is reachable would
+        need a search.
         """
         known = self._attainable.get(atom)
         if known is None:
-            # Derived and timed atoms are not traced to their causes but taken to be possible.
+            # Derived and timed atoms are assumed to be possible without tracing their causes.
             followed = atom.predicate not in self.task.derived_predicates
             known = not followed or bool(self.task.problem.timed_init)
             known = known or atom in self.task.problem.init
@@ -183,12 +182,11 @@ class ActionSet:
 
 
 def action_set(task: Task) -> ActionSet:
-    """Return the action set of a task; actions are enumerated on demand."""
     return ActionSet(task)
 
 
 class _Adder:
-    """An effect that adds an atom, with the static literals that it needs."""
+    """An effect that adds an atom, with the static literals that it requires."""
 
     __slots__ = ("atom", "needs", "variables")
 
@@ -236,7 +234,7 @@ def _adders(
 
 
 def _free(formula: Expression) -> set[str]:
-    """Return the variables of a formula that no quantifier in it binds."""
+    """Return the free variables of a formula."""
     match formula:
         case Atom():
             return {a for a in formula.args if is_variable(a)}

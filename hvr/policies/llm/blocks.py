@@ -1,7 +1,7 @@
 """AA-blocks: written by the model, checked step by step, corrected by backprompting.
 
-Paper, sections 2.3, 2.4 and B.3: a block is corrected up to `2 x` times, where `x` is its
-present length, and has at most 50 steps.
+As in the paper (sections 2.3, 2.4 and B.3), a block of `x` steps is corrected up to `2 x` times and
+has at most 50 steps.
 """
 
 from __future__ import annotations
@@ -43,15 +43,17 @@ _WORD = re.compile(r"[\w-]+")
 _UNCHANGED = "before step 1, and no step since has changed it"
 
 _MOST_LINES = 200
-"""Actions of an answer that are mapped, those included that mean nothing."""
+"""Maximum number of actions that are mapped per answer, including unmappable ones."""
 
 _MOST_NOTES = 20
 _LONGEST_NOTE = 300
-"""Notes on what cannot be read in an answer, and their characters: people and prompts get them."""
+"""Limits on notes about unreadable lines, in number and characters; users and prompts see them."""
 
 MAX_POSTCONDITION_ATTEMPTS = 3
-"""Most corrections of a block whose steps all work but miss its postcondition: the condition
-itself may be wrong. hvr's own; the paper has no such check."""
+"""Maximum number of corrections of an executable block that misses its postcondition.
+
+The postcondition itself may be wrong. The paper has no such check.
+"""
 
 
 @dataclass(frozen=True)
@@ -59,12 +61,12 @@ class BlockError:
     """An error in a block.
 
     Args:
-        text: the error in sentences.
-        step: number of the first step that cannot be done, from 1; None when all can be done
-            and only the postcondition is missed.
-        wrong: steps that cannot be done when each of them is skipped, plus literals of the
-            postcondition that are missing at the end; infinite when there is no block at all.
-        done: steps that can be done.
+        text: Error message.
+        step: 1-based index of the first inapplicable step; None if only the postcondition is
+            missed.
+        wrong: Number of inapplicable steps (each skipped) plus missing postcondition literals;
+            infinite if there is no block.
+        done: Number of applicable steps.
     """
 
     text: str
@@ -74,23 +76,21 @@ class BlockError:
 
     @property
     def rank(self) -> tuple[float, int]:
-        """How bad the error is; of two blocks with as much wrong, the one that does more is
-        better.
-        """
+        """Sort key, best first: fewer errors, then more applicable steps."""
         return self.wrong, -self.done
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """The macro action that a block is written for, and what its prompts say.
+    """The macro action to write a block for, and the contents of its prompts.
 
     Args:
-        request: the whole task.
-        number: number of the macro action, from 1.
-        macro: the macro action; without H, one that stands for the whole task.
-        names: the objects that the prompt describes.
-        history: what was planned before, as the prompt shows it.
-        hierarchical: whether the macro action is a part of the task.
+        request: The whole task.
+        number: 1-based index of the macro action.
+        macro: The macro action; without H, a placeholder for the whole task.
+        names: Objects that the prompt describes.
+        history: Earlier steps as text.
+        hierarchical: Whether the macro action is only a part of the task.
     """
 
     request: str
@@ -106,12 +106,12 @@ class BlockWriter:
     """Writes the blocks of a plan.
 
     Args:
-        dialogue: asks the model.
-        settings: which parts of the method are on.
-        telling: the words of the prompts.
-        mapper: returns the mapper for the objects of an assignment.
-        bridge: the classical planner.
-        listen: called with each event.
+        dialogue: Dialogue with the model.
+        settings: Enabled parts of the method.
+        telling: Prompt texts.
+        mapper: Factory of the mapper for an assignment's objects.
+        bridge: Planner-assisted repair.
+        listen: Callback for events.
     """
 
     dialogue: Dialogue
@@ -126,15 +126,15 @@ class BlockWriter:
     def write(
         self, work: Assignment, foresight: PredictedWorld, answer: str | None = None
     ) -> BlockRecord:
-        """Return a block for a macro action from the predicted state, which stays as it is.
+        """Return a block for a macro action; the predicted state is not advanced.
 
         Args:
-            work: the macro action.
-            foresight: the predicted state.
-            answer: what the model has answered already; None asks it.
+            work: The macro action.
+            foresight: The predicted state.
+            answer: An answer that is already available; None to ask the model.
 
         Raises:
-            LLMError: the model did not answer.
+            LLMError: The model did not answer.
         """
         self._unmapped = []
         conditions = (*work.macro.precondition, *work.macro.postcondition)
@@ -196,7 +196,7 @@ class BlockWriter:
         return values
 
     def _read(self, answer: str, work: Assignment, foresight: PredictedWorld) -> Block:
-        """Return the actions of an answer, and take note of what cannot be read."""
+        """Return the mapped actions of an answer, and note its unreadable lines."""
         task = foresight.task
         read = read_exact_actions(
             answer, foresight.arities, tuple(task.domain.predicates), task.objects
@@ -208,11 +208,10 @@ class BlockWriter:
         state, actions = foresight.state, list[GroundAction]()
         for place, text in enumerate(read.actions):
             if len(actions) == limit or place == _MOST_LINES:
-                # First: a prompt shows few notes.
+                # First, since prompts show only a few notes.
                 notes.insert(0, f"{len(read.actions)} actions are too many: {limit} are allowed")
                 break
-            # The hand is followed through the block: what it holds is meant where a line names
-            # only the place.
+            # The object in the hand is tracked: lines often name only the place to put it.
             held = next(iter(foresight.held(state)), None)
             mapped = mapper.map(text, holding=held)
             if mapped.action is None:
@@ -236,23 +235,22 @@ class BlockWriter:
     def _correct(
         self, work: Assignment, foresight: PredictedWorld, written: Block, values: dict[str, str]
     ) -> tuple[Block, int]:
-        """Correct a block until nothing is wrong or the tries are spent.
+        """Correct a block until it is valid or the tries are spent; then keep the best version.
 
-        When they are spent, the best block that was written is kept, which need not be the last
-        one. Of equally good blocks the latest wins: it was written knowing the most errors.
+        Ties go to the latest version, which was written with the most feedback.
         """
         task, state, limit = foresight.task, foresight.state, self._limit(work)
         block, tries, at_end = written, 0, 0
         prompt = "correct_block" if work.hierarchical else "correct_plan"
         best: tuple[tuple[float, int], Block] | None = None
         while True:
-            # Missing moves are inserted before the check: they cost none of the model's tries.
+            # Missing moves are inserted before the check, so that they cost no tries.
             walked = repair_navigation(task, state, block, foresight.navigation)[:limit]
             if walked != block:
                 block = walked
                 self._announce(work, block, "navigation")
             error = self._error(work, foresight, block)
-            # By the present length, as in the paper; an empty block may be corrected as well.
+            # As in the paper, the limit depends on the current length; empty blocks have two tries.
             most = self._most_tries(block)
             self.listen(BlockChecked(work.number, error.text if error else "", tries, most))
             if error is None:
@@ -265,7 +263,7 @@ class BlockWriter:
                 return best[1], tries
             at_end += error.step is None
             tries += 1
-            # The prompt shows what could not be read in the latest answer, and in no older one.
+            # The prompt shows the unreadable lines of the latest answer only.
             unread, self._unmapped = self._unmapped, []
             problem = "\n".join([error.text, *unread[:3]])
             wider = with_objects(work, [error.text], foresight)
@@ -281,7 +279,7 @@ class BlockWriter:
                 attempts=str(most),
             )
             corrected = self._read(answer, work, foresight)
-            # An answer without a single action has used up a try and changes nothing.
+            # An answer without any action uses up a try and changes nothing.
             if corrected:
                 block = corrected
                 self._announce(work, block, "correction")
@@ -289,20 +287,19 @@ class BlockWriter:
     def _error(
         self, work: Assignment, foresight: PredictedWorld, block: Block
     ) -> BlockError | None:
-        """Return what is wrong with a block, or None."""
         wanted = work.macro.postcondition if work.hierarchical else foresight.goal
-        # No step of an empty block can fail: without a postcondition to miss it would pass.
-        # It is right only where the model found nothing to do for a macro action.
+        # An empty block without a postcondition would pass every check. It is right only if the
+        # model found nothing to do for a macro action.
         if not block and not wanted and (self._unmapped or not work.hierarchical):
             nothing = "there is no action in the answer that can be carried out"
             return BlockError(nothing, None, math.inf)
         return check_block(foresight.task, foresight.state, block, wanted, foresight.kept)
 
     def _bridge(self, work: Assignment, foresight: PredictedWorld, block: Block) -> Block:
-        """Return the part of a block that works, continued by the planner.
+        """Return the valid prefix of a block, continued by the planner.
 
-        A plan for the postcondition replaces the rest of the block. Only where there is none is
-        the rest kept, with whatever makes each of its steps applicable.
+        A plan for the postcondition replaces the rest of the block. If there is none, the rest is
+        kept and each of its steps is made applicable where possible.
         """
         task, state = foresight.task, foresight.state
         breaks = broken_constraints(state, block, foresight.kept)
@@ -327,13 +324,13 @@ class BlockWriter:
 
 
 def finish_record(record: BlockRecord, task: Task, state: State, hierarchical: bool) -> BlockRecord:
-    """Return a record with the verdict on its block, and with refined conditions.
+    """Return a record with the verdict on its block and with refined conditions.
 
     Args:
-        record: how the block came about.
-        task: the task.
-        state: the state before the block.
-        hierarchical: whether the block belongs to a macro action, which has conditions.
+        record: The record of the block.
+        task: The task.
+        state: The state before the block.
+        hierarchical: Whether the block belongs to a macro action, which has conditions.
     """
     valid = count_applicable(task, state, record.actions) == len(record.actions)
     achieved, macro = None, record.macro
@@ -341,17 +338,17 @@ def finish_record(record: BlockRecord, task: Task, state: State, hierarchical: b
         goal = conjunction(task, macro.postcondition)
         achieved = run_actions(task, state, record.actions).holds(goal)
         if valid and is_propositional(task):
-            # What the model guessed gives way to what the block provably needs and changes.
+            # The proven needs and effects of the block replace the model's guesses.
             before, after, _ = block_conditions(task, state.bits, record.actions)
             macro = refined(macro, before, after)
     return replace(record, macro=macro, verified_after=valid, achieved=achieved)
 
 
 def with_objects(work: Assignment, texts: Iterable[str], foresight: PredictedWorld) -> Assignment:
-    """Return an assignment whose prompt also describes the objects that some texts name.
+    """Return an assignment whose prompt also describes the objects named in some texts.
 
-    The model can only use objects that the prompt describes. Retrieval may have missed one that
-    a condition or the validator's message names.
+    The model can only use described objects. Retrieval may have missed one that a condition or an
+    error message names.
     """
     known = {o.name for o in foresight.task.problem.objects}
     named = (word for text in texts for word in _WORD.findall(text) if word in known)
@@ -365,19 +362,19 @@ def check_block(
     wanted: Sequence[str],
     kept: Constraints = (),
 ) -> BlockError | None:
-    """Return what is wrong with a block, or None.
+    """Return the first error of a block, or None.
 
     Args:
-        task: the task.
-        state: the state before it.
-        block: the actions.
-        wanted: literals that must hold after it.
-        kept: what is left of the constraints that it must not break.
+        task: The task.
+        state: The state before the block.
+        block: The actions.
+        wanted: Literals that must hold after the block.
+        kept: Remaining constraints that the block must not break.
     """
     validator = Validator(task, state=state)
     navigation = find_navigation(task.domain)
-    # The text explains the first error only, since later ones often follow from it; the whole
-    # block is counted all the same, so that two blocks can be compared.
+    # The text explains only the first error, since later ones often follow from it. The counts
+    # cover the whole block, so that versions of it can be compared.
     done = count_executable(task, state, block)
     end = run_actions(task, state, block)
     missing = [text for text in wanted if not end.holds(conjunction(task, [text]))]
@@ -405,11 +402,11 @@ def check_block(
 def _what_is_broken(
     validator: Validator, number: int, action: GroundAction, constraint: Trajectory
 ) -> str:
-    """Return which constraint a step breaks, and what would have to be otherwise before it."""
+    """Explain which constraint a step breaks, and which facts would have to differ before it."""
     wanted = constraint.operator == "always"
     literals = validator.unmet(constraint.formulas[0], {}, wanted=wanted)
     own = [x for x in literals if x.changed_by is not None and x.changed_by.number == number]
-    # Where it takes two to break it, such as two open doors, the step itself may be right.
+    # If two facts break it together, such as two open doors, the step itself may be right.
     others = [x for x in literals if x not in own] or own
     why = " ".join(explain_literal(x, _UNCHANGED) for x in others)
     return f"step {number} {action} breaks what the task demands all the time: {why}"
@@ -418,7 +415,7 @@ def _what_is_broken(
 def _what_is_in_the_way(
     validator: Validator, action: GroundAction, failure: Failure, navigation: Navigation | None
 ) -> str:
-    """Return why the robot cannot go to what it is not near: a closed door, mostly."""
+    """Explain why the robot cannot go to an object that it is not near, such as a closed door."""
     if navigation is None or not all(
         isinstance(x.formula, Atom) and x.formula.predicate in navigation.predicates
         for x in failure.literals
@@ -427,7 +424,7 @@ def _what_is_in_the_way(
     obstacles = []
     for move in navigation.actions:
         for name in action.args:
-            # On a fork: the validator itself has to stay before the failed step.
+            # On a fork: the validator itself must stay before the failed step.
             report = validator.fork().apply(GroundAction(move, (name,)))
             if report.failure is not None and report.failure.literals:
                 why = " ".join(explain_literal(x, _UNCHANGED) for x in report.failure.literals)
@@ -440,23 +437,21 @@ def _arguments(block: Sequence[GroundAction]) -> set[str]:
 
 
 # Batches ------------------------------------------------------------------------------------------
-# Blocks of several macro actions from one prompt: a call for each would cost more than they need.
-#
-# Each block is then checked and corrected as if it had been asked for alone. What an answer lacks
-# is asked for alone.
+# One prompt asks for the blocks of several macro actions, which saves calls. Each block is then
+# checked and corrected as usual; blocks missing from the answer are asked for separately.
 
 MAX_BATCH = 8
-"""Most macro actions of a prompt: what they do to the world must still be followed."""
+"""Maximum number of macro actions per prompt; the model must still track their effects."""
 
 
 @dataclass
 class BlockBatches:
-    """The blocks that were written ahead.
+    """Blocks that were requested in advance.
 
     Args:
-        dialogue: asks the model.
-        telling: the words of the prompts.
-        names: returns the objects that macro actions are about.
+        dialogue: Dialogue with the model.
+        telling: Prompt texts.
+        names: Function that returns the objects of macro actions.
     """
 
     dialogue: Dialogue
@@ -466,26 +461,24 @@ class BlockBatches:
 
     @property
     def empty(self) -> bool:
-        """Whether the next block has to be asked for."""
         return not self._drafts
 
     def skip(self) -> None:
-        """Leave out the next block: the library has it."""
+        """Drop the next block, which comes from the library."""
         del self._drafts[:1]
 
     def next(
         self, macros: Sequence[MacroAction], foresight: PredictedWorld, done: str
     ) -> str | None:
-        """Return the answer for the first of some macro actions; None where it is to be asked for
-        alone.
+        """Return the answer for the first of the macro actions, or None to ask for it separately.
 
         Args:
-            macros: those that are left.
-            foresight: the predicted world.
-            done: what was planned before, as prompts show it.
+            macros: Remaining macro actions.
+            foresight: The predicted world.
+            done: Earlier steps as text.
 
         Raises:
-            LLMError: the model did not answer.
+            LLMError: The model did not answer.
         """
         if self._drafts:
             return self._drafts.pop(0)

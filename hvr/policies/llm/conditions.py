@@ -14,22 +14,22 @@ from hvr.validation import Validator
 from hvr.validation.report import explain_literal
 
 MAX_PROBLEMS = 5
-"""Macro actions whose errors are reported at once: as many as a prompt has room for."""
+"""Maximum number of macro actions whose errors fit into one prompt."""
 
 MAX_LITERALS = 30
-"""Literals of a condition that are read; hvr's own have up to a dozen."""
+"""Maximum number of literals read per condition; hvr's own conditions have up to a dozen."""
 
 _MOST_REMARKS = 10
-"""Unusable parts of a macro action's conditions that are told."""
+"""Maximum number of reported problems per macro action."""
 
 _UNCHANGED = "at first, and no macro action before it changes that"
 
 
 def literal(task: Task, text: str) -> Atom | Not:
-    """Return a literal over the objects of a task.
+    """Parse a literal over the objects of a task.
 
     Raises:
-        PddlError: the text is no literal.
+        PddlError: The text is not a literal.
     """
     formula = parse_formula(text, task.domain, task.problem.objects, file="<condition>")
     assert isinstance(formula, Atom | Not), text
@@ -37,7 +37,6 @@ def literal(task: Task, text: str) -> Atom | Not:
 
 
 def conjunction(task: Task, texts: Sequence[str]) -> And:
-    """Return the conjunction of some literals."""
     return And(tuple(literal(task, text) for text in texts))
 
 
@@ -50,13 +49,11 @@ def with_conditions(
 ) -> tuple[tuple[MacroAction, ...], tuple[str, ...]]:
     """Return macro actions with the usable conditions of an answer.
 
-    Macro actions that a correction does not mention keep their `earlier` conditions.
-
-    Nearness is left out, since the next move ends it; so is a postcondition that no action can
-    bring about or undo.
+    Macro actions that a correction does not mention keep their `earlier` conditions. Nearness is
+    dropped because the next move ends it, as are postconditions that no action can change.
 
     Returns:
-        the macro actions, and what was left out, with the reasons.
+        The macro actions, and the dropped conditions with reasons.
     """
     dropped: list[str] = []
     macros = []
@@ -74,7 +71,7 @@ def with_conditions(
 
 
 def without_nearness(macro: MacroAction, nearness: frozenset[str]) -> MacroAction:
-    """Return a macro action without conditions of nearness, which moves are inserted for."""
+    """Return a macro action without nearness conditions; moves are inserted automatically."""
     before, after = (
         tuple(t for t in texts if _predicate(t) not in nearness)
         for texts in (macro.precondition, macro.postcondition)
@@ -113,16 +110,16 @@ def _usable(
 
 
 def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> MacroCheck:
-    """Check that each macro action can follow those before it.
+    """Check that each macro action is applicable after those before it.
 
-    The macro actions become parameterless actions of a PDDL domain, and the validator checks
-    their sequence. One that cannot follow is applied all the same, by a twin without a
-    precondition, so that the errors of those behind it can be reported at once.
+    Macro actions become parameterless PDDL actions whose sequence the validator checks. Instead of
+    an inapplicable one, a twin without precondition is applied, so that later errors are found as
+    well.
 
     Args:
-        task: the task, with the objects and facts.
-        state: the state before the first.
-        macros: the macro plan.
+        task: The task, with objects and facts.
+        state: The initial state.
+        macros: The macro plan.
     """
     domain, problem = task.domain, task.problem
     schemas = {}
@@ -131,7 +128,7 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
         needs = conjunction(task, macro.precondition)
         schemas[_id(number)] = ActionSchema(_id(number), (), needs, effect)
         schemas[_anyway(number)] = ActionSchema(_anyway(number), (), TRUE, effect)
-    # Without parameters, conditions name objects directly: these have to be constants.
+    # Parameterless actions name objects directly, which PDDL allows for constants only.
     macro_domain = domain.replace(actions=schemas, constants=(*domain.constants, *problem.objects))
     macro_task = Task(
         macro_domain, problem.replace(objects=(), init=state.atoms(static=True), goal=TRUE)
@@ -147,7 +144,7 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
             literals = [explain_literal(x, _UNCHANGED) for x in failure.literals]
             why = why or f"cannot follow: {' '.join(literals)}"
         if why:
-            # The validator names its own steps; the model knows macro actions by their numbers.
+            # The validator numbers its own steps; the model counts macro actions.
             for other in range(number, 0, -1):
                 for name in (_id(other), _anyway(other)):
                     why = re.sub(rf"step \d+ \({name}\)", f"macro action {other}", why)
@@ -165,11 +162,11 @@ def _contradiction(macro: MacroAction) -> str:
 
 
 def describe_macros(macros: Sequence[MacroAction], shown: Collection[int] | None = None) -> str:
-    """Return macro actions and their conditions in the form of the prompts.
+    """Return macro actions with their conditions as prompt text.
 
     Args:
-        macros: the macro actions.
-        shown: numbers of those whose conditions are given, from 1; None for all.
+        macros: The macro actions.
+        shown: 1-based indices of the ones to show with conditions; None for all.
     """
     lines = []
     for number, macro in enumerate(macros, start=1):
@@ -184,7 +181,7 @@ def describe_macros(macros: Sequence[MacroAction], shown: Collection[int] | None
 
 
 def refined(macro: MacroAction, before: Sequence[str], after: Sequence[str]) -> MacroAction:
-    """Return a macro action with the conditions that its block turned out to have."""
+    """Return a macro action with the proven conditions of its block."""
     return macro.replace(precondition=tuple(before), postcondition=tuple(after))
 
 
@@ -196,14 +193,13 @@ def _anyway(number: int) -> str:
     return f"macro-{number}-anyway"
 
 
-# Correcting ---------------------------------------------------------------------------------------
-# Prompts to correct conditions, cut down until they fit the smallest context.
-#
-# Of a long plan fewer of its problems are told first, since the others are reported next time; then
-# fewer objects; and last only the conditions of the macro actions that a problem is about.
+# Corrections --------------------------------------------------------------------------------------
+# Correction prompts are shortened until they fit the smallest context: first fewer problems (the
+# others are reported in the next round), then fewer objects, and finally only the conditions of the
+# faulty macro actions.
 
 _BEFORE = 2
-"""Macro actions before the one with a problem that are described with it."""
+"""Number of macro actions described before the faulty one."""
 
 _NUMBER = re.compile(r"macro action (\d+)")
 _NAME = re.compile(r"[\w-]+")
@@ -220,15 +216,15 @@ def correction_values(
     objects: Callable[[Iterable[str]], str],
     fits: Callable[[Values], bool],
 ) -> Values:
-    """Return the values of a correction prompt, the fullest that fits; else the shortest.
+    """Return the values of the longest correction prompt that fits, or of the shortest one.
 
     Args:
-        values: what describes the world, by the names of the template.
-        macros: the macro actions with their conditions.
-        problem: what is wrong with them, a line for each.
-        number: of the correction, so that no two prompts are the same.
-        objects: returns the lines of those objects that are among some words.
-        fits: says whether a prompt fits.
+        values: Template values that describe the world.
+        macros: The macro actions with their conditions.
+        problem: Error messages, one per line.
+        number: Number of the correction, which makes each prompt unique.
+        objects: Function that describes the objects among some words.
+        fits: Whether a prompt fits the context.
     """
     shortest: Values = {}
     for told in _shorter(values, macros, problem.splitlines(), objects):

@@ -1,4 +1,4 @@
-"""The dialogue with the model: filled prompts, and the words in them."""
+"""The dialogue with the model: filled-in prompts and the texts in them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ from hvr.policies.llm.prompts import Prompts
 from hvr.policies.llm.settings import PolicySettings
 
 # Dialogue -----------------------------------------------------------------------------------------
-# Fill in a prompt and ask the model.
 
 MIN_CONTEXT = 4096
-"""Tokens of the smallest context that prompts are made for."""
+"""Smallest supported context, in tokens."""
 
 MAX_TOKENS: Mapping[str, int] = {
     "select": 256,
@@ -37,7 +36,7 @@ MAX_TOKENS: Mapping[str, int] = {
     "goal": 1024,
     "correct_goal": 1024,
 }
-"""Tokens of an answer, by prompt: few enough for every prompt to fit `MIN_CONTEXT`."""
+"""Token limit of each answer; every prompt with its answer fits `MIN_CONTEXT`."""
 
 MAX_ROOMY_TOKENS: Mapping[str, int] = {
     **MAX_TOKENS,
@@ -50,18 +49,18 @@ MAX_ROOMY_TOKENS: Mapping[str, int] = {
     "goal": 2048,
     "correct_goal": 2048,
 }
-"""The same where the prompt leaves room for it: a plan of 110 steps takes 2,300."""
+"""Token limits if the prompt leaves room for more: a plan of 110 steps takes 2,300 tokens."""
 
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A model and the prompts to ask it with.
+    """A language model with its prompts.
 
     Args:
-        model: the language model.
-        prompts: the templates.
-        temperature: temperature of sampling.
-        seed: seed of sampling, where the provider takes one.
+        model: The language model.
+        prompts: The templates.
+        temperature: Sampling temperature.
+        seed: Sampling seed, for providers that support one.
     """
 
     model: Model
@@ -70,20 +69,20 @@ class Dialogue:
     seed: int | None = None
 
     def ask(self, prompt: str, **values: str) -> str:
-        """Ask the model and return the text of its answer, as much of it as anybody reads.
+        """Ask the model and return the text of its answer, truncated to `MAX_ANSWER_CHARACTERS`.
 
         Raises:
-            LLMError: there is no usable answer.
+            LLMError: The model gave no usable answer.
         """
         if values.get("knowledge") and not self.fits(prompt, **values):
-            values["knowledge"] = ""  # what is merely useful gives way
+            values["knowledge"] = ""  # optional context gives way
         return _printable(self._answer(prompt, values).text[:MAX_ANSWER_CHARACTERS])
 
     def ask_json(self, prompt: str, schema: Mapping[str, Any], **values: str) -> Any:
         """Ask the model for a JSON value and return it.
 
         Raises:
-            LLMError: there is no usable answer.
+            LLMError: The model gave no usable answer.
         """
         return _clean(self._answer(prompt, values, schema).data)
 
@@ -124,55 +123,55 @@ def _printable(text: str) -> str:
 
 
 # Prompt texts -------------------------------------------------------------------------------------
-# The words of prompts: actions, what was planned, and what the ontology knows.
-#
-# Without the switch `knowledge` a `PromptWords` says nothing that the paper's prompts do not say.
 
 
 @dataclass(frozen=True)
 class PromptWords:
-    """The words of prompts about one request."""
+    """Texts of the prompts for one request.
+
+    With the setting `knowledge` off, they contain only what the paper's prompts contain.
+    """
 
     settings: PolicySettings
     request: str
 
     def objects(self, foresight: PredictedWorld, names: Iterable[str]) -> str:
-        """Return the lines of objects."""
+        """Return one line per object."""
         return foresight.objects(names, contents=self.settings.knowledge)
 
     def task(self, foresight: PredictedWorld, names: Iterable[str]) -> str:
-        """Return what is known of the request, and what is usual with some objects."""
+        """Return background knowledge about the request and the usual states of objects."""
         return self._listed(foresight.usual(self.request, names))
 
     def conditions(self, foresight: PredictedWorld, names: Iterable[str]) -> str:
-        """Return the same, and how predicates that overlap differ."""
+        """Return the same with notes on overlapping predicates."""
         return self._listed([*foresight.usual(self.request, names), *foresight.notes("conditions")])
 
     def steps(self, foresight: PredictedWorld, names: Iterable[str], *, whole: bool = False) -> str:
-        """Return what is known of actions on some objects.
+        """Return background knowledge about actions on some objects.
 
         Args:
-            foresight: the predicted world.
-            names: the objects.
-            whole: the steps are those of the whole task: of what it asks for, too.
+            foresight: The predicted world.
+            names: The objects.
+            whole: Whether the steps cover the whole task, so that its knowledge is included.
         """
         names = tuple(names)
         usual = foresight.usual(self.request, names) if whole else ()
         return self._listed([*usual, *foresight.notes("steps", names)])
 
     def wanted(self, macro: MacroAction, task: Task, state: State) -> str:
-        """Return what a block is judged by and which objects are meant, as lines of its prompt."""
+        """Return the objects and the postcondition of a macro action as prompt lines."""
         if not self.settings.knowledge:
             return ""
         return "".join(f"\n{line}" for line in self._judged_by(macro, task, state))
 
     def listed(self, macros: Sequence[MacroAction], task: Task, state: State) -> str:
-        """Return macro actions with what each is judged by, numbered from 1."""
+        """Return numbered macro actions with their objects and postconditions."""
         lines = []
         for number, macro in enumerate(macros, start=1):
             lines.append(f"{number}. {macro.name}")
             if self.settings.knowledge:
-                # What holds now may not hold any more when the turn of a later one comes.
+                # Only the first can rely on the current state.
                 judged = self._judged_by(macro, task, state if number == 1 else None)
                 lines += [f"   {line}" for line in judged]
         return "\n".join(lines)
@@ -217,13 +216,13 @@ def _named(kind: str, spoken: str) -> bool:
 
 
 def numbered_steps(block: Sequence[GroundAction]) -> str:
-    """Return a block as the prompts show it."""
+    """Return a block as a numbered list."""
     lines = [f"{i}. {_written(a)}" for i, a in enumerate(block, start=1)]
     return "\n".join(lines) or "none"
 
 
 def planned_steps(blocks: Sequence[AABlock]) -> str:
-    """Return what was planned, grouped by macro action, as the prompts show it."""
+    """Return planned steps grouped by macro action, as prompt text."""
     lines = [
         f"{i}. {b.macro.name}: {' '.join(map(_written, b.actions))}"
         for i, b in enumerate(blocks, start=1)
@@ -232,7 +231,7 @@ def planned_steps(blocks: Sequence[AABlock]) -> str:
 
 
 def signatures(task: Task) -> str:
-    """Return all actions with their parameters, in the form of the answers."""
+    """Return all actions with their parameters, in the answer format."""
     return ", ".join(
         f"({', '.join((s.name, *(p.name.lstrip('?') for p in s.parameters)))})"
         for s in task.domain.actions.values()

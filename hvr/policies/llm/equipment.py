@@ -1,4 +1,4 @@
-"""The equipment of a language model's policy: model, prompts, library, embedder, planner."""
+"""The equipment of an LLM policy: model, prompts, library, embedder and planner."""
 
 from __future__ import annotations
 
@@ -22,31 +22,28 @@ from hvr.policies.llm.prompts import Prompts, load_prompts
 from hvr.policies.llm.settings import PolicySettings, settings_named
 from hvr.policies.llm.writing import Equipment
 
-# Equipment ----------------------------------------------------------------------------------------
-# The equipment of a language model's policy: model, prompts, library, embedder, planner.
-
 LIBRARY_FILE = "library.ttl"
-"""File in a run's folder with the macro actions that it could use."""
+"""File in a run folder with the macro actions available to the run."""
 
 PROMPTS_FOLDER = "prompts"
-"""Folder within a run's folder with the user's own templates."""
+"""Subfolder of a run folder with the user's own templates."""
 
 
 LEDGER_FILE = "ledger.sqlite"
-"""File in a run's folder with what was charged in all its tries."""
+"""File in a run folder with the charges of all attempts."""
 
 
 def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | None]:
-    """Return the means to write plans, the meter of the model's use, and the library to add to.
+    """Return the equipment, the usage meter, and the library to add to.
 
-    A repeated run uses the library, prompts and planner results of the recorded one, and adds to
-    no library. A run that is gone on with uses its own.
+    A repeated run uses the recorded run's library, prompts and planner results and adds to no
+    library. A resumed run uses its own.
 
     Raises:
-        UsageError: no model is named, or an option cannot be used.
-        LLMError: a key is missing.
-        MissingExtraError: a package that the model needs is not installed.
-        DataFileError: a file cannot be used.
+        UsageError: No model is named, or an option is invalid.
+        LLMError: A key is missing.
+        MissingExtraError: A package that the model needs is not installed.
+        DataFileError: A file is unusable.
     """
     choice, folder = context.model, context.folder
     settings = settings_named(choice.setting)
@@ -58,7 +55,7 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
     prompts = load_prompts(own_prompts, world=context.prompts)
     embedder = context.embedder or make_embedder(choice.embedder, embedder_options(choice))
     library = _library(choice, settings, source)
-    # Before the transcript: where there is one, there is everything that the run began with.
+    # Before the transcript, whose existence marks these inputs as complete.
     if folder is not None and source != folder:
         if library is not None:
             write_library(library, folder / LIBRARY_FILE)
@@ -102,7 +99,7 @@ def _ignore(event: object) -> None:
 def _header(
     context: PolicyContext, settings: PolicySettings, prompts: Prompts
 ) -> Mapping[str, Any]:
-    """Return the first line of a transcript, with all that it takes to repeat the run."""
+    """Return the first record of a transcript: everything needed to repeat the run."""
     choice = context.model
     return {
         "run": {
@@ -125,17 +122,13 @@ def _planner(context: PolicyContext, recorded: RecordedRun | None) -> Planner:
 
 
 def _library(choice: ModelChoice, settings: PolicySettings, source: Path | None) -> Library | None:
-    """Return the macro actions to use: those of a folder, if the run began there."""
+    """Return the available macro actions; a recorded run's library takes precedence."""
     if not settings.library:
         return None
     if source is not None:
         path = source / LIBRARY_FILE
         return read_library(path) if path.exists() else None
     return read_library(choice.library, missing_ok=True) if choice.library else None
-
-
-# Learning -----------------------------------------------------------------------------------------
-# What a plan of a language model leaves in the library.
 
 
 def learn_macros(
@@ -147,18 +140,18 @@ def learn_macros(
     run: str,
     used: Collection[str],
 ) -> None:
-    """Add the macro actions of a plan that did what it should to a library.
+    """Add the macro actions of a successful plan to a library.
 
     Args:
-        path: the library's file.
-        equipment: with which the plan was written.
-        planned: the plan.
-        about: the request and the scene.
-        run: name of the run.
-        used: ids of the entries whose blocks are in the plan.
+        path: The library file.
+        equipment: Equipment that the plan was written with.
+        planned: The plan.
+        about: The request and the scene.
+        run: Name of the run.
+        used: IDs of the library entries used in the plan.
 
     Raises:
-        DataFileError: the file cannot be read or written.
+        DataFileError: The file cannot be read or written.
     """
     origin = Origin(
         request=str(about.get("request", "")),

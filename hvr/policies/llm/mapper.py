@@ -1,4 +1,10 @@
-"""The action mapper: from what a model wrote to a valid ground action (paper, section 3.3)."""
+"""The action mapper: maps a model's answer to valid ground actions (paper, section 3.3).
+
+An action is first read literally. If that fails, its predicate and objects are mapped to the known
+names with the highest cosine similarity of embeddings. If the result is not a valid action, the
+most similar valid action with the same predicate and object is used. Below the thresholds nothing
+is mapped: a reported gap is better than a wild guess.
+"""
 
 from __future__ import annotations
 
@@ -17,25 +23,24 @@ from hvr.policies.llm.answers.actions import ActionText
 from hvr.policies.llm.answers.conditions import LiteralText
 from hvr.policies.llm.answers.text import split_name
 
-# Matching -----------------------------------------------------------------------------------------
-# Match written names to known ones: by spelling, by their phrases, by embeddings.
+# Name matching ------------------------------------------------------------------------------------
 
 _INSTANCE = re.compile(r"(?P<base>.*?[^\W\d])[-_ |#(]*(?P<number>\d{1,4})\)?\W*")
 
 
 _SLIP = 0.85
-"""Letter-by-letter similarity from which two texts are taken to differ by a slip of the pen."""
+"""Minimum similarity, by letters, of two spellings of the same name."""
 
 
 class Similarity(Protocol):
     """The part of `hvr.knowledge.retrieval.embedders.Embedder` that matching needs."""
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
-        """Return the cosine of the angle between the query and each candidate, from -1 to 1."""
+        """Return the cosine similarity of the query to each candidate, from -1 to 1."""
 
 
 class KnownNames:
-    """Known names with the phrases that mean them."""
+    """Known names with their synonyms."""
 
     def __init__(
         self,
@@ -54,9 +59,9 @@ class KnownNames:
         self._known: dict[str, dict[str, float]] = {}
 
     def scores(self, text: str) -> dict[str, float]:
-        """Return how well each name fits a text, from 0 to 1, the best first.
+        """Return the match score of each name with a text, from 0 to 1, best first.
 
-        Only the name itself and its phrases score 1, in whatever spelling.
+        Only exact matches of a name or synonym, up to spelling variants, score 1.
         """
         plain = _plain(text)
         if plain not in self._known:
@@ -67,15 +72,15 @@ class KnownNames:
         scores = dict.fromkeys(self.names, 0.0)
         if not plain or not self._candidates:
             return scores
-        # An exact match needs no embedding, and no other name may compete with it.
+        # An exact match needs no embedding and excludes all other names.
         same = self._spelt.get(_key(plain))
         if same:
             return {**dict.fromkeys(same, 1.0), **{n: 0.0 for n in scores if n not in same}}
         similar = self._embedder.similarities(plain, self._candidates)
         by_phrase = dict(zip(self._candidates, similar, strict=True))
         for phrase, name in self._pairs:
-            # Rounded, since the last bits of a sum may depend on the machine; below 1, which is
-            # kept for the exact matches above.
+            # Rounded, since the last bits depend on the machine; below 1, which is reserved for
+            # exact matches.
             likeness = max(round(by_phrase[phrase], 6), _spelling(plain, phrase))
             scores[name] = max(scores[name], min(0.99, likeness))
         order = sorted(scores, key=lambda n: -scores[n])
@@ -83,7 +88,7 @@ class KnownNames:
 
 
 def split_instance(text: str) -> tuple[str, int | None]:
-    """Return a name without its number, and the number: `Mug_1`, `mug 1` and `mug-1` are mug, 1."""
+    """Split a name and its number: `Mug_1`, `mug 1` and `mug-1` become mug and 1."""
     match = _INSTANCE.fullmatch(text.strip())
     if match is None:
         return text.strip(), None
@@ -91,7 +96,7 @@ def split_instance(text: str) -> tuple[str, int | None]:
 
 
 def _spelling(one: str, other: str) -> float:
-    # In a short word one other letter makes another word; a long text is a sentence, not a name.
+    # Changing one letter of a short word makes another word; a long text is a sentence, not a name.
     if min(len(one), len(other)) < 4 or abs(len(one) - len(other)) > 2 or len(one) > 40:
         return 0.0
     ratio = SequenceMatcher(None, one, other, autojunk=False).ratio()
@@ -108,25 +113,19 @@ def _key(plain: str) -> str:
 
 
 # Mapper -------------------------------------------------------------------------------------------
-# The action mapper: from what a model wrote to a valid ground action (paper, section 3.3).
-#
-# An action is first read to the letter. Failing that, its predicate and each of its objects are
-# mapped to the nearest known name by the cosine similarity of their embeddings. If the result is no
-# valid action, the most similar valid one that shares predicate and object is taken. What resembles
-# nothing is not mapped at all: a wild guess would be worse than a gap that is reported.
 
 NAME_THRESHOLD = 0.6
-"""Least similarity at which a predicate is taken to be meant."""
+"""Minimum similarity of a predicate."""
 
 OBJECT_THRESHOLD = 0.6
-"""Least similarity at which an object is taken to be meant."""
+"""Minimum similarity of an object."""
 
 _MOST_ARGUMENTS = 6
 _OTHER_NUMBER = 0.95
-"""Fit of an object whose class is named with a number that does not exist."""
+"""Factor for an object whose written number does not exist."""
 
 _SIBLING = 0.5
-"""Fit of an action that shares a verb, such as `put`, with the most similar one."""
+"""Score of an action that shares a verb, such as `put`, with the best match."""
 
 _ROBOT = frozenset({"robot", "agent", "arm", "gripper", "hand", "self", "me", "i", "you", "?o"})
 
@@ -136,9 +135,9 @@ class Mapped:
     """The result of mapping an action.
 
     Args:
-        action: a valid action, or None when nothing is near enough.
-        exact: whether it was written like this.
-        note: what was changed, or why there is no action; empty when it is exact.
+        action: A valid action; None if nothing is similar enough.
+        exact: Whether the action was written exactly like this.
+        note: The change, or the reason for no action; empty if exact.
     """
 
     action: GroundAction | None
@@ -150,8 +149,8 @@ class MappedLiteral(NamedTuple):
     """The result of mapping a literal.
 
     Args:
-        literal: PDDL text that fits the domain and the objects, or None.
-        note: what was changed, or why there is no literal; empty when it is exact.
+        literal: PDDL text valid for the task; None if nothing is similar enough.
+        note: The change, or the reason for no literal; empty if exact.
     """
 
     literal: str | None
@@ -159,21 +158,18 @@ class MappedLiteral(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """A valid action and how well it fits."""
-
     score: float
     action: GroundAction
 
 
 class Mapper:
-    """A map from the actions and literals of a model's answer to those of a task.
+    """Maps a model's answer to the actions and literals of a task.
 
     Args:
-        actions: the valid actions.
-        embedder: compares names that are spelt differently.
-        available: names of objects in order of preference, those in the prompt first; all
-            other objects of the task follow.
-        wording: what actions, facts and things are called; that of hvr's ontology if None.
+        actions: The valid actions.
+        embedder: Comparison of names that are spelt differently.
+        available: Preferred objects, such as the ones in the prompt; all other objects follow.
+        wording: Names of actions, predicates and objects; None for the names in hvr's ontology.
     """
 
     def __init__(
@@ -211,10 +207,10 @@ class Mapper:
     # Objects --------------------------------------------------------------------------------
 
     def objects_like(self, text: str) -> dict[str, float]:
-        """Return the objects that a name may mean and how well they fit, the best first.
+        """Return the objects that a name may refer to with their scores, best first.
 
-        There is one object of each class that is near enough: the one with the number that was
-        written, or else the first that is available.
+        Each sufficiently similar class contributes one object: the one with the written number, or
+        else the first available one.
         """
         lower = text.strip().lower()
         if lower in self.task.objects:
@@ -233,7 +229,7 @@ class Mapper:
         return fits
 
     def _instead(self, objects: Mapping[str, float]) -> dict[str, float]:
-        """Return stand-ins for objects that no valid action has: other parts of the same thing."""
+        """Return other parts of the same things, for objects that no valid action takes."""
         fits: dict[str, float] = {}
         for name, score in objects.items():
             base, number = split_instance(name)
@@ -247,15 +243,15 @@ class Mapper:
     # Actions --------------------------------------------------------------------------------
 
     def map(self, text: ActionText, holding: str | None = None) -> Mapped:
-        """Return the action that is meant.
+        """Return the action that a text refers to.
 
         Args:
-            text: the action as written.
-            holding: the object in the robot's hand at that point, which is meant where a thing
-                is left out, as in `(put_on, countertop-1)`.
+            text: The action as written.
+            holding: The object in the robot's hand at that point, used if the text omits an object,
+                as in `(put_on, countertop-1)`.
 
         Raises:
-            LLMError: the provider of the embeddings did not answer.
+            LLMError: The embedding provider did not answer.
         """
         name, args = text.name.lower(), tuple(a.lower() for a in text.args)
         for spelt in (name, name.replace("-", "_"), name.replace("_", "-")):
@@ -267,7 +263,7 @@ class Mapper:
         given = text.args[:_MOST_ARGUMENTS]
         objects = [self.objects_like(a) for a in given]
         choice = max(self._readings(names, objects, holding), default=None, key=_score)
-        # Stand-ins come second: they must not outbid an object that was named.
+        # Stand-ins come second: they must not beat an object that was named.
         if choice is None and any(objects):
             wider = [{**options, **self._instead(options)} for options in objects]
             choice = max(self._readings(names, wider, holding), default=None, key=_score)
@@ -282,11 +278,11 @@ class Mapper:
         return Mapped(None, False, f"{text}: ({call}) can never be done")
 
     def _names(self, text: ActionText) -> dict[str, float]:
-        """Return the actions that a name may mean, the best first."""
+        """Return the actions that a name may refer to, best first."""
         scores = self._action_names.scores(text.name)
         fits = {n: s for n, s in scores.items() if s >= NAME_THRESHOLD}
         verb = split_name(text.name)[:1]
-        if not fits and verb:  # "crack into": the particle is not known
+        if not fits and verb:  # "crack into": the particle is unknown
             known = self._action_names.scores(verb[0])
             fits = {n: 0.9 for n, s in known.items() if s == 1.0}
         if not fits:
@@ -294,7 +290,7 @@ class Mapper:
         best = next(iter(fits))
         shared = set(self._verbs.get(best, ()))
         count = len(self.task.domain.actions[best].parameters)
-        # "Put the mug in the sink" may well mean put_on: what shares a verb is an option, too.
+        # "Put the mug in the sink" may mean put_on: actions that share a verb are options.
         for name in self.actions.names:
             if len(self.task.domain.actions[name].parameters) != count:
                 continue
@@ -308,7 +304,9 @@ class Mapper:
         objects: Sequence[Mapping[str, float]],
         holding: str | None,
     ) -> Iterator[_Choice]:
-        """Yield valid actions with these names and objects, some left out or the held one added."""
+        """Yield valid actions with these names and objects, possibly without some or with the held
+        one.
+        """
         mentioned = [o for o in objects if o]
         for name, score in names.items():
             count = len(self.task.domain.actions[name].parameters)
@@ -316,8 +314,7 @@ class Mapper:
             if len(mentioned) == count - 1 and holding is not None:
                 places.append(({holding: _OTHER_NUMBER}, *mentioned))
             for rank, place in enumerate(places):
-                # Readings with as many objects as were written are preferred; among equals, those
-                # with the objects that were written first.
+                # Readings that use all written objects win; ties go to the objects written first.
                 lost = abs(len(objects) - count) * 0.1 + rank * 0.001
                 for action, fit in self._products(name, place):
                     yield _Choice(score + fit / max(count, 1) - lost, action)
@@ -325,10 +322,10 @@ class Mapper:
     def _products(
         self, name: str, place: Sequence[Mapping[str, float]]
     ) -> Iterator[tuple[GroundAction, float]]:
-        """Yield valid actions of one name, each argument one of the options for its place."""
+        """Yield valid actions of one name, with one option per argument."""
         rows: list[tuple[tuple[str, ...], float]] = [((), 0.0)]
         for options in place:
-            # The options come best first; four at each place keep the product small.
+            # Options are sorted; four per argument keep the product small.
             few = list(options.items())[:4]
             rows = [((*row, o), fit + s) for row, fit in rows for o, s in few]
         for row, fit in rows:
@@ -341,7 +338,7 @@ class Mapper:
         names: Mapping[str, float],
         objects: Sequence[Mapping[str, float]],
     ) -> _Choice | None:
-        """Return the valid action most like the text that shares its name and first object."""
+        """Return the most similar valid action with the same name and first object."""
         first = objects[0] if objects else {}
         wanted = len(objects)
         pool: dict[GroundAction, float] = {}
@@ -353,13 +350,13 @@ class Mapper:
                     pool[action] = score + first[action.args[0]]
         if not pool:
             return None
-        # All share the first object; only the others tell them apart, and in the whole text its
-        # name would drown them.
+        # Only the other objects are compared: the shared first object would dominate the
+        # similarity.
         rest = " ".join(text.args[1:])
         endings = tuple(dict.fromkeys(" ".join(a.args[1:]) for a in pool))
         similar = self._embedder.similarities(rest, endings)
         by_ending = {e: round(s, 6) for e, s in zip(endings, similar, strict=True)}
-        # Ties go to the objects that come first in the prompt.
+        # Ties go to the objects listed first in the prompt.
         order = {name: place for place, name in enumerate(self.objects)}
 
         def rank(action: GroundAction) -> tuple[float, list[int]]:
@@ -373,23 +370,23 @@ class Mapper:
     # Literals -------------------------------------------------------------------------------
 
     def map_literal(self, text: LiteralText) -> MappedLiteral:
-        """Return the literal that is meant.
+        """Return the literal that a text refers to.
 
-        Its predicate takes as many arguments as were written, and its objects have the types
-        of the parameters.
+        Its predicate takes the written number of arguments, and its objects have the parameter
+        types.
 
         Raises:
-            LLMError: the provider of the embeddings did not answer.
+            LLMError: The embedding provider did not answer.
         """
         if self._is_spelt(text.words):
             atom = f"({' '.join(text.words)})"
             return MappedLiteral(atom if text.positive else f"(not {atom})", "")
         args = [a for a in text.args if a.lower() not in _ROBOT]
         best: tuple[float, str, bool, tuple[str, ...]] | None = None
-        # A model may write `closed` where the domain has only `open`: then the sign changes.
+        # A model may write `closed` where the domain has only `open`: the sign is inverted.
         for names, same in ((self._predicate_names, True), (self._opposites, False)):
             for name, score in names.scores(text.predicate).items():
-                # Scores fall and objects add at most 1: the rest cannot do better.
+                # Scores descend and objects add at most 1, so that no later name can win.
                 if score < NAME_THRESHOLD or (best is not None and score + 1 <= best[0]):
                     break
                 fitting = self._arguments(self.task.domain.predicates[name], args)
@@ -407,7 +404,7 @@ class Mapper:
         return MappedLiteral(literal, "" if exact else f"{text.text} was read as {literal}")
 
     def _is_spelt(self, words: Sequence[str]) -> bool:
-        """Return whether words are an atom of the domain to the letter."""
+        """Return whether words are exactly an atom of the domain."""
         predicate = self.task.domain.predicates.get(words[0]) if words else None
         if predicate is None or len(words) != 1 + len(predicate.parameters):
             return False
@@ -419,7 +416,7 @@ class Mapper:
     def _arguments(
         self, predicate: Predicate, args: Sequence[str]
     ) -> tuple[tuple[str, ...], float] | None:
-        """Return the nearest objects of the right types, and how well they fit from 0 to 1."""
+        """Return the most similar objects of the right types, and their mean score from 0 to 1."""
         if len(args) != len(predicate.parameters):
             return None
         objects: list[str] = []

@@ -1,4 +1,4 @@
-"""The language model's policy: it knows the request and the graph, and no gold goal."""
+"""The LLM policy: it knows the request and the graph but no gold goal."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from hvr.policies.symbolic import SymbolicPolicy
 
 
 class LLMPolicy(Policy[str]):
-    """The policy that plans with a language model.
+    """Plan with a language model.
 
     Args:
-        equipment: the means to write plans.
-        meter: counts what the model uses; None where nobody asks.
-        library: file of macro actions to add to after success; None adds nothing.
-        about: the request and the scene, for the library.
+        equipment: Model, prompts and tools for writing plans.
+        meter: Counter of the model's usage, if needed.
+        library: File to add learnt macro actions to; None to add none.
+        about: Request and scene, recorded in the library.
     """
 
     recovery_strategies = FEEDBACK_PLANNER_STRATEGIES
@@ -60,23 +60,23 @@ class LLMPolicy(Policy[str]):
     ) -> None:
         self.equipment = equipment
         self.plans: list[PlanningRecord] = []
-        """The record of each plan, in order."""
+        """One record per plan, in order."""
         self._meter = meter
         self._library = library
         self._about = dict(about or {})
         self._library_uses: set[str] = set()
-        # For the judgement and for constraints: a plan that knew the goal would not be the model's.
+        # Only for judgements and constraints: the model must plan without knowing the goal.
         self._reader = Reader(equipment.ontology, equipment.domain)
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
-        """See `Policy`; the inputs of a repeated run come from its folder.
+        """Open the policy; a repeated run takes its inputs from the recorded run's folder.
 
         Raises:
-            UsageError: no model is named, or an option cannot be used.
-            LLMError: a key is missing.
-            MissingExtraError: a package that the model needs is not installed.
-            DataFileError: a file cannot be used.
+            UsageError: No model is named, or an option is invalid.
+            LLMError: A key is missing.
+            MissingExtraError: A package that the model needs is not installed.
+            DataFileError: A file is unusable.
         """
         from hvr.policies.llm.equipment import open_equipment
 
@@ -90,13 +90,12 @@ class LLMPolicy(Policy[str]):
 
     @property
     def meter(self) -> Meter | None:
-        """See `Policy`."""
         return self._meter
 
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
     ) -> Understanding[str]:
-        """See `Policy`; the result is judged by hvr's own reading."""
+        """Return the request itself; hvr's own reading of it is only used to judge the result."""
         del graph
         try:
             goal = self._reader.goal(request, inventory)
@@ -107,11 +106,11 @@ class LLMPolicy(Policy[str]):
         return Understanding((request,), goal, judged_only=True)
 
     def clearing(self, things: Sequence[str], place: str) -> str:
-        """Return the request to take things away from a place."""
+        """Return the request to remove objects from a place."""
         return f"take {' and '.join(things)} away from {place} and put it somewhere else"
 
     def needs(self, stage: str, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
-        """See `Policy`: what the request names, itself or by a dish, with what that depends on."""
+        """Return the objects that the request and its dishes name, with their dependencies."""
         del graph
         equipment = self.equipment
         words = (*mentioned(stage, inventory), *ingredients(stage, inventory.ontology))
@@ -126,8 +125,8 @@ class LLMPolicy(Policy[str]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Planned:
-        """See `Policy`; planned without the model, which is asked once all is found."""
-        del stage  # in words; what is to be kept on the way is not known
+        """Return a plan that opens a place, without asking the model."""
+        del stage  # in words: its constraints are unknown
         equipment = self.equipment
         symbolic = SymbolicPolicy(equipment.ontology, equipment.domain, equipment.planner)
         return symbolic.opening(place, closing, Stage("(and)"), graph, inventory)
@@ -135,10 +134,10 @@ class LLMPolicy(Policy[str]):
     def plan(
         self, stage: str, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """Return a plan for a request, with the predicted end of what it touches as its goal.
+        """Return a plan whose goal is the predicted final state of everything that it changes.
 
         Raises:
-            LLMError: the model did not answer.
+            LLMError: The model did not answer.
         """
         request = stage
         if reason:
@@ -161,17 +160,17 @@ class LLMPolicy(Policy[str]):
         inventory: Inventory,
         find: FindObjects[str] | None = None,
     ) -> PlanningRecord:
-        """Return a plan for a request in the world of a graph, with the record of its making.
+        """Return a plan for a request, with its record.
 
         Args:
-            request: the request.
-            graph: the world.
-            inventory: what there is in it.
-            find: looks for what the request speaks of before anything else; None where all is
+            request: The request.
+            graph: The world.
+            inventory: The objects and facts of the world.
+            find: Searches for the request's objects before planning; None if all locations are
                 known.
 
         Raises:
-            LLMError: the model did not answer; its transcript has the dialogue so far.
+            LLMError: The model did not answer; the transcript has the dialogue so far.
         """
         if find is not None:
             inventory = find(request)
@@ -204,7 +203,7 @@ class LLMPolicy(Policy[str]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Judgement:
-        """See `Policy`; even a plan whose steps all worked may not do what was asked for."""
+        """Judge by hvr's own reading: a fully executed plan may still miss the request."""
         steps = any(record.plan.actions for record in self.plans)
         if not done.reached:
             return done if steps else Judgement(False, "the plan has no steps")
@@ -231,14 +230,14 @@ class LLMPolicy(Policy[str]):
         )
 
     def records(self) -> Mapping[str, Any]:
-        """See `Policy`: `planning.json`, and `planning-2.json` of a second plan."""
+        """Return `planning.json`, and `planning-2.json` and so on for further plans."""
         return {
             f"planning{'' if number == 1 else f'-{number}'}.json": record.to_json()
             for number, record in enumerate(self.plans, start=1)
         }
 
     def keep(self, planned: Planned, run: str) -> None:
-        """See `Policy`: its macro actions go into the library."""
+        """Add the macro actions of a successful first plan to the library."""
         if self._library is None or len(self.plans) != 1:
             return
         learn_macros(

@@ -1,4 +1,4 @@
-"""The predicted world: what holds after the steps planned so far, and how prompts describe it."""
+"""The predicted world: the state after the planned steps, and its description in prompts."""
 
 from __future__ import annotations
 
@@ -35,24 +35,22 @@ from hvr.validation.trajectory import ConstraintMonitor
 from hvr.values import cached_property
 
 # Predicted world ----------------------------------------------------------------------------------
-# The predicted world: what holds after the steps planned so far, and how prompts tell of it.
 
 PickedObjects = tuple[dict[str, str], tuple[str, ...]]
-"""Objects with the reasons for them, and the names that stand for none."""
+"""Selected objects with reasons, and names that match no object."""
 
 
 class PredictedWorld(ABC):
-    """The state after the steps planned so far, and all that a policy is told of the world in it.
+    """The predicted state after the planned steps, and its description for a policy.
 
-    `hvr.policies.llm.scene_prediction` tells of a scene with its graph,
-    `hvr.policies.llm.prediction` of any PDDL problem.
+    `hvr.policies.llm.scene_prediction` implements it for scene graphs, `PredictedFacts` for any
+    PDDL problem.
 
     Args:
-        task: the objects and how the world is now.
+        task: The objects and the initial state.
 
     Attributes:
-        goal: what is known to be wanted in the end, as literals; empty where only the request is
-            known.
+        goal: Literals known to be goals; empty if only the request is known.
     """
 
     goal: tuple[str, ...] = ()
@@ -63,20 +61,20 @@ class PredictedWorld(ABC):
         self.state: State = self.task.initial
         self._constraints = ConstraintMonitor()
 
-    # What happens -------------------------------------------------------------------------
+    # State --------------------------------------------------------------------------------
 
     def keep(self, constraints: Iterable[Trajectory]) -> None:
-        """Watch ground constraints from now on."""
+        """Start to monitor ground constraints."""
         self._constraints = ConstraintMonitor(constraints)
         self._constraints.observe(self.state)
 
     @property
     def kept(self) -> tuple[Trajectory, ...]:
-        """What must not happen from now on, as the constraints are that are not broken yet."""
+        """The remaining prohibitions of all constraints that are not broken yet."""
         return self._constraints.prohibitions
 
     def advance(self, actions: Iterable[GroundAction]) -> None:
-        """Apply actions to the state; those that are not applicable are skipped."""
+        """Apply actions to the state; inapplicable ones are skipped."""
         for action in actions:
             self.state = run_actions(self.task, self.state, (action,))
             if self._constraints.left:
@@ -84,7 +82,7 @@ class PredictedWorld(ABC):
 
     @property
     def nearness(self) -> frozenset[str]:
-        """The predicates of nearness, which change with every move: no condition uses them."""
+        """The nearness predicates, which no condition uses because every move changes them."""
         return self.navigation.predicates if self.navigation else frozenset()
 
     @cached_property
@@ -92,49 +90,49 @@ class PredictedWorld(ABC):
         """The number of arguments of each action."""
         return {name: len(s.parameters) for name, s in self.task.domain.actions.items()}
 
-    # What prompts tell --------------------------------------------------------------------
+    # Prompt texts -------------------------------------------------------------------------
 
     @property
     @abstractmethod
     def wording(self) -> Wording:
-        """What actions, facts and things are called."""
+        """The names of actions, predicates and objects."""
 
     @property
     @abstractmethod
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of objects that there are."""
+        """The kinds of objects in the world."""
 
     @abstractmethod
     def actions(self) -> str:
-        """Return all actions with their parameters, in the form of the answers."""
+        """Return all actions with their parameters, in the answer format."""
 
     @abstractmethod
     def classes(self, names: Iterable[str]) -> str:
-        """Return one line for each kind of some objects."""
+        """Return one line per kind of the given objects."""
 
     @abstractmethod
     def objects(self, names: Iterable[str], *, contents: bool = False) -> str:
-        """Return one line for each of some objects."""
+        """Return one line per object."""
 
     def usual(self, request: str, names: Iterable[str]) -> tuple[str, ...]:
-        """Return what is known of a request, and what is usual with some objects."""
+        """Return background knowledge about a request, and the usual states of objects."""
         del request, names
         return ()
 
     def notes(self, reader: str, names: Iterable[str] = ()) -> tuple[str, ...]:
-        """Return what is easily mistaken.
+        """Return notes on common mistakes.
 
         Args:
-            reader: who is told: `conditions` or `steps`.
-            names: the objects in question.
+            reader: Purpose of the prompt: `conditions` or `steps`.
+            names: The objects in question.
         """
         del reader, names
         return ()
 
-    # Which objects ------------------------------------------------------------------------
+    # Object selection ---------------------------------------------------------------------
 
     def held(self, state: State) -> tuple[str, ...]:
-        """Return what is carried in a state, and meant where an action leaves it out."""
+        """Return the held objects, which actions may omit as arguments."""
         del state
         return ()
 
@@ -148,20 +146,20 @@ class PredictedWorld(ABC):
         knowledge: bool,
         expansion: bool,
     ) -> PickedObjects:
-        """Return the objects that a model chose by their kinds, and what belongs to them.
+        """Return the objects that a model selected by kind, with related ones.
 
         Args:
-            answered: the names that it gave.
-            request: what it was asked about.
-            embedder: compares names.
-            knowledge: add what the request speaks of.
-            expansion: add what the chosen objects depend on.
+            answered: Names in the model's answer.
+            request: The request that it answered.
+            embedder: Comparison of names.
+            knowledge: Whether to add objects that the request names.
+            expansion: Whether to add objects that the selected ones depend on.
         """
 
     def named_in(
         self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """Return the objects of a macro action that names them itself; nothing for another one."""
+        """Return the objects of a macro action that names them itself; empty if it names none."""
         del text, known, embedder, expansion
         return ()
 
@@ -169,9 +167,9 @@ class PredictedWorld(ABC):
     def with_named(
         self, texts: Iterable[str], known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """Return objects, and those that some texts name besides."""
+        """Return the known objects and those named in some texts."""
 
-    # What a planner is given --------------------------------------------------------------
+    # Planner tasks ------------------------------------------------------------------------
 
     @abstractmethod
     def posed(
@@ -182,51 +180,49 @@ class PredictedWorld(ABC):
         relevant: Formula,
         kept: tuple[Trajectory, ...],
     ) -> Task | None:
-        """Return the task to get from a state to a goal; None where it is too large.
+        """Return the planning task from a state to a goal, or None if it is too large.
 
         Args:
-            state: where to begin; its task has all objects.
-            goal: the condition.
-            objects: objects that may be of use besides those that the condition needs.
-            relevant: the part of the condition that objects are chosen by.
-            kept: ground constraints that must not be broken.
+            state: Initial state; its task contains all objects.
+            goal: The goal.
+            objects: Potentially useful objects besides those that the goal needs.
+            relevant: Part of the goal that determines the relevant objects.
+            kept: Ground constraints that must not be broken.
 
         Raises:
-            HvrError: there is no such task.
+            HvrError: No such task exists.
         """
 
     def reduced(self, problem: Problem, actions: Iterable[GroundAction]) -> Problem:
-        """Return a problem with the objects alone that its goal and a plan have to do with."""
+        """Return a problem restricted to the objects relevant to its goal and a plan."""
         del actions
         return problem
 
 
 def run_actions(task: Task, state: State, actions: Iterable[GroundAction]) -> State:
-    """Return the state after some actions; those that are not applicable are skipped."""
+    """Return the state after some actions; inapplicable ones are skipped."""
     return _walk(task, state, actions)[0]
 
 
 def count_executable(task: Task, state: State, actions: Iterable[GroundAction]) -> int:
-    """Return how many of the actions can be carried out, the others being skipped."""
+    """Return the number of applicable actions if inapplicable ones are skipped."""
     return _walk(task, state, actions)[1]
 
 
 def count_applicable(task: Task, state: State, actions: Sequence[GroundAction]) -> int:
-    """Return how many of the actions, from the first on, can be carried out one after the other."""
+    """Return the length of the longest applicable prefix of the actions."""
     return _walk(task, state, actions, skip=False)[1]
 
 
 def is_propositional(task: Task) -> bool:
-    """Return whether a state is its facts alone: no numbers but the cost, and no rules."""
+    """Return whether states have no derived predicates and no numbers except the cost."""
     return not (task.fluent_functions - {"total-cost"} or task.derived_predicates)
 
 
 def _walk(
     task: Task, state: State, actions: Iterable[GroundAction], *, skip: bool = True
 ) -> tuple[State, int]:
-    """Return the state after some actions and how many were done, up to the first one that cannot
-    be done if none is skipped.
-    """
+    """Return the state after some actions and their number; stop at a failure unless `skip`."""
     done = 0
     if not is_propositional(task):
         stepper = Stepper(task, state)
@@ -248,27 +244,26 @@ def _walk(
 
 
 # Facts --------------------------------------------------------------------------------------------
-# The predicted world as the facts of any PDDL problem, told as PDDL has them.
 
 MAX_DESCRIBED_OBJECTS = 80
-"""Objects that are told of, as far as the request does not name more."""
+"""Maximum number of described objects, unless the request names more."""
 
 _MOST_FACTS = 40
-"""Facts that are told of one object."""
+"""Maximum number of described facts per object."""
 
 _NAME = re.compile(r"[\w-]+")
 
 
 class PredictedFacts(PredictedWorld):
-    """The predicted state of a problem; see `Foresight`.
+    """The predicted state of any PDDL problem, described by its facts.
 
     Args:
-        task: objects, facts and goal.
-        wording: what actions and facts are called.
-        types: what things of each type are called.
+        task: Objects, facts and goal.
+        wording: Names of actions and predicates.
+        types: Names for objects of each type.
 
     Raises:
-        UsageError: the domain has no actions, or actions that need time.
+        UsageError: The domain has no actions, or durative ones.
     """
 
     def __init__(self, task: Task, wording: Wording, types: Mapping[str, Sequence[str]]) -> None:
@@ -279,20 +274,18 @@ class PredictedFacts(PredictedWorld):
         self._kinds = {name: types[0] for name, types in task.objects.items()}
         self.goal = tuple(map(str, _literals(task.problem.goal)))
 
-    # What prompts tell --------------------------------------------------------------------
+    # Prompt texts -------------------------------------------------------------------------
 
     @property
     def wording(self) -> Wording:
-        """See `Foresight`."""
         return self._wording
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """See `Foresight`."""
         return tuple(dict.fromkeys(self._kinds.values()))
 
     def actions(self) -> str:
-        """See `Foresight`: each with what it needs and changes, and what it is in words."""
+        """Return one line per action: its name in words, its precondition and its effect."""
         return "\n".join(self._action_lines())
 
     def _action_lines(self) -> Iterator[str]:
@@ -307,7 +300,7 @@ class PredictedFacts(PredictedWorld):
             )
 
     def classes(self, names: Iterable[str]) -> str:
-        """See `Foresight`: its objects, and the facts about them."""
+        """Return one line per kind: its objects and their facts."""
         told = self._told(names)
         members: dict[str, list[str]] = defaultdict(list)
         for name in told:
@@ -319,7 +312,7 @@ class PredictedFacts(PredictedWorld):
         return "\n".join([*lines, *self._besides()])
 
     def objects(self, names: Iterable[str], *, contents: bool = False) -> str:
-        """See `Foresight`: each fact stands with the first of the objects that it is about."""
+        """Return one line per object; a fact appears with the first of its objects only."""
         del contents
         lines = [
             f"{name} ({self._kinds[name]}): {' '.join(facts)}".removesuffix(": ")
@@ -328,7 +321,7 @@ class PredictedFacts(PredictedWorld):
         return "\n".join([*lines, *self._besides()])
 
     def _told(self, names: Iterable[str]) -> dict[str, list[str]]:
-        """Return the facts about each of some objects."""
+        """Return the facts about each object."""
         told: dict[str, list[str]] = {name: [] for name in names if name in self._kinds}
         for atom in sorted(self.state.atoms(static=True), key=str):
             owner = next((name for name in atom.args if name in told), None)
@@ -352,11 +345,11 @@ class PredictedFacts(PredictedWorld):
         return {term: value for term, value in known.items() if term.function != "total-cost"}
 
     def usual(self, request: str, names: Iterable[str]) -> tuple[str, ...]:
-        """See `Foresight`: the goal as PDDL, as far as it is plain."""
+        """Return the goal's literals as PDDL."""
         del request, names
         return (f"the goal as PDDL: {' '.join(self.goal)}",) if self.goal else ()
 
-    # Which objects ------------------------------------------------------------------------
+    # Object selection ---------------------------------------------------------------------
 
     def pick(
         self,
@@ -367,8 +360,8 @@ class PredictedFacts(PredictedWorld):
         knowledge: bool,
         expansion: bool,
     ) -> PickedObjects:
-        """See `Foresight`: all of a kind, or of many those that are named and what touches them."""
-        del embedder  # types have few names, which are known
+        """Return the objects of the selected kinds; if too many, only those near named ones."""
+        del embedder  # all names of types are known
         spoken = dict.fromkeys(self._named((request,)), "the request speaks of it")
         reasons, unmatched = dict[str, str](spoken if knowledge else {}), list[str]()
         of_kind: dict[str, str] = {}
@@ -399,7 +392,7 @@ class PredictedFacts(PredictedWorld):
     def named_in(
         self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """See `Foresight`: what is named, with the objects of the task."""
+        """Return the named objects and the task's objects; empty if no object is named."""
         del embedder, expansion
         named = self._named((text,))
         return tuple(dict.fromkeys((*named, *known))) if named else ()
@@ -407,7 +400,6 @@ class PredictedFacts(PredictedWorld):
     def with_named(
         self, texts: Iterable[str], known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """See `Foresight`."""
         del embedder, expansion
         return tuple(dict.fromkeys((*known, *self._named(texts))))
 
@@ -416,7 +408,7 @@ class PredictedFacts(PredictedWorld):
         return tuple(dict.fromkeys(word for word in spoken if word in self._kinds))
 
     def _kinds_called(self, name: str) -> set[str]:
-        """Return the types of objects that a word names: the type, or one below it."""
+        """Return the object types that a word names, including subtypes."""
         wanted = {squeezed(name), squeezed(" ".join(map(singular, words(name))))}
         domain, there = self.task.domain, set(self._kinds.values())
         called = [
@@ -427,7 +419,7 @@ class PredictedFacts(PredictedWorld):
         return {kind for kind in there if any(domain.is_subtype(kind, above) for above in called)}
 
     def _touching(self, names: Collection[str], among: Collection[str]) -> Iterator[str]:
-        """Yield objects that a fact ties to some objects, the nearest first."""
+        """Yield objects connected to the given ones by facts, nearest first."""
         ties: dict[str, set[str]] = defaultdict(set)
         for atom in self.state.atoms(static=True):
             for name in atom.args:
@@ -440,8 +432,6 @@ class PredictedFacts(PredictedWorld):
             yield from (name for name in near if name in among)
             edge = near
 
-    # What a planner is given --------------------------------------------------------------
-
     def posed(
         self,
         state: State,
@@ -450,7 +440,7 @@ class PredictedFacts(PredictedWorld):
         relevant: Formula,
         kept: tuple[Trajectory, ...],
     ) -> Task | None:
-        """See `Foresight`: the whole problem."""
+        """Return the whole problem with a new initial state and goal."""
         del objects, relevant
         rules = self.task.derived_predicates
         problem = self.task.problem.replace(

@@ -1,4 +1,4 @@
-"""The record and the events of planning with a language model."""
+"""Records and events of planning with a language model."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ if TYPE_CHECKING:
     from hvr.judging.model_judge import JudgeRound
 
 
-# Record -------------------------------------------------------------------------------------------
-# The record of planning with a language model, from which metrics are computed.
+# Records, from which metrics are computed ---------------------------------------------------------
 
 
 class MacroCheck(Value):
-    """The check that the preconditions of a macro plan hold, step after step.
+    """The check of a macro plan's preconditions.
 
     Args:
-        verified: number of macro actions from the first on whose preconditions hold.
-        total: number of all macro actions.
-        problem: what is wrong with the others; empty when all are verified.
+        verified: Length of the longest applicable prefix.
+        total: Number of macro actions.
+        problem: Error messages about the others; empty if all are verified.
     """
 
     verified: int
@@ -31,25 +30,24 @@ class MacroCheck(Value):
     problem: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {"verified": self.verified, "total": self.total, "problem": self.problem}
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlockRecord:
-    """The record of how a block came about.
+    """The history of one block.
 
     Args:
-        macro: the macro action, with its conditions as refined at the end.
-        written: the actions as first answered and mapped, before any correction.
-        actions: the actions after correction and repair, before elimination.
-        verified_before: whether the actions of `written` were applicable one after the other.
-        verified_after: likewise for `actions`; None without verification.
-        achieved: whether the postcondition holds after the block; None without conditions.
-        tries: number of corrections that the model was asked for.
-        repaired: whether the classical planner wrote part of the block.
-        from_library: the name of the library's macro action that it was taken from, or empty.
-        unmapped: lines of the answer that could not be made an action.
+        macro: The macro action with its refined conditions.
+        written: Actions as first answered and mapped, before any correction.
+        actions: Actions after correction and repair, before elimination.
+        verified_before: Whether `written` was executable.
+        verified_after: Whether `actions` is executable; None without verification.
+        achieved: Whether the postcondition holds after the block; None without conditions.
+        tries: Number of corrections requested from the model.
+        repaired: Whether the classical planner wrote part of the block.
+        from_library: Name of the library's macro action that was used; empty if none.
+        unmapped: Lines of the answer that map to no action.
     """
 
     macro: MacroAction
@@ -64,7 +62,6 @@ class BlockRecord:
     unmapped: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {
             "macro": self.macro.to_json(),
             "written": [str(a) for a in self.written],
@@ -81,18 +78,19 @@ class BlockRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanningRecord:
-    """The record of how a plan came about.
+    """The history of one plan.
 
     Args:
-        plan: the plan; with H in a block for each macro action that has steps left, else in one.
-        blocks: the records of the blocks; without H, one for the whole plan.
-        hierarchical: whether there were macro actions.
-        macro_before: check of the macro plan as first answered; None without H.
-        macro_after: the same after correction; None without H.
-        removed: number of steps that elimination left out.
-        library_used: number of blocks taken from the library.
-        planner_calls: number of calls of the classical planner.
-        judged: the rounds of the judge; empty where it is off or has nothing to say.
+        plan: The plan: with H, one block per macro action with remaining steps; otherwise one
+            block.
+        blocks: Records of the blocks; without H, a single one.
+        hierarchical: Whether the plan has macro actions.
+        macro_before: Check of the macro plan as first answered; None without H.
+        macro_after: Check of the corrected macro plan; None without H.
+        removed: Number of steps removed by elimination.
+        library_used: Number of blocks taken from the library.
+        planner_calls: Number of calls of the classical planner.
+        judged: Rounds of the judge; empty if it is off or found nothing.
     """
 
     plan: Plan
@@ -106,7 +104,6 @@ class PlanningRecord:
     judged: tuple[JudgeRound, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         rounds = {"judged": [r.to_json() for r in self.judged]} if self.judged else {}
         return {
             **rounds,
@@ -122,16 +119,15 @@ class PlanningRecord:
 
 
 # Events -------------------------------------------------------------------------------------------
-# The events of planning with a language model, as values to show, trace and test.
 
 
 class ObjectsChosen(Value):
-    """Retrieval has chosen what goes into the prompts.
+    """Objects were selected for a prompt.
 
     Args:
-        request: the request that they were chosen for.
-        names: the objects, in order.
-        unmatched: names in the answer that match nothing in the scene.
+        request: The request that they were selected for.
+        names: The objects, in order.
+        unmatched: Names in the answer that match nothing in the scene.
     """
 
     request: str
@@ -139,7 +135,6 @@ class ObjectsChosen(Value):
     unmatched: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {
             "event": "objects",
             "request": self.request,
@@ -149,28 +144,26 @@ class ObjectsChosen(Value):
 
 
 class MacroPlanWritten(Value):
-    """The model has divided the request."""
+    """The model divided the request into macro actions."""
 
     names: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {"event": "macro-plan", "names": list(self.names)}
 
 
 class ConditionsWritten(Value):
-    """The model has given the macro actions conditions.
+    """The model wrote conditions of the macro actions.
 
     Args:
-        macros: the macro actions with the usable conditions.
-        dropped: the other conditions, with reasons.
+        macros: The macro actions with their usable conditions.
+        dropped: The other conditions, with reasons.
     """
 
     macros: tuple[MacroAction, ...]
     dropped: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {
             "event": "conditions",
             "macros": [m.to_json() for m in self.macros],
@@ -179,13 +172,12 @@ class ConditionsWritten(Value):
 
 
 class MacroPlanChecked(Value):
-    """The validator has looked at the macro plan; `attempt` 0 is the first answer."""
+    """The validator checked the macro plan; `attempt` 0 is the first answer."""
 
     check: MacroCheck
     attempt: int
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {"event": "macro-check", "attempt": self.attempt, **self.check.to_json()}
 
 
@@ -193,12 +185,12 @@ class BlockWritten(Value):
     """A block was written.
 
     Args:
-        number: number of the macro action, from 1.
-        name: name of the macro action.
-        actions: the block.
-        source: `model`, `library`, `correction`, `navigation`, `planner`, or `best` (the best of
-            those written, when the tries are spent).
-        unmapped: lines that could not be mapped to an action, with reasons.
+        number: 1-based index of the macro action.
+        name: Name of the macro action.
+        actions: The block.
+        source: `model`, `library`, `correction`, `navigation`, `planner`, or `best` (the best
+            version once the tries are spent).
+        unmapped: Lines that map to no action, with reasons.
     """
 
     number: int
@@ -208,7 +200,6 @@ class BlockWritten(Value):
     unmapped: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {
             "event": "block",
             "number": self.number,
@@ -220,13 +211,13 @@ class BlockWritten(Value):
 
 
 class BlockChecked(Value):
-    """The validator has looked at a block.
+    """The validator checked a block.
 
     Args:
-        number: number of the macro action, from 1.
-        problem: what is wrong; empty when nothing is.
-        attempt: number of corrections so far.
-        attempts: most corrections.
+        number: 1-based index of the macro action.
+        problem: Error message; empty if the block is valid.
+        attempt: Number of corrections so far.
+        attempts: Maximum number of corrections.
     """
 
     number: int
@@ -235,7 +226,6 @@ class BlockChecked(Value):
     attempts: int
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {
             "event": "block-check",
             "number": self.number,
@@ -246,19 +236,18 @@ class BlockChecked(Value):
 
 
 class StepsLeftOut(Value):
-    """Steps without which the plan comes to the same end were left out."""
+    """Steps that do not contribute to the plan's final state were removed."""
 
     actions: tuple[GroundAction, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {"event": "left-out", "actions": [str(a) for a in self.actions]}
 
 
 class PlanJudged(Value):
-    """The plan was judged before its execution: superfluous steps left out, missing ones put in.
+    """The judge removed redundant steps and inserted missing ones before execution.
 
-    `unmended` says why what is still wrong stays so; "" where nothing is.
+    `unmended` explains why a remaining problem could not be repaired; empty if there is none.
     """
 
     removed: tuple[GroundAction, ...]
@@ -266,7 +255,6 @@ class PlanJudged(Value):
     unmended: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {
             "event": "judged",
             "removed": [str(a) for a in self.removed],

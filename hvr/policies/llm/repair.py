@@ -1,4 +1,4 @@
-"""Repair of a model's plan: planner, action elimination, the judge, and constraints."""
+"""Repair of a model's plan: elimination, judge, constraints and planner."""
 
 from __future__ import annotations
 
@@ -35,27 +35,25 @@ from hvr.validation import Validator, minimise
 from hvr.validation.trajectory import ConstraintMonitor, grounded_constraints
 
 # Redundant steps ----------------------------------------------------------------------------------
-# Action elimination: leave out the steps without which a plan comes to the same end.
-#
 # Action elimination (Nakhost & Müller, ICAPS 2010) needs a goal. Since no gold goal may be known
-# here, the goal is the final state of everything that the plan touches.
+# here, the goal is the final state of everything that the plan changes.
 
 
 def plan_outcome(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> And:
-    """Return the final state of everything that a plan touches, as a condition.
+    """Return the final state of everything that a plan changes, as a condition.
 
-    A lamp that is switched on and off again appears as off: a shorter plan may not leave it on.
-    What the last step was done for counts, if it changes nothing else.
+    A lamp that is switched on and off again counts as off, so that a shorter plan may not leave it
+    on. If the last step has no lasting effect, its fleeting effect counts.
 
     Args:
-        task: the task.
-        state: the state before the plan.
-        actions: the plan; steps that are not applicable are skipped.
-        fleeting: predicates that do not count, such as nearness.
+        task: The task.
+        state: The state before the plan.
+        actions: The plan; inapplicable steps are skipped.
+        fleeting: Predicates that do not count, such as nearness.
     """
-    # Step by step: the two ends alone would not show what was changed and changed back.
+    # Step by step, since comparing both ends misses facts that change and change back.
     touched, first = 0, state
     for action in actions:
         following = run_actions(task, state, (action,))
@@ -68,13 +66,13 @@ def plan_outcome(
 def needed_steps(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> tuple[int, ...]:
-    """Return the numbers of the steps to keep, from 0, for the same end but for fleeting facts.
+    """Return the 0-based indices of the steps to keep for the same final state.
 
     Args:
-        task: the task.
-        state: the state before the plan.
-        actions: the plan. All steps are kept when one of them is not applicable.
-        fleeting: predicates that do not count, such as nearness.
+        task: The task.
+        state: The state before the plan.
+        actions: The plan. All steps are kept if one of them is inapplicable.
+        fleeting: Predicates that do not count, such as nearness.
     """
     end = run_actions(task, state, actions)
     everything = tuple(range(len(actions)))
@@ -84,9 +82,9 @@ def needed_steps(
         kept = minimise.eliminate_actions(Task(task.domain, problem).initial, actions)
         if kept is None or kept == everything:
             return everything
-        # A shorter plan may change what the whole plan leaves alone; then that joins the goal.
-        # The new literals hold at the plan's end and not yet in the goal, so the goal grows each
-        # time, the whole plan always reaches it, and the loop ends.
+        # A shorter plan may change facts that the whole plan leaves alone; these join the goal.
+        # They hold at the plan's end and are new to the goal, so the goal grows in each round, the
+        # whole plan always reaches it, and the loop terminates.
         other = run_actions(task, state, [actions[n] for n in kept])
         more = _literals(task, end, end.bits ^ other.bits, fleeting)
         if not more.operands:
@@ -97,17 +95,17 @@ def needed_steps(
 def eliminate_actions(
     task: Task, blocks: Sequence[AABlock], fleeting: frozenset[str]
 ) -> tuple[tuple[AABlock, ...], tuple[GroundAction, ...]]:
-    """Return the blocks of a plan without unnecessary steps, and these steps.
+    """Return the blocks of a plan without redundant steps, and the removed steps.
 
     Args:
-        task: the task, whose initial state the plan begins in.
-        blocks: of the plan. They stay as they are when one of the steps is not applicable.
-        fleeting: predicates that do not count, such as nearness.
+        task: The task, in whose initial state the plan begins.
+        blocks: The plan; unchanged if one of its steps is inapplicable.
+        fleeting: Predicates that do not count, such as nearness.
     """
     actions = tuple(a for b in blocks for a in b.actions)
     if count_applicable(task, task.initial, actions) < len(actions):
         return tuple(blocks), ()
-    # A plan that changes nothing for good is left as it is: its purpose is not known.
+    # The purpose of a plan without lasting effects is unknown: keep it.
     kept = set(needed_steps(task, task.initial, actions, fleeting)) or set(range(len(actions)))
     shorter: list[AABlock] = []
     position = 0
@@ -124,10 +122,7 @@ def eliminate_actions(
 def _arrival(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> tuple[Atom, ...]:
-    """Return what a last step that changes nothing for good was done for.
-
-    Going to a lamp serves what is done there; if nothing is, it was meant for itself.
-    """
+    """Return the effect of a last step without lasting effects, such as going to a lamp."""
     if not actions:
         return ()
     before = run_actions(task, state, actions[:-1])
@@ -146,11 +141,9 @@ def _literals(task: Task, state: State, fluents: int, fleeting: frozenset[str]) 
 
 
 # Judged repair ------------------------------------------------------------------------------------
-# The loop of judge and planner on a model's plan, before it is executed.
-#
-# No gold goal may be known here. What the model wants is taken to be what its steps would bring
-# about if each of them could be executed: the state that all it touches is in then, but for
-# fleeting facts and what a later step supposes to be undone.
+# Since no gold goal may be known here, the model's intention is the final state of everything that
+# its steps would change if each of them were executable, without fleeting facts and without effects
+# that a later step requires to be undone.
 
 
 def repair_judged_blocks(
@@ -160,19 +153,18 @@ def repair_judged_blocks(
     listen: Callable[[PlanJudged], None],
     reduced: Callable[[Problem, Sequence[GroundAction]], Problem] | None = None,
 ) -> tuple[tuple[AABlock, ...], tuple[JudgeRound, ...]]:
-    """Return the blocks of a plan without superfluous steps and with missing ones.
+    """Remove redundant steps from a plan, and insert missing ones, until the judge accepts it.
 
     Args:
-        task: the task, in whose initial state the plan begins.
-        blocks: the plan.
-        fleeting: predicates that do not count, such as nearness.
-        listen: is told what was changed, and that what is wrong could not be repaired.
-        reduced: returns a problem with the objects alone that the plan has to do with; None to
-            look at all objects.
+        task: The task, in whose initial state the plan begins.
+        blocks: The plan.
+        fleeting: Predicates that do not count, such as nearness.
+        listen: Callback for the changes and for problems without a repair.
+        reduced: Restricts a problem to the plan's objects; None to use all objects.
 
     Returns:
-        the blocks, and the rounds; none where there is nothing to say, nothing is known to repair
-        the plan, or it changes nothing for good.
+        The blocks, and the rounds of the judge: none if the plan is fine, cannot be repaired, or
+        has no lasting effect.
     """
     state = task.initial
     actions = _steps(blocks)
@@ -195,7 +187,7 @@ def repair_judged_blocks(
             unmended = "" if verdict is None or verdict.valid else _why(verdict)
             break
         done = _repaired(changed, verdict)
-        # Where few objects were looked at, a condition on all of a kind may say more.
+        # With fewer objects, a quantified condition may hold that fails in the whole world.
         if problem is not whole and not everywhere.check(_steps(done)).valid:
             unmended = "the steps that were found do not do with all objects of the world"
             break
@@ -218,7 +210,7 @@ def _why(verdict: PlanVerdict) -> str:
 
 
 def _repaired(blocks: tuple[AABlock, ...], verdict: PlanVerdict) -> tuple[AABlock, ...]:
-    """Return blocks with what a verdict says of their steps done."""
+    """Apply a verdict's insertions and removals to the blocks."""
     put_in: dict[int, list[GroundAction]] = {}
     for critique in verdict.missing:
         put_in.setdefault(critique.index, []).extend(critique.actions)
@@ -241,10 +233,10 @@ def _repaired(blocks: tuple[AABlock, ...], verdict: PlanVerdict) -> tuple[AABloc
 def intended_outcome(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> And:
-    """Return what the steps of a plan would bring about if each could be executed.
+    """Return the condition that a plan would achieve if every step were executable.
 
-    A step that needs what an earlier one took away is taken to follow on that one's being undone:
-    who picks up a cup with a bottle in the hand does not want to hold both.
+    A step whose precondition an earlier effect violates implies that this effect was to be undone:
+    picking up a cup while holding a bottle does not mean holding both.
     """
     bits, made = state.bits, dict[int, int]()
     for number, action in enumerate(actions):
@@ -259,7 +251,7 @@ def intended_outcome(
         bits ^= wanting
         after = operator.apply(bits)
         changed = bits ^ after
-        # Each fact is the work of the step that changed it last.
+        # Each fact belongs to the step that changed it last.
         made = {step: before & ~changed for step, before in made.items()}
         made[number] = changed
         bits = after
@@ -272,19 +264,14 @@ def intended_outcome(
 
 
 # Constraints --------------------------------------------------------------------------------------
-# Constraints on the way: what a request forbids, and which steps of a block break it.
-#
-# They are those that hvr itself reads in the request, as "never two doors open". Of its reading a
-# plan knows nothing else, least of all the goal.
+# Constraints such as "never two doors open" come from hvr's own reading of the request. A model's
+# plan uses nothing else of this reading, least of all its goal.
 
 Constraints = tuple[Trajectory, ...]
 
 
 def read_constraints(reader: Reader, request: str, inventory: Inventory) -> tuple[str, ...]:
-    """Return the PDDL constraints of a request that are the same in all its readings.
-
-    There are none where the request cannot be read.
-    """
+    """Return the PDDL constraints that all readings of a request share."""
     try:
         goals = reader.goals(request, inventory)
     except (LanguageError, ImpossibleGoalError):
@@ -294,7 +281,7 @@ def read_constraints(reader: Reader, request: str, inventory: Inventory) -> tupl
 
 
 def constraints_in(task: Task, texts: Iterable[str]) -> Constraints:
-    """Return PDDL constraints with the objects of a task."""
+    """Ground PDDL constraints with the objects of a task."""
     domain, problem = task.domain, task.problem
     parsed = And(tuple(parse_constraint(text, domain, problem.objects) for text in texts))
     return grounded_constraints(Task(domain, problem.replace(constraints=parsed)))
@@ -303,12 +290,12 @@ def constraints_in(task: Task, texts: Iterable[str]) -> Constraints:
 def broken_constraints(
     state: State, actions: Sequence[GroundAction], kept: Constraints
 ) -> tuple[tuple[int, Trajectory], ...]:
-    """Return the steps that break constraints, from 1, each with what it breaks.
+    """Return the steps that break constraints, as pairs of a 1-based index and the constraint.
 
     Args:
-        state: the state before the first step.
-        actions: the steps; those that are not applicable are skipped.
-        kept: what is left of the constraints, `state` included.
+        state: The state before the first step.
+        actions: The steps; inapplicable ones are skipped.
+        kept: Constraints that remain at `state`.
     """
     if not kept:
         return ()
@@ -324,7 +311,7 @@ def broken_constraints(
 def remaining_constraints(
     state: State, actions: Sequence[GroundAction], kept: Constraints
 ) -> Constraints:
-    """Return what is left of constraints after some steps; see `broken_constraints`."""
+    """Return the constraints that remain after some steps; see `broken_constraints`."""
     monitor = ConstraintMonitor(kept)
     if kept:
         monitor.observe(state)
@@ -335,14 +322,13 @@ def remaining_constraints(
 
 
 # Planner repair -----------------------------------------------------------------------------------
-# Planner-assisted repair: the classical planner gets to where the model did not.
-#
-# This is hvr's own, beyond the paper. The planner sees only the present state and a condition
-# of the model's making: a postcondition that it wrote, or what its next step needs.
+# An extension of the paper: the classical planner bridges gaps that the model left. It sees only
+# the current state and a condition of the model: a postcondition or the precondition of its next
+# step.
 
 
 class PlannerRepair:
-    """Finds ways from a state to a condition."""
+    """Finds actions that lead from a state to a condition."""
 
     def __init__(self, planner: Planner) -> None:
         self._planner = planner
@@ -357,15 +343,15 @@ class PlannerRepair:
         relevant: Formula | None = None,
         kept: tuple[Trajectory, ...] = (),
     ) -> tuple[GroundAction, ...] | None:
-        """Return actions that lead to a condition, or None if none were found.
+        """Return actions that achieve a condition, or None if none are found.
 
         Args:
-            state: where to begin; its task has all objects.
-            goal: the condition.
-            foresight: the world.
-            objects: objects that may be of use besides those that the condition needs.
-            relevant: the part of the condition that objects are chosen by; all of it if None.
-            kept: ground constraints that the actions must not break.
+            state: Initial state; its task contains all objects.
+            goal: The condition.
+            foresight: The world.
+            objects: Potentially useful objects besides those that the condition needs.
+            relevant: Part of the condition that determines the relevant objects; None for all.
+            kept: Ground constraints that the actions must not break.
         """
         task = state.task
         if state.holds(goal):
@@ -377,10 +363,10 @@ class PlannerRepair:
             self.calls += 1
             result = self._planner.solve(posed)
         except DataFileError:
-            raise  # the planner's result cannot be recorded: the run could not be repeated
+            raise  # an unrecorded planner result would make the run unrepeatable
         except HvrError:
             return None
-        # The planner saw fewer objects: a quantified condition may say more in the full task.
+        # The planner saw fewer objects: a quantified condition may fail in the full task.
         if result.plan is None or not run_actions(task, state, result.plan).holds(goal):
             return None
         if broken_constraints(state, result.plan, kept):
@@ -392,9 +378,9 @@ class PlannerRepair:
     def through(
         self, state: State, actions: Sequence[GroundAction], foresight: PredictedWorld
     ) -> tuple[GroundAction, ...]:
-        """Return the actions, each preceded by what makes it applicable.
+        """Return the actions, each preceded by steps that make it applicable.
 
-        An action that nothing makes applicable is left out: those behind it may still work.
+        Actions that cannot be made applicable are omitted: those after them may still work.
         """
         task = state.task
         done: list[GroundAction] = []
@@ -415,15 +401,14 @@ class PlannerRepair:
     def _way(
         self, state: State, action: GroundAction, foresight: PredictedWorld
     ) -> tuple[GroundAction, ...] | None:
-        """Return actions that make an action applicable, or None."""
         task = state.task
-        # Most actions lack nothing but nearness, for which no planner is needed.
+        # Most actions lack only nearness, which needs no planner.
         move = insert_navigation(task, state, action)
         if move is not None and count_applicable(task, state, (move, action)) == 2:
             return (move,)
         precondition = _precondition(task, action)
-        # Disjunctions and quantifiers range over all kinds of things: relevance by them would
-        # choose far too many objects.
+        # Only literals determine relevance: disjunctions and quantifiers range over so many kinds
+        # that they would select far too many objects.
         plain = And(
             tuple(
                 part

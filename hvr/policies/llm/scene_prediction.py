@@ -1,4 +1,4 @@
-"""The predicted world as a scene: what its graph says goes into prompts."""
+"""The predicted world of a scene, described by its knowledge graph."""
 
 from __future__ import annotations
 
@@ -41,27 +41,27 @@ from hvr.policies.llm.prediction import PickedObjects, PredictedWorld
 from hvr.values import cached_property
 
 MAX_PLANNER_OBJECTS = 40
-"""Larger problems are not given to a planner: grounding one takes half a minute."""
+"""Maximum number of objects in a planner task: grounding a larger one takes half a minute."""
 
 _MOST_PLACES = 10
-"""Most places of a kind that are told of, where a request names the kind in the plural."""
+"""Maximum number of places described for a plural such as "drawers"."""
 
 _A_FEW = 3
-"""Most things that are taken for a plural without a number."""
+"""Number of objects assumed for a plural without a number."""
 
 _BEFORE = 3
-"""A number stands at most so many words before what is counted: "two of the red mugs"."""
+"""Maximum distance, in words, of a number from its noun, as in "two of the red mugs"."""
 
 
 class PredictedScene(PredictedWorld):
-    """The predicted state of a scene, as PDDL and as a graph for retrieval; see `PredictedWorld`.
+    """The predicted state of a scene, as PDDL and as a graph for retrieval.
 
     Args:
-        graph: the world as it is; it is not changed.
-        domain: the actions.
-        inventory: the objects and facts of the graph.
-        compile_task: makes a task of a domain and a problem; one that caches saves time when
-            plans are made for the same world again and again.
+        graph: The current world; it is not changed.
+        domain: The PDDL domain.
+        inventory: The objects and facts of the graph.
+        compile_task: Task factory; one that caches tasks saves time if the same world is used
+            often.
     """
 
     def __init__(
@@ -80,7 +80,8 @@ class PredictedScene(PredictedWorld):
     def graph(self) -> KnowledgeGraph:
         """The predicted state as a graph."""
         graph = self._imagined
-        # Prompts ask for it several times between two blocks: only a new state is written again.
+        # Prompts read the graph several times between two blocks: only a new state is written to
+        # it.
         if self._shown != self.state.bits:
             known = self.task.fluent_predicates & predicate_rules(graph.ontology).keys()
             assume_atoms(graph, self.state.atoms(), known)
@@ -93,7 +94,7 @@ class PredictedScene(PredictedWorld):
         return self._inventory_in(self.state)
 
     def _inventory_in(self, state: State) -> Inventory:
-        # A state has fluents alone: facts that never change are those of the world as it is.
+        # A state contains fluents only; static facts come from the current world.
         fluents = self.task.fluent_predicates
         fixed = frozenset(a for a in self._inventory.facts if a.predicate not in fluents)
         return replace(self._inventory, facts=fixed | state.atoms())
@@ -102,32 +103,27 @@ class PredictedScene(PredictedWorld):
     def _imagined(self) -> KnowledgeGraph:
         return hypothetical_copy(self._source)
 
-    # What prompts tell --------------------------------------------------------------------
+    # Prompt texts -------------------------------------------------------------------------
 
     @property
     def wording(self) -> Wording:
-        """See `PredictedWorld`."""
         return load_wording()
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """See `PredictedWorld`."""
         return tuple(sorted(set(self._inventory.classes.values())))
 
     def actions(self) -> str:
-        """See `PredictedWorld`."""
         return signatures(self.task)
 
     def classes(self, names: Iterable[str]) -> str:
-        """See `PredictedWorld`."""
         return class_context(self.graph, names)
 
     def objects(self, names: Iterable[str], *, contents: bool = False) -> str:
-        """See `PredictedWorld`."""
         return object_context(self.graph, names, contents=contents)
 
     def usual(self, request: str, names: Iterable[str]) -> tuple[str, ...]:
-        """See `PredictedWorld`: its dishes, and how a room is left."""
+        """Return the request's dishes and the default end states."""
         ontology = self._source.ontology
         usual = (*preferences(self._classes(names), ontology), *default_end_states(ontology))
         return (
@@ -136,7 +132,6 @@ class PredictedScene(PredictedWorld):
         )
 
     def notes(self, reader: str, names: Iterable[str] = ()) -> tuple[str, ...]:
-        """See `PredictedWorld`."""
         steps = reader == "steps"
         predicates = self.nearness if steps else self.task.fluent_predicates - self.nearness
         return notes(
@@ -149,10 +144,9 @@ class PredictedScene(PredictedWorld):
     def _classes(self, names: Iterable[str]) -> set[str]:
         return {self._source.object_class(name) for name in names}
 
-    # Which objects ------------------------------------------------------------------------
+    # Object selection ---------------------------------------------------------------------
 
     def held(self, state: State) -> tuple[str, ...]:
-        """See `PredictedWorld`."""
         return self._inventory_in(state).held
 
     def pick(
@@ -164,7 +158,6 @@ class PredictedScene(PredictedWorld):
         knowledge: bool,
         expansion: bool,
     ) -> PickedObjects:
-        """See `PredictedWorld`."""
         inventory = self.inventory
         chosen = select(answered, inventory, embedder)
         reasons = dict(chosen.reasons)
@@ -177,11 +170,7 @@ class PredictedScene(PredictedWorld):
     def named_in(
         self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """See `PredictedWorld`.
-
-        What stands in the room is useful whatever is done: of the objects of the task, places and
-        appliances come along.
-        """
+        """Return the named objects and the furniture; empty if no portable object is named."""
         inventory = self.inventory
         names = mentioned(text, inventory)
         chosen = select(names, inventory, embedder)
@@ -198,7 +187,6 @@ class PredictedScene(PredictedWorld):
     def with_named(
         self, texts: Iterable[str], known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """See `PredictedWorld`."""
         inventory = self.inventory
         names = dict.fromkeys(name for text in texts for name in mentioned(text, inventory))
         missing = [
@@ -211,7 +199,7 @@ class PredictedScene(PredictedWorld):
             more |= expand((*known, *more), inventory)
         return tuple(dict.fromkeys((*known, *(n for n in more if n in there))))
 
-    # What a planner is given --------------------------------------------------------------
+    # Planner tasks ------------------------------------------------------------------------
 
     def posed(
         self,
@@ -221,11 +209,10 @@ class PredictedScene(PredictedWorld):
         relevant: Formula,
         kept: tuple[Trajectory, ...],
     ) -> Task | None:
-        """See `PredictedWorld`: with the objects that the goal needs, and those named with their
-        places.
+        """Return the task with the goal's objects, and the given objects with their places.
 
         Raises:
-            HvrError: what the goal needs is not there.
+            HvrError: An object that the goal needs is missing.
         """
         domain, now = self.task.domain, self._inventory_in(state)
         needed = relevant_objects([relevant], now, kept, self.task.fluent_predicates)
@@ -249,11 +236,12 @@ class PredictedScene(PredictedWorld):
         return Task(domain, problem.replace(constraints=And(kept)))
 
     def reduced(self, problem: Problem, actions: Iterable[GroundAction]) -> Problem:
-        """See `PredictedWorld`: with a hundred objects, missing steps would be looked for half a
-        minute.
+        """Return the problem restricted to relevant objects.
+
+        With a hundred objects, the search for missing steps would take half a minute.
 
         Raises:
-            HvrError: what the goal needs is not there.
+            HvrError: An object that the goal needs is missing.
         """
         named = dict.fromkeys(name for action in actions for name in action.args)
         inventory = self._inventory
@@ -268,7 +256,7 @@ class PredictedScene(PredictedWorld):
 def _spoken_of(
     request: str, inventory: Inventory, chosen: Mapping[str, str], embedder: Embedder
 ) -> dict[str, str]:
-    """Return the objects that a request names, itself or by a dish, and no pick stands for."""
+    """Return the objects that a request names, directly or by a dish, and the selection lacks."""
     classes = {inventory.classes[name] for name in chosen}
     wanted = (*mentioned(request, inventory), *ingredients(request, inventory.ontology))
     missing = [
@@ -285,8 +273,8 @@ def _spoken_of(
 def _several(request: str, inventory: Inventory) -> list[str]:
     """Return the objects that a request names in the plural: "two pillows", "drawers".
 
-    Of things to carry as many as are said, and a few where no number is; of places many, since any
-    may be the one that is meant.
+    Portable objects are limited to the stated number, or to a few. Places are hardly limited, since
+    any of them may be meant.
     """
     names = []
     spoken = words(request)

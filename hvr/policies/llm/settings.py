@@ -1,4 +1,4 @@
-"""The parts of HVR that are on: the paper's settings and what hvr adds to them."""
+"""The settings of the LLM policy: the paper's and hvr's own."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from hvr.errors import UsageError
 
 @dataclass(frozen=True, kw_only=True)
 class PolicySettings:
-    """The settings of the language model's policy, the first three being the paper's H, V and R.
+    """Settings of the LLM policy; the first three are the paper's H, V and R.
 
     Args:
-        hierarchical: H: macro actions first, then a block of atomic actions for each.
-            Without it the model is asked for the whole plan at once.
-        verification: V: the navigation heuristic, the step-wise check and backprompting.
-        retrieval: R: only the objects that the model picks go into prompts, with the facts
-            that the graph has about them. Without it all objects do.
-        expansion: with R: add what the picked objects depend on.
-        planner_repair: with V: when the model's tries are spent, a classical planner bridges
-            to the block's postcondition, or to the next step that can be saved.
-        elimination: finally leave out the steps that the plan does not need.
-        judge: before that, judge the plan: leave out superfluous steps, put in missing ones.
-        library: use macro actions of the library instead of asking the model.
-        knowledge: prompts tell what the ontology knows of the request's dishes and of what is
-            easily mistaken, what a block is judged by, and what stands in what.
-        direct: with R: objects are not asked for again where a macro action names them.
-        batching: with H: the blocks of several macro actions are asked for at once.
-        constraints: with V: blocks must keep what the request forbids on the way, as hvr reads it.
-        block_limit: most steps that the model may write for a block; planner repair may add more.
-        plan_limit: without H: most steps that it may write for the plan.
-        tries_per_step: most corrections of a block for each of its steps.
-        block_tries: most corrections of a block besides; None for no other limit. With planner
-            repair, what is wrong after two is cheaper to bridge than to ask for again.
-        macro_tries: most corrections of the conditions of the macro actions.
-        macro_limit: most macro actions of a plan.
+        hierarchical: H: write macro actions first, then a block of atomic actions for each.
+            Without it, the model writes the whole plan at once.
+        verification: V: insert moves, check each step, and backprompt.
+        retrieval: R: prompts describe only the objects that the model selects. Without it, they
+            describe all objects.
+        expansion: With R: add objects that the selected ones depend on.
+        planner_repair: With V: when the model's tries are spent, a classical planner bridges to the
+            block's postcondition, or to the next step that can be kept.
+        elimination: Remove redundant steps from the finished plan.
+        judge: Before elimination, judge the plan: remove redundant steps and insert missing ones.
+        library: Use macro actions of the library instead of asking the model.
+        knowledge: Prompts include background knowledge on dishes and common mistakes, the
+            postcondition of a block, and the contents of objects.
+        direct: With R: skip the selection of objects if a macro action names them.
+        batching: With H: ask for the blocks of several macro actions at once.
+        constraints: With V: blocks must keep the constraints that hvr reads in the request.
+        block_limit: Maximum steps that the model may write per block; planner repair may add more.
+        plan_limit: Without H: maximum steps that the model may write for the plan.
+        tries_per_step: Maximum corrections of a block, per step.
+        block_tries: Absolute maximum of corrections of a block; None for no such limit. With
+            planner repair, bridging is cheaper than a third correction.
+        macro_tries: Maximum corrections of the macro actions' conditions.
+        macro_limit: Maximum number of macro actions.
     """
 
     hierarchical: bool = True
@@ -59,7 +59,7 @@ class PolicySettings:
     macro_limit: int = 30
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; without the judge where it is off, as before there was one."""
+        """Return the settings; `judge` only if it is on, since recorded runs predate it."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         if not self.judge:
             del values["judge"]
@@ -88,30 +88,30 @@ NAMED_SETTINGS: Mapping[str, PolicySettings] = {
     "R": replace(_PAPER, hierarchical=False, verification=False),
     "LLM": replace(_PAPER, hierarchical=False, verification=False, retrieval=False),
 }
-"""The paper's method, its baselines, and `HVR+` with everything that hvr adds."""
+"""The paper's method and its baselines, and `HVR+` with all of hvr's additions."""
 
 GOAL = "LLM+P"
-"""The setting of the policy `goal`: the model writes the goal alone, a classical planner plans."""
+"""Setting of the policy `goal`: the model writes only the goal, a classical planner plans."""
 
 SETTINGS: tuple[str, ...] = (*NAMED_SETTINGS, GOAL)
-"""The names of all settings, as tables have them."""
+"""All setting names, in the order of tables."""
 
 _GOAL = replace(_PAPER, hierarchical=False, verification=False)
 
 
 def is_goal(text: str) -> bool:
-    """Return whether a setting is that of the policy `goal`."""
+    """Return whether a setting belongs to the policy `goal`."""
     return text.upper() == GOAL
 
 
 def settings_named(text: str) -> PolicySettings:
-    """Return settings by name, with switches: `HVR`, `HVR+planner_repair`, `HVR+-library`.
+    """Return settings by name, optionally followed by switches.
 
-    Switches follow the name as `+name` (on) or `-name` (off), as in `HVR+elimination` or
+    A switch is `+name` (on) or `-name` (off), as in `HVR+planner_repair` or
     `HVR+-library-expansion`.
 
     Raises:
-        UsageError: there is no such name or switch.
+        UsageError: No such setting or switch exists.
     """
     if is_goal(text):
         return _GOAL
@@ -120,7 +120,7 @@ def settings_named(text: str) -> PolicySettings:
         raise UsageError(f"unknown setting {text!r} (settings: {', '.join(SETTINGS)})")
     switches = [f.name for f in fields(PolicySettings) if f.type == "bool"]
     settings, rest = NAMED_SETTINGS[name], text[len(name) :]
-    # "HVR+planner_repair" is HVR with a switch, not HVR+ with a word behind it.
+    # "HVR+planner_repair" is HVR with a switch, not HVR+ followed by a word.
     if name.endswith("+") and rest and rest[0] not in "+-":
         settings, rest = NAMED_SETTINGS[name[:-1]], "+" + rest
     while rest:

@@ -1,4 +1,4 @@
-"""Write a plan with a language model (paper, section 2); the spine reads like its figure 1.
+"""Writes a plan with a language model (paper, section 2), in the order of the paper's figure 1.
 
 request ─▶ objects ─▶ macro plan ─▶ conditions ─▶ check ─▶ for each macro action:
     objects ─▶ block ─▶ navigation ─▶ check ─▶ correct ─▶ repair ─▶ refine ─▶ library
@@ -58,18 +58,17 @@ from hvr.policies.llm.settings import PolicySettings
 from hvr.values import cached_property
 
 # Retrieval ----------------------------------------------------------------------------------------
-# KG-RAG in the loop: the model picks kinds of objects, the world tells the rest.
 
 
 @dataclass(frozen=True)
 class ObjectRetrieval:
-    """The choice of objects for a prompt (paper, sections 2.2 and 3.3).
+    """Selects the objects of a prompt (paper, sections 2.2 and 3.3).
 
     Args:
-        dialogue: asks the model to pick; it is not used without R.
-        settings: whether to retrieve, and whether to expand.
-        embedder: maps the names that the model gives to objects.
-        listen: called with each choice.
+        dialogue: Dialogue with the model, which selects kinds; unused without R.
+        settings: Whether to retrieve, and whether to expand.
+        embedder: Maps the model's names to objects.
+        listen: Callback for each selection.
     """
 
     dialogue: Dialogue
@@ -80,23 +79,23 @@ class ObjectRetrieval:
     def choose(
         self, request: str, foresight: PredictedWorld, otherwise: tuple[str, ...] = ()
     ) -> tuple[str, ...]:
-        """Return the objects for a request in the predicted state; without R, all of them.
+        """Return the objects for a request in the predicted state; without R, all objects.
 
         Args:
-            request: the task, or a macro action of it.
-            foresight: the predicted state.
-            otherwise: the objects of the task, for a macro action of it: if nothing that the
-                model names exists, and for `direct`.
+            request: The task, or one of its macro actions.
+            foresight: The predicted state.
+            otherwise: For a macro action, the objects of the whole task: used by `direct`, and if
+                no name in the answer exists.
 
         Raises:
-            LLMError: the model did not answer.
+            LLMError: The model did not answer.
         """
         names = tuple(o.name for o in foresight.task.problem.objects)
         settings, there = self.settings, foresight.task.objects
         if not settings.retrieval:
             return names
         if settings.direct and otherwise:
-            # A macro action follows the task that it is a part of.
+            # The macro action is the last line, after the task.
             named = foresight.named_in(
                 request.rsplit("\n", 1)[-1], otherwise, self.embedder, expansion=settings.expansion
             )
@@ -119,22 +118,22 @@ class ObjectRetrieval:
     def with_named(
         self, texts: Iterable[str], foresight: PredictedWorld, known: tuple[str, ...]
     ) -> tuple[str, ...]:
-        """Return objects, and those that some texts name besides, with what these depend on.
+        """Return the known objects and those named in some texts, with their dependencies.
 
         Args:
-            texts: macro actions and their conditions.
-            foresight: the predicted state.
-            known: the objects of the task; without R all there are.
+            texts: Macro actions and their conditions.
+            foresight: The predicted state.
+            known: Objects of the task; without R, all objects.
         """
         if not self.settings.retrieval:
             return known
         return foresight.with_named(texts, known, self.embedder, expansion=self.settings.expansion)
 
 
-# --------------------------------------------------------------------------------------------------
+# Writing ------------------------------------------------------------------------------------------
 
 _LEFT = "Reach what is left of the goal"
-"""A macro action of hvr's own, after those of the model."""
+"""Name of the macro action that hvr appends to the model's macro actions."""
 
 Macros = tuple[MacroAction, ...]
 Checks = tuple[MacroCheck, MacroCheck]
@@ -146,21 +145,21 @@ def _ignore(event: PolicyEvent) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Equipment:
-    """The means to write plans.
+    """Model, prompts and tools for writing plans.
 
     Args:
-        ontology: classes and their names.
-        domain: the actions.
-        model: the language model.
-        settings: which parts of the method are on.
-        embedder: maps names to objects and actions.
-        planner: for planner-assisted repair.
-        prompts: the templates.
-        library: macro actions to use instead of asking; None for none.
-        agent: the robot that the domain belongs to, for the library.
-        listen: called with each event.
-        temperature: of the model's sampling.
-        compile_task: see `PredictedWorld`.
+        ontology: Classes and their names.
+        domain: The PDDL domain.
+        model: The language model.
+        settings: Enabled parts of the method.
+        embedder: Maps names to objects and actions.
+        planner: Planner for planner-assisted repair.
+        prompts: The templates.
+        library: Macro actions to use instead of asking; None for none.
+        agent: Robot that the domain belongs to, for the library.
+        listen: Callback for events.
+        temperature: Sampling temperature.
+        compile_task: Task factory; see `PredictedScene`.
     """
 
     ontology: Ontology
@@ -178,13 +177,13 @@ class Equipment:
 
 
 class Writing:
-    """The writing of one plan, which knows the request and the graph but no gold goal.
+    """Writes one plan from the request and the graph, without a gold goal.
 
     Args:
-        equipment: the means to write it.
-        request: the request in words.
-        foresight: the world; it goes forward with the plan.
-        constraints: what a plan must keep on the way, as PDDL.
+        equipment: Model, prompts and tools.
+        request: The request in words.
+        foresight: The predicted world, which advances with the plan.
+        constraints: PDDL trajectory constraints of the plan.
     """
 
     def __init__(
@@ -198,7 +197,7 @@ class Writing:
         self.settings = equipment.settings
         self.request = request
         self.library_uses: list[str] = []
-        """Ids of the entries of the library whose blocks went into the plan."""
+        """IDs of the library entries used in the plan."""
         self._listen = equipment.listen
         self._foresight = foresight
         if constraints:
@@ -211,10 +210,10 @@ class Writing:
         self._telling = PromptWords(self.settings, request)
 
     def write(self) -> PlanningRecord:
-        """Return the plan and how it came about.
+        """Return the plan with its record.
 
         Raises:
-            LLMError: the model did not answer; what was asked so far is in its transcript.
+            LLMError: The model did not answer; the transcript has the dialogue so far.
         """
         started = time.perf_counter()
         bridge = PlannerRepair(self.equipment.planner)
@@ -265,8 +264,8 @@ class Writing:
 
     @cached_property
     def _mapper_of(self) -> Callable[[tuple[str, ...]], Mapper]:
-        """A function that returns the mapper of some objects, made once for each choice of them."""
-        # Whatever can ever be applicable: one set does for all states of the plan.
+        """A factory of mappers, cached by the objects in the prompt."""
+        # One action set serves all states of the plan: it contains whatever may become applicable.
         actions = action_set(self._foresight.task)
 
         @cache
@@ -278,7 +277,7 @@ class Writing:
     # Macro actions and their conditions -----------------------------------------------------
 
     def _macro_plan(self) -> Macros:
-        """Return the macro actions; if the model gives none, the request is the only one."""
+        """Return the macro actions; if the model writes none, the request is the only one."""
         objects = self._foresight.classes(self._names)
         request, limit = self.request, self.settings.macro_limit
         for _ in range(2):
@@ -305,8 +304,7 @@ class Writing:
     def _conditions(self, macros: Macros, known: Sequence[MacroMatch]) -> tuple[Macros, Checks]:
         """Return the macro actions with corrected conditions, and the checks before and after.
 
-        The first ones, which are `known` from the library, keep the conditions that they have
-        there.
+        The first ones, `known` from the library, keep the library's conditions.
         """
         titles = [m.name for m in macros]
         listed = "\n".join(f"{i}. {name}" for i, name in enumerate(titles, start=1))
@@ -317,10 +315,9 @@ class Writing:
         return self._corrected(macros, len(known), self.settings.macro_tries)
 
     def _corrected(self, macros: Macros, fixed: int, tries: int) -> tuple[Macros, Checks]:
-        """Return macro actions with conditions corrected until each can follow the others.
+        """Correct conditions until each macro action is applicable or the tries are spent.
 
-        When the tries are spent, they are returned as they are. The first `fixed` ones keep their
-        conditions.
+        The first `fixed` macro actions keep their conditions.
         """
         first = None
         for attempt in range(tries + 1):
@@ -338,14 +335,14 @@ class Writing:
         return macros, (first, check)
 
     def _correction(self, macros: Macros, problem: str, number: int) -> dict[str, str]:
-        """Return the values of a prompt that tells the problems of some conditions."""
+        """Return the values of a correction prompt for some conditions."""
 
         def objects(words: Iterable[str]) -> str:
             spoken = set(words)
             return self._telling.objects(self._foresight, [n for n in self._names if n in spoken])
 
         def fits(values: dict[str, str]) -> bool:
-            # Without R the whole scene is in the prompt, however long it is.
+            # Without R the prompt contains the whole scene, whatever its length.
             return not self.settings.retrieval or self._dialogue.fits(
                 "correct_conditions", **{**values, "knowledge": ""}
             )
@@ -373,11 +370,11 @@ class Writing:
     def _blocks(
         self, macros: Macros, known: Sequence[MacroMatch], writer: BlockWriter
     ) -> list[BlockRecord]:
-        """Return the blocks, written one after the other.
+        """Write the blocks one by one.
 
-        After each block the remaining conditions are checked again, from the state that it really
-        leads to, and corrected once (paper, B.3); not while blocks are left that were written for
-        these conditions.
+        After each block, the remaining conditions are checked from its actual final state and
+        corrected once (paper, B.3), unless batched blocks written for these conditions are still
+        pending.
         """
         records: list[BlockRecord] = []
         rest = macros
@@ -403,11 +400,11 @@ class Writing:
         return records
 
     def _left(self, records: Sequence[BlockRecord]) -> Macros:
-        """Return one more macro action where the goal is known and the plan misses some of it."""
+        """Return an extra macro action if the goal is known and the plan misses part of it."""
         foresight = self._foresight
         if not self.settings.verification or (records and records[-1].macro.name == _LEFT):
             return ()
-        # All of it: what leads to the rest of the goal must not undo the part that holds.
+        # The whole goal: reaching the rest must not undo the part that holds.
         holds = foresight.state.holds(conjunction(foresight.task, foresight.goal))
         return () if holds else (MacroAction(_LEFT, (), foresight.goal),)
 
@@ -419,7 +416,7 @@ class Writing:
         writer: BlockWriter,
         batches: BlockBatches,
     ) -> BlockRecord:
-        """Return the record of the block that the model writes for the first of macro actions."""
+        """Return the block that the model writes for the first of the macro actions."""
         done = planned_steps([AABlock(r.macro, r.actions) for r in records])
         answer = None
         if self.settings.batching:
@@ -451,10 +448,10 @@ class Writing:
         return tuple(matches)
 
     def _match(self, macro: MacroAction, state: State) -> MacroMatch | None:
-        """Return a macro action of the library that works from a state, or None.
+        """Return a library match that works from a state, or None.
 
-        One with the postcondition that the model wrote is preferred. One that is only named alike
-        will do, too: the library's conditions were proven, the model's are a guess.
+        A match with the model's postcondition is preferred, but a similar name suffices: the
+        library's conditions are proven, the model's are guesses.
         """
         library = self.equipment.library
         if library is None or not self.settings.library:
@@ -482,7 +479,7 @@ class Writing:
         return bool(broken_constraints(state, block, self._foresight.kept))
 
     def _taken(self, number: int, macro: MacroAction, match: MacroMatch) -> BlockRecord:
-        """Return the record of a block that was taken from the library."""
+        """Return the record of a block from the library."""
         self.library_uses.append(match.entry.id)
         block = match.block.actions
         self._listen(BlockWritten(number, macro.name, block, "library"))
@@ -496,10 +493,9 @@ class Writing:
         )
         return finish_record(record, self._foresight.task, self._foresight.state, hierarchical=True)
 
-    # The end --------------------------------------------------------------------------------
+    # Elimination ----------------------------------------------------------------------------
 
     def _elimination(self, blocks: tuple[AABlock, ...]) -> tuple[tuple[AABlock, ...], int]:
-        """Return the blocks of the plan, without unnecessary steps if that is asked for."""
         if not self.settings.elimination or not is_propositional(self._foresight.task):
             return blocks, 0
         kept, left_out = eliminate_actions(self._foresight.task, blocks, self._foresight.nearness)
@@ -510,9 +506,7 @@ class Writing:
         return kept, len(left_out)
 
     def _keeps(self, changed: Iterable[AABlock], blocks: Iterable[AABlock]) -> bool:
-        """Return whether a changed plan breaks no more constraints than the plan did, and reaches a
-        goal that is known if the plan did.
-        """
+        """Return whether a changed plan breaks no more constraints and still reaches the goal."""
         start, kept = self._foresight.task.initial, self._first_kept
         changed, blocks = tuple(changed), tuple(blocks)
         goal = conjunction(start.task, self._foresight.goal)
@@ -530,7 +524,7 @@ class Writing:
 
 
 def _predicates(task: Task, nearness: frozenset[str]) -> str:
-    """Return the predicates that conditions may use, as the prompts show them."""
+    """Return the predicates that conditions may use, as prompt text."""
     used = [p for n, p in task.domain.predicates.items() if n in task.fluent_predicates]
     return " ".join(
         f"({' '.join((p.name, *(v.name.lstrip('?') for v in p.parameters)))})"
