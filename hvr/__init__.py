@@ -8,13 +8,13 @@ True
 >>> hvr.validate(domain, problem, plan).valid
 True
 
-This is the public door: what is named here is stable and documented. The modules below `hvr` are
-private and may change.
+The names in `hvr.__all__` are the public interface: documented and stable. Everything in the
+submodules is private and may change.
 """
 
 from hvr.base.forks import register as _register_forks
 
-# The module typing takes longer to import than all that is needed here.
+# Importing typing would take longer than the rest of this module.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -172,9 +172,9 @@ _WHERE = {
     "validate": "hvr.validation.validator:validate",
     "verify": "hvr.runs.judging:verify",
 }
-"""The public names, each with the module that has it, which is imported when it is used.
+"""Public names and where to import them from on first use.
 
-None is the name of a module of hvr, which would take its place when it is imported.
+No public name may equal the name of a submodule: importing the submodule would replace it.
 """
 
 __all__ = [*_WHERE, "__version__"]  # noqa: PLE0604
@@ -183,7 +183,7 @@ _register_forks()
 
 
 def __getattr__(name: str) -> "Any":
-    # Imported when used, so that `import hvr` and `hvr --help` start in a blink.
+    # Lazy imports keep `import hvr` and `hvr --help` fast.
     if name in _WHERE:
         from importlib import import_module
 

@@ -1,53 +1,57 @@
-"""The errors of hvr: one tree, and the signals that no caller sees.
+"""The tree of hvr's errors, and the internal signals that callers never see.
 
-The number is the exit code of the command line: 1 when the answer is "no", 2 when the question
-was unusable, 4 when it was not answered: something that hvr needs did not deliver, and asking
-again may help. An error of one of the classes with 4 has 2 where the question or its set-up is at
-fault. (3 is for what nobody foresaw, which is no HvrError.) In brackets stands the module of an
-error that lives beside what raises it; the others are in this file. `tests/test_errors.py`
-compares the tree with the classes.
+The number is the exit code of the command line:
+
+- 1: the answer is "no";
+- 2: the request is unusable;
+- 3: an unexpected exception, which is not an HvrError;
+- 4: something hvr depends on failed, and trying again may help. An instance of such a class has
+  exit code 2 when the request or the setup is at fault.
+
+A module in brackets defines the error; the others are defined in this file.
+`tests/test_errors.py` compares the tree with the classes.
 
 HvrError                             2  root: catch this to catch everything below
-├── UsageError                       2  an option or argument cannot be used
+├── UsageError                       2  an option or argument is invalid
 ├── DataFileError                    2  a file is missing, unreadable, unwritable or corrupt
-├── PddlError                        2  PDDL text cannot be used
-│   ├── PddlSyntaxError              2  it does not parse
-│   │   └── PddlTextSyntaxError      2  … here: `diagnostic`  [hvr.pddl.diagnostics]
-│   └── PddlSemanticError            2  it parses but does not fit: undeclared name, arity, …
-│       └── PddlTextSemanticError    2  … here: `diagnostic`  [hvr.pddl.diagnostics]
-│           └── UnsupportedPddlError 2  in a part that hvr lacks  [hvr.pddl.diagnostics]
+├── PddlError                        2  PDDL text is invalid
+│   ├── PddlSyntaxError              2  syntax error
+│   │   └── PddlTextSyntaxError      2  with a `diagnostic`  [hvr.pddl.diagnostics]
+│   └── PddlSemanticError            2  undeclared name, wrong arity, wrong type, …
+│       └── PddlTextSemanticError    2  with a `diagnostic`  [hvr.pddl.diagnostics]
+│           └── UnsupportedPddlError 2  PDDL feature that hvr lacks  [hvr.pddl.diagnostics]
 ├── GroundingLimitError              2  a quantifier has too many instances
 ├── UndefinedValueError              2  a numeric expression has no value
-├── NumberTooLargeError              2  a number has grown too large to compute with
-├── InconsistentEffectError          2  an action gives a fluent two values at once
-├── ContinuousChangeError            2  numbers change in a way that hvr cannot follow
+├── NumberTooLargeError              2  a number is too large to compute with
+├── InconsistentEffectError          2  an action assigns two values to a fluent
+├── ContinuousChangeError            2  hvr cannot solve a continuous change
 │   ├── DivisorError                 2  a divisor may be 0  [hvr.validation.continuous.symbols]
-│   ├── LostError                    2  bounds became wide  [hvr.validation.continuous.symbols]
+│   ├── LostError                    2  bounds too wide  [hvr.validation.continuous.symbols]
 │   └── UndecidedError               2  undecided comparison  [hvr.validation.continuous.symbols]
 ├── UnusableModelError               2  domain or problem is unusable  [hvr.validation.batch]
-├── NoCertificateError               2  it proves no such verdict  [hvr.validation.certificate]
+├── NoCertificateError               2  verdict without certificate  [hvr.validation.certificate]
 ├── UnprovenError                    1  a certificate proves nothing  [hvr.pddl.checker]
 ├── InteropError                     2  cannot be translated  [hvr.planning.interop.names]
-├── UnknownObjectError               2  no object of the scene or problem has the name
+├── UnknownObjectError               2  no object of the scene or problem has this name
 ├── SceneError                       2  a scene is unknown or cannot be loaded
 ├── LanguageError                    2  a sentence cannot be turned into a goal
-│   └── AmbiguousError               2  … because it has readings that end differently
-├── ImpossibleGoalError              1  an understood request cannot be met, with the reason
-│   └── MissingObjectError           1  … because the scene lacks what it needs
-├── PlannerError                     4  a planner failed or ran out of time; 2: it is missing, …
-│   └── InvalidPlanError             1  … or a policy wrote a plan that does not validate
+│   └── AmbiguousError               2  … because it has several readings
+├── ImpossibleGoalError              1  the goal is understood but unreachable
+│   └── MissingObjectError           1  … because the scene lacks an object
+├── PlannerError                     4  a planner failed or timed out; 2: it is not installed, …
+│   └── InvalidPlanError             1  … or a policy wrote an invalid plan
 ├── LLMError                         4  a language model gave no usable answer
 │   ├── BudgetError                  4  the budget of tokens, cost or calls is spent
 │   ├── CassetteError                2  a recording has no answer for a prompt
-│   └── ModelError                   4  it or the way to it failed: `kind`  [hvr.models.errors]
-│       └── CancelledError           4  the caller no longer wants it  [hvr.models.errors]
-├── SimulatorError                   4  AI2-THOR did not answer or has ended; 2: it is missing, …
+│   └── ModelError                   4  provider or connection failed: `kind`  [hvr.models.errors]
+│       └── CancelledError           4  the caller cancelled the request  [hvr.models.errors]
+├── SimulatorError                   4  AI2-THOR timed out or exited; 2: it is not installed, …
 ├── ProtocolError                    2  a client broke the protocol  [hvr.doors.stand_in.protocol]
 ├── StoreError                       2  the graph store cannot be opened, read or queried
-│   └── QueryLimitError              4  a query ran out of time or memory
+│   └── QueryLimitError              4  a query exceeded its time or memory limit
 ├── MissingExtraError                2  an optional dependency is not installed
 
-Signals are plain exceptions that are caught in the room that raises them:
+Signals are plain exceptions, caught in the package that raises them:
 
 ActionFailedError     [hvr.worlds.kitchen.action_context]          becomes an event without success
 BadRequestError       [hvr.worlds.kitchen.actions]                 becomes an event with an error
@@ -74,19 +78,19 @@ if TYPE_CHECKING:
 
 
 class HvrError(Exception):
-    """Root of all errors raised by hvr.
+    """Base class of all errors raised by hvr.
 
     Args:
-        message: what is wrong; it names the field, if one is at fault, as a word of its own.
-        field: the option or argument at fault, such as `max_replans`. The command line has
-            names of its own for these, and puts them in place.
-        exit_code: of the command line, where it is not that of the class.
+        message: A description of the error, which mentions `field`, if any, as a separate word.
+        field: The invalid option or argument, such as `max_replans`. The command line replaces it
+            in the message by the name of its own option.
+        exit_code: The exit code, if it differs from the default of the class.
     """
 
     exit_code = 2
     field: str | None = None
     folder: Path | None = None
-    """The folder of the run that broke off with it; None when nothing is kept."""
+    """Folder of the run that the error ended; None if nothing was saved."""
 
     def __init__(
         self, *message: object, field: str | None = None, exit_code: int | None = None
@@ -99,47 +103,47 @@ class HvrError(Exception):
 
 
 class UsageError(HvrError):
-    """An option or argument has a value that cannot be used."""
+    """An option or argument has an invalid value."""
 
 
 class DataFileError(HvrError):
-    """A file is missing, unreadable, unwritable or not what it should be."""
+    """A file is missing, unreadable, unwritable or corrupt."""
 
 
 class PddlError(HvrError):
-    """Something is wrong with PDDL text."""
+    """PDDL text is invalid."""
 
 
 class PddlSyntaxError(PddlError):
-    """PDDL text does not parse."""
+    """PDDL text has a syntax error."""
 
 
 class PddlSemanticError(PddlError):
-    """PDDL text parses but does not fit: an undeclared name, a wrong number of arguments, …"""
+    """PDDL text parses but uses an undeclared name, a wrong number of arguments, …"""
 
 
 class GroundingLimitError(HvrError):
-    """A quantifier has more instances than the limit of the task; the plan cannot be judged."""
+    """A quantifier has more instances than the task allows, so the plan cannot be judged."""
 
 
 class UndefinedValueError(HvrError):
-    """A numeric expression has no value: a function was never set, or a division by zero."""
+    """A numeric expression has no value: a function was never set, or a divisor is zero."""
 
 
 class NumberTooLargeError(HvrError):
-    """A number has grown beyond what is reasonable to compute with."""
+    """A number has grown too large to compute with."""
 
 
 class InconsistentEffectError(HvrError):
-    """An action gives a numeric fluent two values at once."""
+    """An action assigns two values to a numeric fluent at the same time."""
 
 
 class ContinuousChangeError(HvrError):
-    """Numbers change continuously in a way that is not solved exactly; it says what is needed."""
+    """A continuous change cannot be solved exactly; the message says why."""
 
 
 class UnknownObjectError(HvrError):
-    """A name is used that no object of the scene or problem has."""
+    """No object of the scene or problem has the given name."""
 
 
 class SceneError(HvrError):
@@ -151,10 +155,10 @@ class LanguageError(HvrError):
 
 
 class AmbiguousError(LanguageError):
-    """A sentence can be read in ways that end differently.
+    """A sentence has several readings with different outcomes.
 
     Args:
-        readings: each way said in plain words, the likeliest first.
+        readings: A paraphrase of each reading, the likeliest first.
     """
 
     def __init__(self, readings: tuple[str, ...]) -> None:
@@ -167,18 +171,18 @@ class AmbiguousError(LanguageError):
 
 
 class ImpossibleGoalError(HvrError):
-    """The request is understood and cannot be met in this scene; the message says why."""
+    """The request is understood but cannot be met in this scene; the message says why."""
 
     exit_code = 1
 
 
 class MissingObjectError(ImpossibleGoalError):
-    """The scene has no object of the wanted classes.
+    """The scene has no object of the required classes.
 
     Args:
-        scene: name of the scene.
-        classes: the classes, any of which would do.
-        text: what was asked for, for the message.
+        scene: The name of the scene.
+        classes: The classes that would have been suitable.
+        text: The name of the missing object in the message.
     """
 
     def __init__(self, scene: str, classes: tuple[str, ...], text: str) -> None:
@@ -189,40 +193,40 @@ class MissingObjectError(ImpossibleGoalError):
 
 
 class PlannerError(HvrError):
-    """A planner failed or ran out of time; or it is not installed, or not made for the task.
+    """A planner failed, timed out, is not installed or does not support the task.
 
-    It says nothing about whether there is a plan: that there is none is an `ImpossibleGoalError`.
+    An unsolvable task is an `ImpossibleGoalError` instead.
     """
 
     exit_code = 4
 
 
 class InvalidPlanError(PlannerError):
-    """A policy wrote a plan that does not validate; the message explains the first failure."""
+    """A policy wrote an invalid plan; the message explains the first failure."""
 
     exit_code = 1
 
 
 class LLMError(HvrError):
-    """A language model could not be reached, or gave no usable answer; the message says which."""
+    """A language model could not be reached or gave no usable answer."""
 
     exit_code = 4
 
 
 class BudgetError(LLMError):
-    """The budget of tokens, cost or calls is spent; nothing more was asked."""
+    """The budget of tokens, cost or calls is spent; the request was not sent."""
 
 
 class CassetteError(LLMError):
-    """A recording has no answer for a prompt; the message shows the nearest one that it has."""
+    """A recording has no answer for a prompt; the message shows the most similar recorded one."""
 
     exit_code = 2
 
 
 class SimulatorError(HvrError):
-    """The simulator cannot be started, did not answer in time, or has ended.
+    """The simulator cannot be started, timed out or exited.
 
-    The world it had is lost; the message says what was going on and what to do.
+    Its world is lost. The message says what it was doing and how to continue.
     """
 
     exit_code = 4
@@ -233,18 +237,18 @@ class StoreError(HvrError):
 
 
 class QueryLimitError(StoreError):
-    """A query was not answered within its time or its memory."""
+    """A query exceeded its time or memory limit."""
 
     exit_code = 4
 
 
 class MissingExtraError(HvrError):
-    """An optional dependency is needed and not installed.
+    """A required optional dependency is not installed.
 
     Args:
-        package: the package that could not be imported.
-        extra: the extra of hvr that brings it.
-        then: a command after that of the extra; empty if there is none.
+        package: The package that could not be imported.
+        extra: The extra of hvr that installs it.
+        then: A further command to run after installing the extra, if any.
     """
 
     def __init__(self, package: str, extra: str, then: str = "") -> None:

@@ -1,7 +1,7 @@
-"""A base for small immutable values.
+"""A base class for small immutable values.
 
-A frozen dataclass does the same, and its class takes most of a millisecond to make, which a
-command that should start in a blink cannot pay dozens of times.
+It replaces frozen dataclasses because creating one takes most of a millisecond, too long for
+dozens of classes in commands that must start fast.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property as cached_property
 else:
 
-    class cached_property:  # noqa: N801 - it is that of functools, as it is from 3.12 on
-        """A property that is computed once for an instance, without a lock.
+    class cached_property:  # noqa: N801 - named like functools.cached_property, which replaces it in Python 3.12
+        """A property that is computed once per instance, without a lock.
 
-        In 3.11 that of functools has a lock for all instances of a class. A process that is
-        forked while another thread holds it would wait for ever.
+        In Python 3.11, `functools.cached_property` has one lock for all instances of a class. A
+        process forked while another thread holds it would wait forever.
         """
 
         def __init__(self, func: Callable[[Any], Any]) -> None:
@@ -42,10 +42,10 @@ def _no_fields(_: Any) -> tuple[()]:
 
 @dataclass_transform(frozen_default=True)
 class Value:
-    """An immutable value: its annotations are its fields, in order; defaults are plain values.
+    """An immutable value whose fields are its annotations, in order; defaults are plain values.
 
-    Values are equal when they are of one class and all fields are, apart from a field named
-    `location`: where something was read does not change what it is.
+    Two values are equal when their classes and all their fields are equal. A field named
+    `location` is ignored: where a value was read does not change what it is.
     """
 
     __slots__ = ()
@@ -69,7 +69,7 @@ class Value:
             self._check(args, named)
 
     def replace(self, **changes: Any) -> Self:
-        """Return a value that differs in some fields."""
+        """Return a copy with some fields changed."""
         return type(self)(**{name: getattr(self, name) for name in self.__match_args__} | changes)
 
     def __eq__(self, other: object) -> bool:
@@ -94,7 +94,6 @@ class Value:
         raise AttributeError(f"a {type(self).__name__} cannot be changed: del {name}")
 
     def _check(self, args: tuple[Any, ...], named: dict[str, Any]) -> None:
-        """Raise for missing and surplus fields; those left out must have a default."""
         names, cls = self.__match_args__, type(self)
         surplus = [n for n in named if n not in names] + [
             n for n in names[: len(args)] if n in named
@@ -107,7 +106,7 @@ class Value:
 
 
 class Compact(Value):
-    """A value of which there are hundreds of thousands: its fields are slots.
+    """A value that stores its fields in slots, for classes with very many instances.
 
     A subclass lists its fields in `__slots__`, and its `__init__` sets them with `set_field`.
     """
@@ -120,4 +119,4 @@ class Compact(Value):
 
 
 set_field = object.__setattr__
-"""Set a field of a `Compact` value that is being made."""
+"""Set a field of a `Compact` value inside its `__init__`."""

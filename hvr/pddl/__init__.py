@@ -1,13 +1,13 @@
 """The planning language: text, lifted model, ground task and state.
 
 `parse_domain`, `parse_problem`, `parse_formula` and `parse_plan` read text into the values of
-`hvr.pddl.model`; `print_…` turns the values back into text. A `Task` compiles a domain and a
-problem on demand into operators over `State`s, which are bit sets. Nothing here knows robots,
-knowledge graphs or the command line.
+`hvr.pddl.model`; `print_…` turns values back into text. A `Task` compiles a domain and a problem
+on demand into operators over `State`s, which are bit sets. This package is independent of robots,
+knowledge graphs and the command line.
 
-Begin with `model.py`, then `task.py` and `state.py`. `hierarchy/` does the same for HDDL.
-`checker.py` checks certificates; it shares only the parsers with the rest of hvr, so that a proof
-does not rest on the validator.
+Start with `model.py`, then `task.py` and `state.py`. `hierarchy/` does the same for HDDL.
+`checker.py` checks certificates. It shares only the parsers with the rest of hvr, so that a proof
+does not depend on the validator.
 """
 
 from typing import TYPE_CHECKING
@@ -75,7 +75,7 @@ _LATE = {
     "print_formula": "printer",
     "print_problem": "printer",
 }
-"""Names that a validation does without; their modules are imported when they are first used."""
+"""Names that validation does not need; their modules are imported on first use."""
 
 __all__ = [
     "OBJECT",

@@ -1,9 +1,9 @@
-"""Derived predicates: what follows from a state, by least fixpoint, stratum by stratum.
+"""Derived predicates: the least fixpoint of the rules in a state, stratum by stratum.
 
-The rules of a stratum are made ground as far as the states need it (`ground_rules.py`). Where that
-would be too many instances they are evaluated semi-naively instead: a new atom of a stratum is
-joined with the rest of each rule body that it occurs in, so the cost follows the number of derived
-atoms and not that of ground rules.
+The rules of a stratum are grounded incrementally (`ground_rules.py`). If that would create too many
+instances, they are evaluated semi-naively instead: each new atom is joined with the rest of the
+rule bodies in which it occurs. The cost then depends on the number of derived atoms, not of ground
+rules.
 """
 
 from __future__ import annotations
@@ -34,24 +34,22 @@ if TYPE_CHECKING:
 
 
 # Stratification -----------------------------------------------------------------------------------
-# The order in which the rules for derived predicates are evaluated.
-#
-# A stratum is evaluated after all that it reads. A predicate may depend on itself, as reachability
-# does, but not on its own negation: then there is no least fixpoint, and PDDL 2.2 (Edelkamp &
-# Hoffmann 2004) gives such rules no meaning.
+# A stratum is evaluated after all strata that it reads. A predicate may depend on itself, as
+# reachability does, but not on its own negation: such rules have no least fixpoint, and PDDL 2.2
+# (Edelkamp & Hoffmann 2004) gives them no meaning.
 
 
 def strata(rules: Sequence[DerivedPredicate]) -> list[list[DerivedPredicate]]:
-    """Group rules so that each group depends on itself and the groups before it only.
+    """Group rules so that each group depends only on itself and earlier groups.
 
-    The groups are the strongly connected components of the dependencies between predicates.
+    The groups are the strongly connected components of the predicate dependency graph.
     """
     by_predicate = _by_predicate(rules)
     return [[r for p in group for r in by_predicate[p]] for group in _components(rules)]
 
 
 def unstratified(rules: Sequence[DerivedPredicate]) -> list[DerivedPredicate]:
-    """Return the rules whose predicate depends on its own negation: they have no meaning."""
+    """Return the rules whose predicate depends on its own negation, which have no meaning."""
     result: list[DerivedPredicate] = []
     by_predicate = _by_predicate(rules)
     for group in _components(rules):
@@ -62,7 +60,7 @@ def unstratified(rules: Sequence[DerivedPredicate]) -> list[DerivedPredicate]:
 
 
 def predicates_in(formula: Expression) -> Iterator[tuple[str, bool]]:
-    """Yield the predicates of a formula, and whether each is read positively."""
+    """Yield the predicates of a formula, each with its polarity."""
     for part, positive in signed_parts(formula):
         if isinstance(part, Atom):
             yield part.predicate, positive
@@ -76,20 +74,20 @@ def _by_predicate(rules: Sequence[DerivedPredicate]) -> dict[str, list[DerivedPr
 
 
 def _components(rules: Sequence[DerivedPredicate]) -> list[dict[str, None]]:
-    """Return the strongly connected components, each after those that it depends on.
+    """Return the strongly connected components, each after the components it depends on.
 
-    Tarjan's algorithm (1972), which yields them in just this order; without recursion, as a chain
-    of rules may be longer than Python's stack. Components are dicts, not sets, so that the order
-    of the rules is the same in every process.
+    Tarjan's algorithm (1972) yields them in this order. It is iterative, because a chain of rules
+    may be longer than Python's stack. Components are dicts rather than sets, so that every process
+    sees the rules in the same order.
     """
     needs: dict[str, list[str]] = {rule.predicate: [] for rule in rules}
     for rule in rules:
         read = dict.fromkeys(p for p, _ in predicates_in(rule.body) if p in needs)
         needs[rule.predicate] += read
     result: list[dict[str, None]] = []
-    # `number` is the order of discovery; `low` the earliest node known to be reachable without
-    # leaving the component. A node whose `low` is its own number is the root of a component:
-    # the end of `path` from there on.
+    # `number` is the order of discovery, `low` the earliest node known to be reachable within the
+    # component. A node whose `low` equals its number is the root of a component, which is the
+    # tail of `path`.
     number: dict[str, int] = {}
     low: dict[str, int] = {}
     path: list[str] = []
@@ -131,27 +129,27 @@ def _components(rules: Sequence[DerivedPredicate]) -> list[dict[str, None]]:
 
 _MOST_COMPILED = 50_000
 _CACHED_STATES = 1024
-"""Bounds of memory: compiled conditions of one rule, results that one stratum remembers."""
+"""Cache limits: compiled conditions per rule, and results per stratum."""
 
 
 class _Rule(Value):
     clause: HornClause
     compiled: dict[tuple[str, ...], Conjunction]
-    """What is left to be checked, by what the variables stand for."""
+    """The compiled remaining conditions by the values of the variables."""
 
 
 class _Stratum:
     """The rules of predicates that depend on each other.
 
     Attributes:
-        predicates: the predicates that they derive.
-        read: the fluent predicates of lower strata, and of none, that they read.
-        numeric: whether they read numbers.
-        known: what they yielded before, by what they read.
-        ground: the rules made ground; None when that is too much.
-        rules: the rules.
-        joins: for a predicate of the stratum, the rules and the literals that it occurs in.
-        opaque: the rules with a predicate of the stratum where it cannot be joined.
+        predicates: The predicates that the rules derive.
+        read: The other fluent predicates that the rules read.
+        numeric: Whether the rules read numbers.
+        known: Earlier results by the facts that were read.
+        ground: The ground rules; None if there are too many.
+        rules: The rules.
+        joins: For each predicate of the stratum, the rules and positions in which it can be joined.
+        opaque: The rules that read the stratum in a place where it cannot be joined.
     """
 
     def __init__(self, task: Task, rules: Sequence[DerivedPredicate]) -> None:
@@ -159,8 +157,8 @@ class _Stratum:
         mentioned = {p for rule in rules for p, _ in predicates_in(rule.body)}
         self.read = sorted(mentioned & task.fluent_predicates - self.predicates)
         parts = (part for rule in rules for part in walk(rule.body))
-        # Numbers enter the key of `known` only if a rule reads them: a total cost differs in
-        # almost every state, so with it nothing would ever be found there again.
+        # Numbers are part of the key of `known` only if a rule reads them: the total cost differs
+        # in almost every state, so nothing would ever be found.
         self.numeric = any(isinstance(part, Comparison) for part in parts)
         self.known: dict[tuple[int, Values], int] = {}
         clauses = [clause for rule in rules for clause in clauses_of(rule)]
@@ -186,11 +184,11 @@ class Axioms:
         self._for_steps = list(self._read_by_actions())
 
     def close(self, bits: int, values: Values) -> int:
-        """Return the bits with exactly those derived atoms that follow from the others."""
+        """Return the bits with the derived atoms recomputed from the others."""
         return self._settled(self._strata, bits, values)
 
     def close_for_steps(self, bits: int, values: Values) -> int:
-        """Return the bits like `close`, with those derived atoms only that actions may read."""
+        """Return the bits like `close`, limited to derived atoms that action preconditions read."""
         return self._settled(self._for_steps, bits, values)
 
     def _settled(self, order: Iterable[_Stratum], bits: int, values: Values) -> int:
@@ -200,7 +198,7 @@ class Axioms:
         return work.bits
 
     def _read_by_actions(self) -> Iterator[_Stratum]:
-        """Yield the strata that conditions of actions depend on, in their order."""
+        """Yield the strata that actions depend on, in order."""
         needed = {
             atom.predicate
             for action in self._task.domain.actions.values()
@@ -214,7 +212,7 @@ class Axioms:
 
 
 class _Fixpoint:
-    """One evaluation of the rules."""
+    """A single evaluation of the rules."""
 
     def __init__(self, task: Task, bits: int, values: Values) -> None:
         self.task = task
@@ -223,9 +221,9 @@ class _Fixpoint:
         self._relations: dict[str, Relation] = {}
 
     def settle(self, stratum: _Stratum) -> None:
-        """Derive all that a stratum yields, or remember it."""
-        # Most steps change nothing that a stratum reads, so that a lookup replaces the fixpoint.
-        # An atom that got its bit only now is read as false by older keys, which it was.
+        """Derive the atoms of a stratum, or look them up."""
+        # Most steps change nothing that a stratum reads, so a lookup replaces the fixpoint. Older
+        # keys read a newly numbered atom as false, which it was.
         known = self.task.bits_of
         read = 0
         for predicate in stratum.read:
@@ -233,8 +231,7 @@ class _Fixpoint:
         key = self.bits & read, (self.values if stratum.numeric else ())
         derived = stratum.known.get(key)
         if derived is not None:
-            # There is no relation of these predicates yet: only this stratum and later ones
-            # read them.
+            # No relation needs an update: only this stratum and later ones read these predicates.
             self.bits |= derived
             return
         before = self.bits
@@ -252,9 +249,9 @@ class _Fixpoint:
 
     def _settle(self, stratum: _Stratum) -> None:
         # Semi-naive evaluation (Abiteboul, Hull & Vianu 1995, "Foundations of Databases", section
-        # 13.1): every rule once in full, then only what a new atom takes part in. Within a
-        # stratum nothing is read negatively, so an atom once derived stays derived, and the order
-        # in which new atoms are taken does not matter.
+        # 13.1): evaluate every rule once in full, then only joins with new atoms. A stratum never
+        # reads its own predicates negatively, so derived atoms stay true and the order of new
+        # atoms does not matter.
         new: list[int] = []
         for rule in stratum.rules:
             self._derive(rule, rule.clause.variables, {}, None, new)
@@ -263,8 +260,8 @@ class _Fixpoint:
                 bit = new.pop()
                 if stratum.joins:
                     self._join(stratum, self.task.fluent(bit.bit_length() - 1), new)
-            # These read the stratum inside a disjunction or quantifier, where no new atom can be
-            # matched with them: they are evaluated in full, once all else is settled.
+            # These rules read the stratum inside a disjunction or quantifier, where a new atom
+            # cannot be matched: evaluate them in full once everything else is settled.
             for rule in stratum.opaque:
                 self._derive(rule, rule.clause.variables, {}, None, new)
 
@@ -277,13 +274,13 @@ class _Fixpoint:
                 relation.add(atom.args)
 
     def _join(self, stratum: _Stratum, atom: Atom, new: list[int]) -> None:
-        """Derive what a new atom yields together with what is known."""
+        """Derive the atoms that follow from a new atom and known ones."""
         for rule, place in stratum.joins.get(atom.predicate, ()):
             clause = rule.clause
             literal = clause.literals[place][0]
             assert isinstance(literal, Atom)
             seed = match_row(literal, atom.args)
-            # `bindings` looks at the types only of variables that it binds itself.
+            # `bindings` checks types only for variables that it binds itself.
             if seed is not None and clause.fits(self.task, seed):
                 left = tuple([v for v in clause.variables if v.name not in seed])
                 self._derive(rule, left, seed, place, new)
@@ -296,10 +293,10 @@ class _Fixpoint:
         skip: int | None,
         new: list[int],
     ) -> None:
-        """Add what a rule yields; `skip` is the literal that `seed` was matched with."""
+        """Add the atoms that a rule derives; `seed` is the binding of literal `skip`."""
         clause = rule.clause
         literals = [item for place, item in enumerate(clause.literals) if place != skip]
-        # The relations must not grow under the join.
+        # A list, because relations must not grow during the join.
         matches = list(bindings(variables, literals, seed, self.relation, self.task.members))
         for binding in matches:
             if not clause.rest or self._rest_holds(rule, binding):
@@ -309,7 +306,7 @@ class _Fixpoint:
                     self._set(bit, new)
 
     def relation(self, predicate: str) -> Relation:
-        """Return the present rows of a predicate."""
+        """Return the current rows of a predicate."""
         task = self.task
         if predicate not in task.fluent_predicates:
             return task.static_facts.relation(predicate)
@@ -321,7 +318,7 @@ class _Fixpoint:
         return relation
 
     def _rest_holds(self, rule: _Rule, binding: Binding) -> bool:
-        # Compiled conditions hold in every state, so the same binding pays for it once.
+        # Compiled conditions apply to every state, so each binding is compiled once.
         key = tuple([binding[v.name] for v in rule.clause.variables])
         condition = rule.compiled.get(key)
         if condition is None:

@@ -1,8 +1,8 @@
 """Check certificates: proofs that a plan is valid or invalid (docs/certificates.md).
 
-Written from the definitions (PDDL 2.1: Fox & Long 2003; 2.2: Edelkamp & Hoffmann 2004; HDDL:
-Höller et al. 2020). It shares only the readers of texts with hvr. Expressions are nested tuples
-of words. Atoms and numeric terms are the keys of a state.
+The checker follows the definitions (PDDL 2.1: Fox & Long 2003; 2.2: Edelkamp & Hoffmann 2004;
+HDDL: Höller et al. 2020) and shares only the parsers with the rest of hvr. Expressions are nested
+tuples of words. Atoms and numeric terms are the keys of a state.
 """
 
 from __future__ import annotations
@@ -28,16 +28,20 @@ ALIKE = ({"read"}, {"add"}, {"delete"}, {"increase"}, {"decrease"}, {"increase",
 
 
 class UnprovenError(HvrError):
-    """A certificate does not prove its verdict, or not to this checker."""
+    """A certificate does not prove its verdict, or the checker cannot follow the proof."""
 
     exit_code = 1
 
 
 def check(told: Any, files: Sequence[bytes]) -> str:
-    """Return the verdict that the JSON of a certificate proves of a domain, a problem and a plan.
+    """Return the verdict that a certificate proves for a domain, a problem and a plan.
+
+    Args:
+        certificate: The parsed JSON of the certificate.
+        files: The contents of the domain, problem and plan files.
 
     Raises:
-        UnprovenError: It does not prove its verdict, or not to this checker.
+        UnprovenError: The certificate does not prove its verdict.
     """
     try:
         digests = [sha256(file).hexdigest() for file in files]
@@ -58,7 +62,7 @@ def check(told: Any, files: Sequence[bytes]) -> str:
 
 
 class PlanExecution:
-    """A plan being executed; `state` has each true atom, and each number with a value."""
+    """The execution of a plan; `state` maps true atoms to True and numeric terms to values."""
 
     def __init__(self, reading: TaskAndPlan, options: dict[str, str]) -> None:
         self.reading, self.domain, problem = reading, reading.domain, reading.problem
@@ -80,7 +84,7 @@ class PlanExecution:
         self.change(initial_words(self.domain, problem))
 
     def change(self, new: dict[Any, Any]) -> None:
-        """Enter the next state; apply the rules, level by level, until nothing more follows."""
+        """Enter the next state and apply the rules, level by level, to a fixpoint."""
         kept = {**self.state, **new}.items()
         self.state = {k: v for k, v in kept if v is not False and k[0] not in self.level}
         for level in sorted({*self.level.values()}):
@@ -91,14 +95,14 @@ class PlanExecution:
         self.states.append(self.state)
 
     def bind(self, parameters: Sequence[m.TypedName], args: Sequence[str]) -> Any:
-        """Return the argument of each parameter, None if the arguments do not fit."""
+        """Return the argument of each parameter; None if number or types do not match."""
         pairs = [*zip(parameters, args, strict=False)]
         typed = [self.domain.has_type(self.types.get(arg, ()), p.types) for p, arg in pairs]
         fits = len(args) == len(parameters) and all(typed)
         return {p.name: arg for p, arg in pairs} if fits else None
 
     def expand(self, item: Any, binding: dict[str, Any], positive: bool = True) -> Any:
-        """Replace variables and quantifiers; negations move inwards, to atoms and comparisons."""
+        """Replace variables, expand quantifiers, and push negations down to literals."""
         match item:
             case ("not", inner):
                 return self.expand(inner, binding, not positive)
@@ -119,7 +123,7 @@ class PlanExecution:
         return binding.get(item, item)
 
     def value(self, item: Any) -> Any:
-        """Return the value of an expanded formula or number; None: a number in it has none."""
+        """Return the value of an expanded formula or number; None if it is undefined."""
         match item:
             case str() | Fraction():
                 return Fraction(item)
@@ -140,17 +144,17 @@ class PlanExecution:
         raise UnprovenError(f"cannot check: {text(item)}")
 
     def failing(self, claim: dict[str, str], needs: Sequence[Any]) -> list[Any]:
-        """Return a fault for each need that is not true, with the values that it depends on."""
+        """Return a fault for each false condition, with the values that it depends on."""
         false = [need for need in needs if need[0] != "preference" and not self.value(need)]
         return [{**claim, "falsifier": self.told(self.mentioned(need, {}))} for need in false]
 
     def told(self, keys: Iterable[Any]) -> dict[str, Any]:
-        """Return the values of atoms and numbers as a certificate writes them."""
+        """Return the values of atoms and numbers in the notation of certificates."""
         values = [(text(key), self.value(key)) for key in keys]
         return {k: str(v) if isinstance(v, Fraction) else v for k, v in values}
 
     def mentioned(self, item: Any, rules: dict[Any, Any]) -> set[Any]:
-        """Return the atoms and numbers that an expression mentions, and rules for its atoms."""
+        """Return the atoms and numbers that an expression mentions, directly or through rules."""
         seen, waiting = set[Any](), [item]
         while waiting:
             one = waiting.pop()
@@ -180,18 +184,18 @@ class PlanExecution:
         return sorted(events, key=itemgetter(0))
 
     def loosened(self, limits: Sequence[Any]) -> Iterator[Any]:
-        """Yield the limits of a duration, each with the tolerance of durations."""
+        """Yield the duration constraints, relaxed by the tolerance."""
         for sign, length, bound in limits:
             slack = -self.tolerance if "<" in sign else self.tolerance
             yield sign, ("+", length, slack), bound
 
     def uses(self, needs: list[Any], effects: list[Any]) -> Iterator[tuple[Any, str, Any]]:
-        """Yield what an event reads, as it is written, and what it changes: (key, how, amount)."""
+        """Yield the reads and changes of an event: (key, how, unevaluated amount)."""
         read, waiting = [*needs], [*effects]
         while waiting:
             match waiting.pop():
                 case ("when", condition, effect):
-                    read.append(condition)  # Where it is false, too.
+                    read.append(condition)  # A false condition is also a read.
                     if self.value(condition):
                         waiting.append(effect)
                 case ("not", atom):
@@ -204,7 +208,7 @@ class PlanExecution:
         yield from ((key, "read", None) for key in self.mentioned(tuple(read), self.rules))
 
     def after(self, key: Any, uses: list[Any]) -> Any:
-        """Return the new value of an atom or number; an add wins over a delete in one step."""
+        """Return the new value of an atom or number; within a step, add wins over delete."""
         changes = [(sign, amount) for _, _, sign, amount in uses if sign != "read"]
         signs, value = {sign for sign, _ in changes}, key
         if signs <= {"add", "delete"}:
@@ -216,7 +220,7 @@ class PlanExecution:
         return value
 
     def interference(self, uses: dict[Any, list[Any]]) -> Iterator[Any]:
-        """Yield a fault for each two events that cannot happen together."""
+        """Yield a fault for each pair of events that cannot happen together."""
         for key, group in uses.items():
             for (one, at, sign, _), (two, then, other, _) in combinations(group, 2):
                 if (one, at) != (two, then) and {sign, other} not in ALIKE:
@@ -224,7 +228,7 @@ class PlanExecution:
                     yield {**claim, "falsifier": {}}
 
     def execute(self) -> tuple[list[Any], list[Any]]:
-        """Execute the plan up to its first faults; return what happened, and the faults."""
+        """Execute the plan until its first faults; return the history and the faults."""
         faults: list[Any] = []
         events, history, running = self.events(faults), list[Any](), dict[str, Any]()
         while events and not faults:
@@ -253,14 +257,14 @@ class PlanExecution:
         return history, faults or self.failing({"kind": "goal"}, parts(goal, "start"))
 
     def check_decomposition(self, evidence: list[Any], any_order: bool) -> None:
-        """Refuse evidence that does not decompose the initial network into the plan's actions."""
+        """Raise unless the evidence decomposes the initial network into the plan's actions."""
         waiting: dict[Any, Any] = {**self.reading.tasks}
         span: dict[Any, Any] = {name: (at, at + 1) for at, name in enumerate(self.reading.actions)}
-        for one in evidence:  # Tasks come after those below them.
+        for one in evidence:  # Subtasks come before their parents.
             task, below, begin = waiting.pop(one["id"]), one["subtasks"], one["position"]
             values = [one["parameters"][p.name] for p in task.parameters]
             binding = self.bind(task.parameters, values)
-            # Each is taken out, so that no task is below two.
+            # Removing each subtask ensures that it has only one parent.
             inner, places = [span.pop(child) for child in below], [*map(task.subtasks.index, below)]
             calls = tuple([self.reading.calls[name] for name in (one["id"], *below)])
             self.state = self.states[begin]
@@ -280,7 +284,7 @@ class PlanExecution:
 
 
 def parts(item: Any, when: str) -> list[Any]:
-    """Return the parts of an expanded condition or effect at a time; without times: at start."""
+    """Return the parts of an expanded condition or effect at a time; untimed parts are at start."""
     match item:
         case ("and", *inside):
             return [part for each in inside for part in parts(each, when)]

@@ -1,7 +1,7 @@
-"""Formulas, effects and numeric expressions, made ground and compiled for a task.
+"""Ground and compile formulas, effects and numeric expressions for a task.
 
-Quantifiers are expanded over the objects, by joins with the static facts; what is static is
-decided here and now, so that only fluents remain.
+Quantifiers are expanded over the objects by joins with the static facts. Static conditions are
+decided here, so that only fluents remain.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Binding = Mapping[str, str]
 
 
 class Effects:
-    """The effects of an action while they are being compiled."""
+    """Accumulates the effects of an action during compilation."""
 
     def __init__(self) -> None:
         self.add = 0
@@ -67,12 +67,12 @@ class Effects:
         self._last: Conjunction = state.TRUE
 
     def change(self, condition: Conjunction, add: int, delete: int) -> None:
-        """Note that a condition makes an action add and delete some bits."""
+        """Add an effect on some bits under a condition."""
         if condition is state.TRUE:
             self.add |= add
             self.delete |= delete
         elif self.conditional and condition is self._last:
-            # The effects of one (when …) share its condition: it is then tested once for all.
+            # The effects of one (when …) share its condition, which is then tested only once.
             _, old_add, old_delete = self.conditional[-1]
             self.conditional[-1] = condition, old_add | add, old_delete | delete
         else:
@@ -81,27 +81,27 @@ class Effects:
 
 
 class Parts:
-    """Compiled disjunctions and quantified formulas of a task, by what their variables stand for.
+    """A cache of compiled disjunctions and quantified formulas, keyed by formula and binding.
 
-    The same parts come again and again: each action that puts something on a table asks how the
-    table is reached, in the same words.
+    Actions share such parts: every action that puts an object on a table asks how the table can
+    be reached.
 
     Attributes:
-        compiled: by `key`.
+        compiled: The compiled formulas by `key`.
     """
 
     _MOST = 20_000
 
     def __init__(self) -> None:
         self.compiled: dict[tuple[object, ...], Conjunction] = {}
-        # The formula itself is kept, too, so that no other one gets its number.
+        # Holds the formula as well, so that its `id` is not reused.
         self._free: dict[int, tuple[Expression, tuple[str, ...]]] = {}
 
     def key(self, formula: Expression, binding: Binding, positive: bool) -> tuple[object, ...]:
-        """Return what tells an instance of a formula, or of its negation, from all others.
+        """Return a key that identifies an instance of a formula or of its negation.
 
         Raises:
-            KeyError: a free variable is not in `binding`.
+            KeyError: A free variable is not in `binding`.
         """
         number = id(formula)
         if number not in self._free:
@@ -112,11 +112,11 @@ class Parts:
         return (number, positive, *[binding[name] for name in self._free[number][1]])
 
     def bound(self, formula: Expression, binding: Binding) -> Binding:
-        """Return the part of a binding that a formula of which `key` was asked reads."""
+        """Return the part of a binding that the formula reads; call `key` first."""
         return {name: binding[name] for name in self._free[id(formula)][1]}
 
     def keep(self, key: tuple[object, ...], part: Conjunction) -> None:
-        """Keep what was compiled; all is dropped where it is too much."""
+        """Cache a compiled part; a full cache is cleared."""
         if len(self.compiled) >= self._MOST:
             self.compiled.clear()
             self._free.clear()
@@ -125,11 +125,11 @@ class Parts:
 
 
 class Compiler:
-    """Compiles for one task.
+    """A compiler for one task.
 
     Args:
-        task: the task; atoms and numeric fluents get their index there.
-        duration: what `?duration` stands for.
+        task: The task, which assigns indices to atoms and numeric fluents.
+        duration: The value of `?duration`, if any.
     """
 
     def __init__(self, task: Task, duration: Rational | None = None) -> None:
@@ -140,11 +140,11 @@ class Compiler:
     def condition(
         self, formula: Expression, binding: Binding, positive: bool = True
     ) -> Conjunction:
-        """Compile a formula, or its negation; preferences in it count as true.
+        """Compile a formula or its negation; preferences in it count as true.
 
         Raises:
-            KeyError: a free variable is not in `binding`.
-            GroundingLimitError: its quantifiers have too many instances.
+            KeyError: A free variable is not in `binding`.
+            GroundingLimitError: The formula's quantifiers have too many instances.
         """
         return run_trampoline(self._condition(formula, binding, positive))
 
@@ -178,7 +178,7 @@ class Compiler:
         key = known.key(formula, binding, positive)
         part = known.compiled.get(key)
         if part is None:
-            # With what it reads only: many quantifiers may be around it.
+            # Restrict the binding to the variables read: many quantifiers may enclose the formula.
             own = known.bound(formula, binding)
             part = yield self._shared(formula, own, positive)
             known.keep(key, part)
@@ -209,13 +209,12 @@ class Compiler:
     def _shared(
         self, formula: Or | Exists | Forall, binding: Binding, positive: bool
     ) -> Steps[Conjunction]:
-        """Compile a disjunction or a quantified formula, which come again and again."""
         if isinstance(formula, Or):
             parts = ((operand, binding, positive) for operand in formula.operands)
             alone: Conjunction = yield self._parts(parts, not positive)
             return alone
-        # "All" is a conjunction, in which only instances that can fail matter; "exists"
-        # a disjunction, in which only those that can hold do.
+        # "forall" is a conjunction: only instances that can fail matter. "exists" is a
+        # disjunction: only instances that can hold matter.
         body = formula.body
         all_ = isinstance(formula, Forall) == positive
         instances = self.instances(formula.variables, body, positive != all_, binding)
@@ -225,7 +224,7 @@ class Compiler:
     def _parts(
         self, parts: Iterable[tuple[Expression, Binding, bool]], all_: bool
     ) -> Steps[Conjunction]:
-        """Compile a conjunction of some parts, or a disjunction; not on where that is decided."""
+        """Compile a conjunction or disjunction, stopping once its value is decided."""
         decided = state.FALSE if all_ else state.TRUE
         compiled: list[Conjunction] = []
         for formula, binding, positive in parts:
@@ -241,7 +240,7 @@ class Compiler:
     def effect(
         self, effect: Expression, binding: Binding, condition: Conjunction, into: Effects
     ) -> None:
-        """Compile an effect that takes place where `condition` holds."""
+        """Compile an effect that is applied if `condition` holds."""
         run_trampoline(self._effect(effect, binding, condition, into))
 
     def _effect(
@@ -255,8 +254,8 @@ class Compiler:
                     else:
                         yield self._effect(operand, binding, condition, into)
             case Forall(variables, body):
-                # Instances whose condition is statically false are never made: of the objects in
-                # (forall (?x) (when (part-of ?x ?whole) …)) that leaves a few.
+                # Skip instances whose condition is statically false: few objects remain in effects
+                # such as (forall (?x) (when (part-of ?x ?whole) …)).
                 guard = body.condition if isinstance(body, When) else And(())
                 for instance in self.instances(variables, guard, True, binding):
                     yield self._effect(body, instance, condition, into)
@@ -285,7 +284,7 @@ class Compiler:
                 raise TypeError(f"not an effect: {effect}")
 
     def number(self, expression: NumericExpression, binding: Binding) -> Compiled:
-        """Compile a numeric expression; what no action changes is a constant."""
+        """Compile a numeric expression; static functions become constants."""
         if isinstance(expression, Arithmetic):
             return run_trampoline(self._arithmetic(expression, binding))
         return self._simple_number(expression, binding)
@@ -322,15 +321,14 @@ class Compiler:
                 raise TypeError("(is-violated …) has a value in a metric only")
 
     def term(self, fluent: FunctionTerm, binding: Binding) -> FunctionTerm:
-        """Return a function term with objects for its variables."""
+        """Return a function term with its variables replaced by objects."""
         return FunctionTerm(fluent.function, tuple([value(a, binding) for a in fluent.args]))
 
     def preferences(
         self, formula: Expression, binding: Binding
     ) -> Iterator[tuple[Preference, Binding]]:
         """Yield the instances of the preferences in a condition, each with its binding."""
-        # What is still to be looked at, the next last: a part, with its binding and the times
-        # around it.
+        # The parts still to visit, each with its binding and enclosing times; the last one is next.
         stack: list[Iterator[tuple[Expression, Binding, tuple[TimeSpecifier, ...]]]] = [
             iter([(formula, binding, ())])
         ]
@@ -360,10 +358,10 @@ class Compiler:
     ) -> Iterator[dict[str, str]]:
         """Yield the bindings under which the static part of `body` (or its negation) holds.
 
-        Under the others the body is known to be false (or true).
+        Under all other bindings the body is false (or true).
 
         Raises:
-            GroundingLimitError: there are too many.
+            GroundingLimitError: There are too many instances.
         """
         task = self.task
         literals = [
@@ -372,7 +370,7 @@ class Compiler:
             if isinstance(literal, Equal) or literal.predicate not in task.fluent_predicates
         ]
         for instance in bindings(variables, literals, binding, self._static, task.members):
-            # Counted over the whole action or formula, since quantifiers nest and repeat.
+            # Counted per action or formula, because quantifiers nest and repeat.
             self._instances += 1
             if self._instances > task.instance_limit:
                 raise GroundingLimitError(
@@ -385,21 +383,20 @@ class Compiler:
 
 
 def value(name: str, binding: Binding) -> str:
-    """Return the object that a name or bound ?variable stands for."""
+    """Return the object that a name or bound ?variable denotes."""
     return binding[name] if name.startswith("?") else name
 
 
 # Templates ----------------------------------------------------------------------------------------
-# Actions whose condition and effect are conjunctions of literals, prepared for grounding.
-#
-# Most actions of most domains are of this kind. Making one ground is then a few lookups.
+# Fast grounding of actions whose condition and effect are conjunctions of literals, as in most
+# domains: grounding one takes a few lookups.
 
 _Row = Callable[[tuple[str, ...]], Any]
 _Literal = tuple[str, _Row, bool]
 
 
 class Template:
-    """An action schema prepared for grounding: see `template_of`."""
+    """An action schema prepared for fast grounding by `template_of`."""
 
     __slots__ = ("_adds", "_constants", "_deletes", "_fluents", "_numeric", "_statics", "_task")
 
@@ -412,8 +409,8 @@ class Template:
         schema: ActionSchema | DurativeActionSchema,
     ) -> None:
         self._task = task
-        # Arguments of literals are numbered: the parameters first, then the constants. A row is
-        # then one `itemgetter` over the arguments of an action followed by the constants, in C.
+        # Arguments are numbered: first the parameters, then the constants. One `itemgetter`, which
+        # runs in C, then picks a literal's arguments.
         places = {p.name: place for place, p in enumerate(schema.parameters)}
         constants: list[str] = []
         for atom, _ in (*literals, *changes):
@@ -431,7 +428,7 @@ class Template:
         self._numeric = numeric
 
     def ground(self, action: GroundAction, duration: Rational | None = None) -> Operator:
-        """Make an operator of an action that fits; `duration` is what `?duration` stands for."""
+        """Return the operator of an action; `duration` is the value of `?duration`."""
         task = self._task
         objects = action.args + self._constants
         condition = self._holds_for(objects)
@@ -445,12 +442,12 @@ class Template:
         return Operator(action, condition, add, delete, (), numeric)
 
     def condition(self, action: GroundAction) -> Conjunction:
-        """Make the condition of an action that fits, without its effects."""
+        """Return the condition of an action of the schema, without its effects."""
         return self._holds_for(action.args + self._constants)
 
     def _holds_for(self, objects: Row) -> Conjunction:
         task = self._task
-        # Static literals first: where one fails, the others need no bits.
+        # Static literals first: if one fails, the others need no bits.
         for predicate, row, sign in self._statics:
             if (row(objects) in task.static_facts.relation(predicate)) is not sign:
                 return state.FALSE
@@ -467,7 +464,7 @@ class Template:
 
 
 def ground_directly(task: Task, schema: ActionSchema) -> Operator | None:
-    """Make the operator of an action without parameters that is a conjunction of literals."""
+    """Return the operator of an action without parameters; None unless it has only literals."""
     literals: list[tuple[Atom, bool]] = []
     changes: list[tuple[Atom, bool]] = []
     numeric: list[NumericEffect] = []
@@ -505,9 +502,9 @@ def _ground_condition(task: Task, literals: list[tuple[Atom, bool]]) -> Conjunct
 
 
 def template_of(task: Task, schema: ActionSchema) -> Template | None:
-    """Prepare a schema.
+    """Prepare a schema for fast grounding.
 
-    None when it is not a conjunction of literals throughout, or has a single ground action.
+    Returns None if it is not a conjunction of literals, or if it has only one ground action.
     """
     if not schema.parameters:
         return None
@@ -520,9 +517,9 @@ def template_of_parts(
     condition: Expression,
     effect: Expression,
 ) -> Template | None:
-    """Prepare a condition and an effect of a schema, such as those at one end of its duration.
+    """Prepare a condition and an effect of a schema, such as those at the start of its duration.
 
-    None when they are not conjunctions of literals throughout.
+    Returns None if they are not conjunctions of literals.
     """
     literals: list[tuple[Atom, bool]] = []
     changes: list[tuple[Atom, bool]] = []
@@ -552,7 +549,7 @@ def _collect(
 
 
 def _row(places: list[int]) -> _Row:
-    """Return a function that picks arguments by their place, as a tuple."""
+    """Return a function that picks arguments by their indices, as a tuple."""
     if not places:
         return _nothing
     if len(places) == 1:

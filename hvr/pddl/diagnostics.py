@@ -1,4 +1,4 @@
-"""Messages about PDDL text, and the locations they point to."""
+"""Messages about PDDL text, and the locations they refer to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hvr.errors import PddlSemanticError, PddlSyntaxError
 from hvr.values import Value
 
 # Location -----------------------------------------------------------------------------------------
-# Where something was read: one type, from the lexer to the last message.
 
 if TYPE_CHECKING:
     from typing import NamedTuple
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 else:
 
     class _Place(tuple):
-        # A NamedTuple without the millisecond that it takes to make one.
+        # A NamedTuple without the millisecond that creating its class takes.
         __slots__ = ()
 
         def __new__(cls, file, line, column):
@@ -38,7 +37,7 @@ else:
 
 
 class Location(_Place):
-    """A place in a text. Lines and columns count from 1; columns count characters."""
+    """A place in a text. Lines and columns are 1-based; columns count characters."""
 
     __slots__ = ()
 
@@ -50,19 +49,23 @@ class Location(_Place):
 
 
 # Diagnostics --------------------------------------------------------------------------------------
-# Messages about PDDL text: where, in what, what was found, expected and probably meant.
 
 _MANY_NAMES = 300
 _LONGEST = 200
-"""A longer name is a fault of a program, and comparing it would take time and memory."""
+"""Longer names are not compared: they are a program's mistake, and comparing is expensive."""
 
 
 class Diagnostic(Value):
-    """What is wrong with a PDDL text.
+    """An error or warning about a PDDL text.
 
-    `context` is the enclosing construct ("action pick, :effect"), `source_line` the line that
-    `location` points into, or of a very long line what is around it, with the `caret` at that
-    column (0: that of `location`), `suggestion` the nearest known name. Any of them may be empty.
+    Attributes:
+        location: The place of the error.
+        message: A description of the error.
+        source_line: The line at `location`, or the part of a very long line around it.
+        expected, found: The expected and the actual text, if they help.
+        suggestion: The nearest known name, if any.
+        context: The enclosing construct, such as "action pick, :effect".
+        caret: The column in `source_line`; 0 if it equals the column of `location`.
     """
 
     location: Location
@@ -78,7 +81,7 @@ class Diagnostic(Value):
         lines = [f"{self.location}: {self.message}"]
         line, column = _excerpt(self.source_line, self.caret or self.location.column)
         if line.strip():
-            # Tabs are kept in the padding so that the caret stands under its character.
+            # Tabs are kept in the padding so that the caret is below its character.
             padding = "".join("\t" if c == "\t" else " " for c in line[: column - 1])
             lines += [f"    {line}", f"    {padding}^"]
         if self.context:
@@ -93,7 +96,7 @@ class Diagnostic(Value):
 
 
 class PddlTextSyntaxError(PddlSyntaxError):
-    """A syntax error that knows its place: see `diagnostic`."""
+    """A syntax error with a location; see `diagnostic`."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         self.diagnostic = diagnostic
@@ -104,7 +107,7 @@ class PddlTextSyntaxError(PddlSyntaxError):
 
 
 class PddlTextSemanticError(PddlSemanticError):
-    """A semantic error that knows its place: see `diagnostic`."""
+    """A semantic error with a location; see `diagnostic`."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         self.diagnostic = diagnostic
@@ -115,20 +118,19 @@ class PddlTextSemanticError(PddlSemanticError):
 
 
 class UnsupportedPddlError(PddlTextSemanticError):
-    """The text is PDDL, in a part of the language that is not supported yet.
+    """The text uses a feature of PDDL that hvr does not support.
 
-    A class of its own because the right answer about such a plan is "could not tell", not "bad
-    file".
+    Such a plan is "not judged", which differs from an invalid file.
     """
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name most like `name`, or "" when none is close."""
+    """Return the known name most similar to `name`, or "" if none is close."""
     if len(name) > _LONGEST:
         return ""
     names = list(known)
     if len(names) > _MANY_NAMES:
-        # Comparing with thousands of names takes seconds; a slip keeps the beginning or the end.
+        # Comparing with thousands of names takes seconds; typos usually keep one end of the name.
         names = [n for n in names if n[:2] == name[:2] or n[-2:] == name[-2:]]
         names.sort(key=lambda n: abs(len(n) - len(name)))
         del names[_MANY_NAMES:]

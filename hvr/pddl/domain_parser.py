@@ -32,7 +32,7 @@ from hvr.pddl.model import (
 from hvr.pddl.reader import Group, Node, SourceText, Word, head_of, read_nodes
 
 # Sections -----------------------------------------------------------------------------------------
-# What domains and problems share: `(define (what name) (:section …) …)` and requirements.
+# Shared by domains and problems: `(define (what name) (:section …) …)` and requirements.
 
 REQUIREMENTS = frozenset(
     (
@@ -45,11 +45,11 @@ REQUIREMENTS = frozenset(
         ":safety-constraints :hierarchy :htn :method-preconditions :htn-method-prec"
     ).split()
 )
-"""The requirement flags of PDDL 1.2 to 3.1, PDDL+ and HDDL. They are checked for spelling only."""
+"""The requirement flags of PDDL 1.2 to 3.1, PDDL+ and HDDL, used only to check spelling."""
 
 
 def requirements(reader: ListReader, group: Group) -> frozenset[str]:
-    """Read the flags of :requirements; an unknown one is a warning."""
+    """Read the flags of :requirements; an unknown flag is a warning."""
     reader.context = ":requirements"
     result: set[str] = set()
     for node in group.items[1:]:
@@ -69,7 +69,7 @@ def requirements(reader: ListReader, group: Group) -> frozenset[str]:
 def define(
     reader: ListReader, what: str, sections: tuple[str, ...], unsupported: dict[str, str]
 ) -> tuple[Word, list[tuple[Word, Group]]]:
-    """Take `(define (what name) (:section …) …)` apart."""
+    """Return the name and the sections of `(define (what name) (:section …) …)`."""
     shape = f"(define ({what} name) …)"
     source = reader.source
     nodes = read_nodes(source)
@@ -112,7 +112,7 @@ def define(
 
 
 def _overlook_late(source: SourceText, what: str, sections: tuple[str, ...], node: Node) -> None:
-    """Refuse text after the end of a definition; in a lenient reading warn of late sections."""
+    """Reject text after the definition; a lenient reading accepts late sections with a warning."""
     if isinstance(node, Group) and head_of(node) in sections:
         source.overlook(
             node.offset,
@@ -130,7 +130,6 @@ def _overlook_late(source: SourceText, what: str, sections: tuple[str, ...], nod
 
 
 def constraints(reader: ExpressionReader, group: Group) -> Formula:
-    """Read :constraints."""
     reader.context = ":constraints"
     if len(group.items) != 2:
         reader.syntax(group, ":constraints takes one list", "(:constraints (and constraint …))")
@@ -138,7 +137,7 @@ def constraints(reader: ExpressionReader, group: Group) -> Formula:
 
 
 # Continuous ---------------------------------------------------------------------------------------
-# Reading of continuous effects: `(increase (f) (* #t rate))` in processes and durative actions.
+# Continuous effects: `(increase (f) (* #t rate))` in processes and durative actions.
 
 Scope = Mapping[str, Types]
 
@@ -174,7 +173,6 @@ def _process_effect(reader: ExpressionReader, node: Node, scope: Scope) -> Steps
 
 
 def continuous_effect(reader: ExpressionReader, group: Group, scope: Scope) -> ContinuousEffect:
-    """Read a continuous effect."""
     head = reader.head(group, _SHAPE)
     if head.text not in ("increase", "decrease") or len(group.items) != 3:
         reader.syntax(group, f"({head.text} …) is no continuous effect", _SHAPE)
@@ -187,7 +185,7 @@ def continuous_effect(reader: ExpressionReader, group: Group, scope: Scope) -> C
 
 
 def _rate(reader: ExpressionReader, node: Node, scope: Scope) -> Steps[NumericExpression | None]:
-    """Return the factor of #t in an expression that is linear in it, None if it has no #t."""
+    """Return the coefficient of #t in an expression linear in #t; None if it has no #t."""
     if isinstance(node, Word):
         return _ONE if node.text == "#t" else None
     if not node.items or not isinstance(node.items[0], Word):
@@ -217,7 +215,6 @@ def _rate(reader: ExpressionReader, node: Node, scope: Scope) -> Steps[NumericEx
 
 
 # Domain parser ------------------------------------------------------------------------------------
-# Domains from nested lists.
 
 _DOMAIN_SECTIONS = (
     ":requirements",
@@ -245,11 +242,11 @@ _DURATIVE_FIELDS = (":parameters", ":duration", ":condition", ":effect")
 
 
 class DomainParser(ListReader):
-    """Reads one domain.
+    """A parser of one domain.
 
     Attributes:
-        known: the sections that it reads.
-        repeated: those of them that may come more than once.
+        known: The sections that it accepts.
+        repeated: The sections that may occur more than once.
     """
 
     known: tuple[str, ...] = _DOMAIN_SECTIONS
@@ -267,7 +264,7 @@ class DomainParser(ListReader):
                 self.semantic(keyword, f"the domain has a second {keyword.text}")
             by_name.setdefault(keyword.text, []).append(group)
 
-        # Each part needs those before it, in whatever order the file has them.
+        # Each part depends on the previous ones, whatever their order in the file.
         domain = Domain(name.text)
         for group in by_name.get(":requirements", ()):
             domain = domain.replace(requirements=requirements(self, group))
@@ -302,11 +299,11 @@ class DomainParser(ListReader):
                 continue
             parents = item.types
             if item.name in types:
-                # Some competition domains give a type its supertypes one by one.
+                # Some competition domains declare the supertypes of a type one by one.
                 self.source.warn(word.offset, f"the type {item.name!r} is declared twice")
                 parents = tuple(dict.fromkeys((*types[item.name], *parents)))
             types[item.name] = parents
-        # Many competition domains name a supertype only after the dash; that declares it.
+        # Many competition domains mention a supertype only after a dash, which declares it.
         for item, _ in names:
             for parent in item.types:
                 if parent != OBJECT:
@@ -367,7 +364,7 @@ class DomainParser(ListReader):
     ) -> tuple[Word, tuple[TypedName, ...]]:
         group = self.group(node, f"({what} ?parameter …)")
         if (text := group.text) is not None:
-            # Nearly always there is nothing wrong with it.
+            # Fast path for well-formed declarations.
             first, *rest = text.split(None, 1) or [""]
             plain = self.plain_variables("".join(rest), domain.types)
             if plain is not None and NAME.fullmatch(first) and first not in RESERVED:
@@ -376,7 +373,7 @@ class DomainParser(ListReader):
             self.unsupported(group, f"private {what}s (MA-PDDL)")
         word = self.name(self.head(group, f"({what} ?parameter …)"), what)
         names = self.typed_list(group.items[1:], "variable", types=domain.types)
-        # The names of these parameters mean nothing, so a repeated one is harmless.
+        # A repeated parameter name is harmless in a declaration: it is never used.
         return word, tuple(item for item, _ in names)
 
     def _derived(self, groups: list[Group], domain: Domain) -> tuple[DerivedPredicate, ...]:
@@ -401,7 +398,7 @@ class DomainParser(ListReader):
                     f"the rule for {word.text!r} has {len(parameters)} parameters",
                     expected=str(declared),
                 )
-            # A variable without a type has that of the declaration.
+            # An untyped variable takes the type of the declaration.
             parameters = tuple(
                 [
                     TypedName(own.name, other.types) if own.types == (OBJECT,) else own
@@ -433,7 +430,7 @@ class DomainParser(ListReader):
         durative: dict[str, DurativeActionSchema] = {}
         processes: dict[str, ActionSchema] = {}
         events: dict[str, ActionSchema] = {}
-        # An event may have the name of a process or of a predicate, as in VAL's samples.
+        # An event may share its name with a process or a predicate, as in VAL's examples.
         for keyword, group in sections:
             if keyword.text not in (":action", ":durative-action", ":process", ":event"):
                 continue
@@ -474,7 +471,7 @@ def _fields(
     known: tuple[str, ...],
     what: str = "action",
 ) -> dict[str, Node]:
-    """Take the `:keyword value` pairs of an action, a process or an event apart."""
+    """Return the `:keyword value` pairs of an action, a process or an event."""
     fields: dict[str, Node] = {}
     reader.context = f"{what} {word.text}"
     last = ""

@@ -1,4 +1,4 @@
-"""Durative actions, compiled: an operator for the start, one for the end, what holds between."""
+"""Compiled durative actions: operators for start and end, and the invariant between them."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from hvr.values import Value
 
 _TIMES = ("at start", "over all", "at end")
 _MOST_KNOWN = 2000
-"""How many ground actions of one schema are kept."""
+"""Number of ground actions cached per schema."""
 
 
 class DurationTest(Value):
-    """A constraint on the duration: `?duration` `symbol` `bound`, read at the start or end."""
+    """A duration constraint `?duration symbol bound`, evaluated at the start or end."""
 
     when: TimeSpecifier
     symbol: str
@@ -47,14 +47,14 @@ class DurationTest(Value):
 
 
 class SpanningEffect(Value):
-    """An effect at the end with a condition on the start or the time between.
+    """An effect at the end whose condition also reads the start or the time between.
 
     Attributes:
-        start, between, end: the parts of its condition, compiled.
-        effects: the operator whose effects it has.
-        condition_at_start: The part of its condition at the start, as it is written.
-        condition, effect: its condition and effect at the end, as they are written.
-        binding: what their variables stand for.
+        start, between, end: The compiled parts of the condition.
+        effects: An operator with the effects.
+        condition_at_start: The uncompiled part of the condition at the start.
+        condition, effect: The uncompiled condition and effect at the end.
+        binding: The binding of their variables.
     """
 
     start: Conjunction
@@ -68,7 +68,7 @@ class SpanningEffect(Value):
 
 
 class DurativePreference(Value):
-    """A preference in the condition of a durative action: its parts, compiled."""
+    """A preference in the condition of a durative action, with its compiled parts."""
 
     name: str
     start: Conjunction
@@ -77,15 +77,15 @@ class DurativePreference(Value):
 
 
 class DurativeOperator(Value):
-    """A ground durative action with its duration, compiled.
+    """A compiled ground durative action with its duration.
 
     Attributes:
-        template: its schema, taken apart by time.
-        start, end: what happens at its start and at its end.
-        invariant: what must hold between, in the open interval.
-        wishes: the preferences in its condition.
-        tests: the constraints on its duration.
-        spanning: conditional effects that look at more than one time.
+        template: The schema, split by time.
+        start, end: The operators at its start and end.
+        invariant: The condition that must hold in the open interval between them.
+        wishes: The preferences in its condition.
+        tests: The constraints on its duration.
+        spanning: Conditional effects that read more than one time.
     """
 
     template: DurativeTemplate
@@ -99,17 +99,17 @@ class DurativeOperator(Value):
 
     @property
     def is_guarded(self) -> bool:
-        """Whether it matters to the action what is true while it goes on."""
+        """Whether the action depends on the states between its start and end."""
         return bool(not self.invariant.is_empty or self.wishes or self.spanning)
 
 
 class DurativeTemplate:
-    """A durative action schema, taken apart by time and prepared for grounding.
+    """A durative action schema, split by time and prepared for grounding.
 
     Attributes:
-        schema: the schema.
-        conditions: the part of its condition at each time.
-        effects: the part of its effect at each end, without the effects of `SpanningEffect`.
+        schema: The schema.
+        conditions: The part of the condition at each time.
+        effects: The part of the effect at each end, without spanning effects.
     """
 
     def __init__(self, task: Task, schema: DurativeActionSchema) -> None:
@@ -131,10 +131,10 @@ class DurativeTemplate:
         self._known: dict[tuple[GroundAction, Rational | None], DurativeOperator] = {}
 
     def ground(self, action: GroundAction, duration: Rational | None) -> DurativeOperator:
-        """Compile an action of the schema, unless that was done before.
+        """Return the compiled operator of an action of the schema.
 
         Raises:
-            GroundingLimitError: its quantifiers have too many instances.
+            GroundingLimitError: The action's quantifiers have too many instances.
         """
         key = action, duration if self._depends else None
         operator = self._known.get(key)
@@ -197,10 +197,10 @@ class DurativeTemplate:
 def ground_durative(
     task: Task, action: GroundAction, duration: Rational | None
 ) -> DurativeOperator:
-    """Compile a durative action that fits the task, unless that was done before.
+    """Return the compiled operator of a durative action that belongs to the task.
 
     Raises:
-        GroundingLimitError: its quantifiers have too many instances.
+        GroundingLimitError: The action's quantifiers have too many instances.
     """
     template = task.durative_templates.get(action.name)
     if template is None:
@@ -247,9 +247,9 @@ def _operator(
 
 
 def part_at(expression: Expression, when: str) -> Expression:
-    """Return the part of a condition or effect of a durative action that belongs to a time.
+    """Return the part of a durative action's condition or effect at a time.
 
-    Effects that take place then and depend on another time, too, are left out: see `_spanning`.
+    Effects that also depend on another time are omitted: see `_spanning`.
     """
     return run_trampoline(_part_at(expression, when))
 
@@ -281,7 +281,7 @@ def _part_at(expression: Expression, when: str) -> Steps[Expression]:
 
 
 def times_of(formula: Expression) -> set[str]:
-    """Return the times that the condition of a durative action speaks of."""
+    """Return the times that the condition of a durative action mentions."""
     times: set[str] = set()
     stack: list[Expression] = [formula]
     while stack:
@@ -300,13 +300,12 @@ def times_of(formula: Expression) -> set[str]:
 def _spanning(
     compiler: Compiler, effect: Expression, binding: Binding
 ) -> Iterator[tuple[When, Binding]]:
-    """Yield the conditional effects at the end whose condition looks at another time.
+    """Yield the conditional effects at the end whose condition reads another time.
 
-    No single state decides them, so that whoever executes the action has to remember the outcome
-    of the earlier parts until it ends. Effects at the start cannot look ahead and are not among
-    them.
+    No single state decides them: the executor must remember the earlier parts until the action
+    ends. Effects at the start cannot depend on later times.
     """
-    # What is still to be looked at, the next last.
+    # The parts still to visit; the last one is next.
     stack: list[Iterator[tuple[Expression, Binding]]] = [iter([(effect, binding)])]
     while stack:
         item = next(stack[-1], None)

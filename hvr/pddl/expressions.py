@@ -1,4 +1,4 @@
-"""Nested lists to formulas and effects, checked against the declarations as they are read."""
+"""Read formulas and effects from nested lists and check them against the declarations."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ Scope = Mapping[str, Types]
 _T = TypeVar("_T")
 
 _Plain = Callable[[str, int, Scope], "Expression | None"]
-"""Reads a token at an offset, when it is a literal with nothing wrong; else returns None."""
+"""Reads a token at an offset if it is a well-formed literal; otherwise returns None."""
 
 _LITERAL = re.compile(r"\(\s*+(?:not\s*+\(([^()]*+)\)\s*+|([^()]*+))\)")
 _TIMED_LITERAL = re.compile(r"\(\s*+(at\s++(?:start|end)|over\s++all)\s*+(\([^\0]*\))\s*+\)")
 _COST = re.compile(r"\(\s*+increase\s*+\(\s*+([^\s()]++)\s*+\)\s*+([0-9]{1,15})\s*+\)")
 _MOST_KNOWN = 5000
-"""The reader keeps this many atoms by their text, since actions repeat theirs."""
+"""Number of atoms cached by their text, since actions repeat them."""
 
 _COMPARISONS = frozenset({"<", ">", "<=", ">=", "="})
 _CHANCE = {
@@ -71,7 +71,7 @@ _CHANCE = {
 }
 _NUMERIC_EFFECTS = frozenset({"increase", "decrease", "assign", "scale-up", "scale-down"})
 _TRAJECTORY = {
-    # operator: how many numbers, how many conditions
+    # operator: (number of times, number of conditions)
     "always": (0, 1),
     "sometime": (0, 1),
     "at-most-once": (0, 1),
@@ -90,16 +90,16 @@ _TIMES: dict[tuple[str, str], TimeSpecifier] = {
 
 
 class ExpressionReader(ListReader):
-    """Reading of formulas and effects.
+    """A reader of formulas and effects.
 
     Args:
-        source: the text.
-        domain: a domain with its types, predicates and functions; actions are not looked at.
-        objects: the type of every object that may be named.
+        source: The text.
+        domain: A domain with types, predicates and functions; its actions are ignored.
+        objects: The types of all objects that the text may mention.
 
     Attributes:
-        preferences: the names of the preferences that were read.
-        in_durative_action: whether `?duration` has a meaning.
+        preferences: The names of the preferences read so far.
+        in_durative_action: Whether `?duration` is defined.
     """
 
     def __init__(self, source: SourceText, domain: Domain, objects: Mapping[str, Types]) -> None:
@@ -111,7 +111,7 @@ class ExpressionReader(ListReader):
         self._predicates = {n: p for n, p in domain.predicates.items() if n not in RESERVED}
         self._derived = {rule.predicate for rule in domain.derived}
         self._fitting: dict[tuple[Types, Types, bool], bool] = {}
-        # What the texts of atoms say: without variables, and in the scope read last.
+        # Parsed atoms by their text: ground atoms, and atoms with variables of the last scope.
         self._ground: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._lifted: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._scope: Scope = {}
@@ -119,7 +119,7 @@ class ExpressionReader(ListReader):
     # Formulas -------------------------------------------------------------------------------
 
     def formula(self, node: Node, scope: Scope) -> Formula:
-        """Read a condition. `()` is the empty conjunction."""
+        """Read a condition; `()` is the empty conjunction."""
         return run_trampoline(self._formula(node, scope))
 
     def _formula(self, node: Node, scope: Scope) -> Steps[Formula]:
@@ -163,7 +163,7 @@ class ExpressionReader(ListReader):
         return self.atom(group, scope)
 
     def preferred(self, node: Node, scope: Scope) -> Formula:
-        """Read a goal or precondition: a formula that may have preferences in it."""
+        """Read a goal or precondition, which may contain preferences."""
         return run_trampoline(self._outer(node, scope, self._formula, self._plain))
 
     def timed(self, node: Node, scope: Scope) -> Formula:
@@ -192,7 +192,7 @@ class ExpressionReader(ListReader):
         return self._comparison(group, scope)
 
     def atom(self, group: Group, scope: Scope) -> Atom:
-        """Read an atomic formula: declared, of the right arity and types."""
+        """Read an atom and check that it is declared and has the right arity and types."""
         head = self.head(group, "a predicate")
         predicate = self.domain.predicates.get(head.text)
         if predicate is None:
@@ -200,8 +200,8 @@ class ExpressionReader(ListReader):
         args = self._arguments(group, predicate, "predicate", scope)
         return Atom(head.text, args, self.source.location(group.offset))
 
-    # Literals are most of any text, so they have a short way. It gives up at the first oddity and
-    # leaves the messages to the long way, which looks at the same list again word by word.
+    # Most of any text is literals, so they have a fast path. At the first irregularity it gives up:
+    # the slow path reads the same list word by word and reports the error.
 
     def _plain_literal(self, group: Group, scope: Scope) -> Atom | Not | None:
         if group.text is not None:
@@ -211,7 +211,7 @@ class ExpressionReader(ListReader):
         return None
 
     def _plain(self, token: str, offset: int, scope: Scope) -> Atom | Not | None:
-        """Read a token that is a literal with nothing wrong, quickly; else return None."""
+        """Read a token as a well-formed literal; return None if it is not one."""
         match = _LITERAL.fullmatch(token)
         if match is None:
             return None
@@ -222,7 +222,6 @@ class ExpressionReader(ListReader):
         return None if atom is None else Not(atom, self.source.location(offset))
 
     def _plain_equal(self, text: str, offset: int, scope: Scope) -> Equal | None:
-        """Read an equation of variables that has nothing wrong with it; else return None."""
         if text.lstrip()[:1] != "=":
             return None
         parts = text.split()
@@ -231,7 +230,6 @@ class ExpressionReader(ListReader):
         return Equal(parts[1], parts[2], self.source.location(offset))
 
     def _plain_timed(self, token: str, offset: int, scope: Scope) -> Timed | None:
-        """Read a token that is a literal with a time and nothing wrong; else return None."""
         match = _TIMED_LITERAL.fullmatch(token)
         if match is None:
             return None
@@ -240,7 +238,6 @@ class ExpressionReader(ListReader):
         return None if literal is None else Timed(_TIMES[first, second], literal)
 
     def _plain_atom(self, text: str, offset: int, scope: Scope) -> Atom | None:
-        """Read an atom that has nothing wrong with it, quickly; else return None."""
         if "?" not in text:
             known = self._ground
         else:
@@ -253,8 +250,8 @@ class ExpressionReader(ListReader):
     def _row(
         self, text: str, scope: Scope, known: dict[str, tuple[str, tuple[str, ...]]]
     ) -> tuple[str, tuple[str, ...]] | None:
-        """Return the predicate and the arguments of an atom with nothing wrong; note them."""
-        # `split` where `items` would make an object with an offset of each word.
+        """Return predicate and arguments of a well-formed atom, and cache them in `known`."""
+        # `split` is faster than `items`, which creates an object per word.
         parts = text.split()
         predicate = self._predicates.get(parts[0]) if parts else None
         if predicate is None or len(parts) != len(predicate.parameters) + 1:
@@ -273,12 +270,11 @@ class ExpressionReader(ListReader):
         return row
 
     def _fits(self, types: Types, wanted: Types, variable: bool) -> bool:
-        """Say whether something of some types can stand for a parameter of others."""
         key = types, wanted, variable
         known = self._fitting.get(key)
         if known is None:
-            # A variable must fit whatever it stands for; an object with (either …) is in each
-            # of its types.
+            # A variable must fit with each of its types, because it may stand for any of them. An
+            # object declared with (either …) has all of its types.
             fits = self.domain.fits if variable else self.domain.has_type
             known = self._fitting[key] = wanted == (OBJECT,) or fits(types, wanted)
         return known
@@ -286,7 +282,7 @@ class ExpressionReader(ListReader):
     # Effects --------------------------------------------------------------------------------
 
     def effect(self, node: Node, scope: Scope, *, timed: bool = False) -> Effect:
-        """Read an effect, of a durative action when `timed`. `()` is the empty one."""
+        """Read an effect; `timed` for the effect of a durative action. `()` is the empty effect."""
         return run_trampoline(
             self._timed_effect(node, scope) if timed else self._effect(node, scope)
         )
@@ -304,7 +300,7 @@ class ExpressionReader(ListReader):
         return literal if isinstance(atom, Atom) and atom.predicate not in self._derived else None
 
     def _plain_cost(self, token: str, offset: int) -> NumericEffect | None:
-        """Read an increase of a function without arguments by a number; else return None."""
+        """Read `(increase (function) number)`; return None if the token has another form."""
         match = _COST.fullmatch(token)
         if match is None:
             return None
@@ -379,12 +375,12 @@ class ExpressionReader(ListReader):
         return self._changeable(group, scope)
 
     def numeric(self, node: Node, scope: Scope, *, metric: bool = False) -> NumericExpression:
-        """Read a number, a function term or arithmetic over them.
+        """Read a number, a function term or an arithmetic expression.
 
         Args:
-            node: the expression.
-            scope: the variables that may be named.
-            metric: whether `total-time` and `(is-violated …)` have a meaning.
+            node: The expression.
+            scope: The variables in scope.
+            metric: Whether `total-time` and `(is-violated …)` are allowed.
         """
         return run_trampoline(self._numeric(node, scope, metric))
 
@@ -450,7 +446,7 @@ class ExpressionReader(ListReader):
         read: Callable[[Node, Scope], Steps[_T]],
         plain: Callable[[str, int, Scope], _T | None],
     ) -> Steps[tuple[_T, ...]]:
-        """Read what follows the first word of a list, tokens by `plain` where it can."""
+        """Read the operands of a list, by `plain` where it applies and otherwise by `read`."""
         parts = group.raw()
         next(parts)
         result: list[_T] = []
@@ -468,7 +464,7 @@ class ExpressionReader(ListReader):
         read: Callable[[Node, Scope], Steps[Formula]],
         plain: _Plain,
     ) -> Steps[Formula]:
-        """Read (and …), (forall …) and (preference …) around what `read` reads."""
+        """Read (and …), (forall …) and (preference …) around formulas read by `read`."""
         group = self.group(node, "a formula")
         first = head_of(group)
         if first == "and":
@@ -477,7 +473,7 @@ class ExpressionReader(ListReader):
                 return self._outer(node, scope, read, plain)
 
             return And((yield self._conjuncts(group, scope, inner, plain)))
-        # Of lists without lists only (and) has a meaning here that `read` does not know.
+        # (and) is the only flat list with a meaning here that `read` would not know.
         if group.text is not None and first:
             flat: Formula = yield read(group, scope)
             return flat
@@ -494,7 +490,7 @@ class ExpressionReader(ListReader):
             case "preference":
                 if len(args) not in (1, 2):
                     self._count(group, 2, "(preference name formula)")
-                # The language lets the name away.
+                # PDDL 3 allows preferences without a name.
                 name = self.name(args[0], "preference").text if len(args) == 2 else ""
                 self.preferences.add(name)
                 body = yield self._outer(args[-1], scope, read, plain)
@@ -552,7 +548,7 @@ class ExpressionReader(ListReader):
         self._count(group, 2, f"({head.text} term term)")
         args = group.items[1:]
         place = self.source.location(group.offset)
-        # An object may be called `1`: it is meant where the other side is a variable or an object.
+        # An object may be named `1`; it is meant if the other side is a variable or an object.
         objects = all(map(self._is_object, args)) or not any(map(self._is_number, args))
         if head.text == "=" and objects:
             left, right = (self._term(self.word(a, "a term"), scope) for a in args)
@@ -566,7 +562,7 @@ class ExpressionReader(ListReader):
         return node.text[0] == "?" or node.text in self.objects
 
     def _is_number(self, node: Node) -> bool:
-        # "=" compares numbers as well as objects, and only numbers can be lists.
+        # `=` compares both objects and numbers, but only numeric expressions are lists.
         if isinstance(node, Group):
             return True
         if node.text == "?duration":
@@ -672,4 +668,4 @@ class ExpressionReader(ListReader):
 
 
 def _not_plain(token: str, offset: int, scope: Scope) -> None:
-    """Read no token quickly."""
+    """Skip the fast path: trajectory constraints are never plain literals."""

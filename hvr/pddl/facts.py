@@ -1,4 +1,4 @@
-"""Ground facts: stored compactly, and indexed for joins."""
+"""Compact storage of ground facts, and joins over them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from typing import Any, overload
 from hvr.pddl.model import And, Atom, Equal, Expression, Imply, Not, Or, TypedName, is_variable
 
 # Compact sequences --------------------------------------------------------------------------------
-# What a problem may have hundreds of thousands of, kept small: typed names and ground atoms.
-#
-# A value of its own for each would take many times its text; here it is made when it is asked for.
+# A problem may have hundreds of thousands of typed names and ground atoms. An object for each
+# would take many times the memory of the text, so objects are created on access.
 
 
 class TypedNames(Sequence[TypedName]):
-    """Distinct names with their types, in order.
+    """A sequence of distinct names with their types.
 
     Attributes:
-        types: the types of each name; it must not be changed.
+        types: The types of each name; must not be modified.
     """
 
     __slots__ = ("types",)
@@ -61,10 +60,10 @@ class TypedNames(Sequence[TypedName]):
 
 
 class GroundAtoms(Set[Atom]):
-    """A set of ground atoms, by predicate.
+    """A set of ground atoms, grouped by predicate.
 
     Attributes:
-        rows: the arguments for which each predicate is true, sorted; they must not be changed.
+        rows: The sorted arguments of each predicate's true atoms; must not be modified.
     """
 
     __slots__ = ("rows",)
@@ -74,7 +73,7 @@ class GroundAtoms(Set[Atom]):
 
     @classmethod
     def gather(cls, rows: dict[str, list[tuple[str, ...]]]) -> GroundAtoms:
-        """Make a set of rows in any order, some maybe twice. The mapping is used up."""
+        """Create a set from unsorted rows with possible duplicates, modifying `rows` in place."""
         for name, own in rows.items():
             own.sort()
             rows[name] = [row for row, _ in groupby(own)]
@@ -82,7 +81,7 @@ class GroundAtoms(Set[Atom]):
 
     @classmethod
     def _from_iterable(cls, it: Iterable[Any]) -> Set[Any]:
-        # What union and difference make.
+        # The result type of union and difference.
         return frozenset(it)
 
     def __len__(self) -> int:
@@ -106,18 +105,18 @@ class GroundAtoms(Set[Atom]):
 
 
 # Facts --------------------------------------------------------------------------------------------
-# Ground facts indexed for joins: find the bindings that make a conjunction true.
+# Relations indexed for joins, which find the bindings that make a conjunction true.
 
 Row = tuple[str, ...]
 Literal = tuple[Atom | Equal, bool]
-"""An atom or equality and whether it is to be true."""
+"""An atom or equality, and whether it must be true."""
 
 
 class Relation:
-    """The argument tuples for which one predicate is true.
+    """The argument tuples for which a predicate is true.
 
-    Sorted rows and an index by the values of a position are made when a join first asks for them,
-    since most relations are only ever tested for a row.
+    Sorted rows and indexes are built when a join first needs them, because most relations are
+    only tested for membership.
     """
 
     __slots__ = ("_indexes", "_set", "_sorted")
@@ -134,7 +133,6 @@ class Relation:
         return len(self._set)
 
     def add(self, row: Row) -> None:
-        """Add a tuple."""
         if row in self._set:
             return
         self._set.add(row)
@@ -144,10 +142,10 @@ class Relation:
             index.setdefault(row[position], []).append(row)
 
     def rows(self, pattern: Sequence[str | None]) -> list[Row]:
-        """Return rows that may match a pattern (None: anything): those of its rarest position.
+        """Return candidate rows for a pattern; None matches anything.
 
-        The other positions are left to the caller, who compares whole rows anyway: an index for
-        every combination of positions would cost more than it saves.
+        The candidates match in the most selective position only. Callers compare whole rows
+        anyway, and an index for every combination of positions would cost more than it saves.
         """
         best = self._rows
         for position, value in enumerate(pattern):
@@ -160,7 +158,7 @@ class Relation:
     @property
     def _rows(self) -> list[Row]:
         if self._sorted is None:
-            # Sorted: the same facts are found in the same order in every process.
+            # Sorted, so that every process finds the same facts in the same order.
             self._sorted = sorted(self._set)
         return self._sorted
 
@@ -184,7 +182,7 @@ _EMPTY = Relation()
 
 
 class Facts:
-    """Ground atoms by predicate, or those of some predicates."""
+    """Ground atoms grouped by predicate, optionally restricted to some predicates."""
 
     __slots__ = ("_relations",)
 
@@ -197,18 +195,17 @@ class Facts:
         }
 
     def relation(self, predicate: str) -> Relation:
-        """Return the relation of a predicate, empty if it has no fact."""
+        """Return the relation of a predicate, which may be empty."""
         return self._relations.get(predicate, _EMPTY)
 
     def atoms(self) -> Iterator[Atom]:
-        """Yield all facts."""
         for name, relation in self._relations.items():
             for row in relation.rows(()):
                 yield Atom(name, row)
 
 
 def conjuncts(expression: Expression) -> Iterator[Expression]:
-    """Yield the parts of a conjunction, of a condition or an effect, in order, however nested."""
+    """Yield the conjuncts of a condition or effect in order, flattening nested conjunctions."""
     stack = [expression]
     while stack:
         item = stack.pop()
@@ -219,7 +216,7 @@ def conjuncts(expression: Expression) -> Iterator[Expression]:
 
 
 def rows_of(atoms: Iterable[Atom]) -> Mapping[str, Iterable[Row]]:
-    """Return the arguments for which each predicate is true."""
+    """Return the argument tuples of the atoms by predicate."""
     if isinstance(atoms, GroundAtoms):
         return atoms.rows
     rows: dict[str, list[Row]] = {}
@@ -229,7 +226,7 @@ def rows_of(atoms: Iterable[Atom]) -> Mapping[str, Iterable[Row]]:
 
 
 def match_row(atom: Atom, row: Row) -> dict[str, str] | None:
-    """Return what the variables of an atom must stand for to make it a row, None if nothing can."""
+    """Return the binding of an atom's variables that makes it equal a row, or None."""
     binding: dict[str, str] = {}
     for arg, value in zip(atom.args, row, strict=True):
         if not is_variable(arg):
@@ -243,7 +240,7 @@ def match_row(atom: Atom, row: Row) -> dict[str, str] | None:
 def necessary_literals(formula: Expression, positive: bool = True) -> Iterator[Literal]:
     """Yield literals that must hold for the formula (or its negation) to hold.
 
-    Only conjunctions are looked into; what is under a disjunction or quantifier is left out.
+    Only conjunctions are searched; disjunctions and quantifiers are skipped.
     """
     stack = [(formula, positive)]
     while stack:
@@ -273,15 +270,15 @@ def bindings(
     """Yield the bindings of `variables` under which all `literals` are true.
 
     Args:
-        variables: the variables to bind, each to the objects of its type.
-        literals: what must hold; a literal with a variable that is neither in `variables` nor
-            in `binding` is ignored.
-        binding: variables bound already; they are part of what is yielded.
-        relation: the facts of a predicate.
-        members: the objects of a type, as the keys of a mapping.
+        variables: The variables to bind to objects of their types.
+        literals: The conditions. Literals with a variable that is neither in `variables` nor in
+            `binding` are ignored.
+        binding: Variables that are already bound; included in the results.
+        relation: Returns the relation of a predicate.
+        members: Returns the objects of a type, as the keys of a mapping.
     """
     inner = {v.name for v in variables}
-    # A quantifier may reuse the name of an outer variable; the inner one counts.
+    # A quantified variable hides an outer one with the same name.
     current = {k: v for k, v in binding.items() if k not in inner}
     types = {v.name: members(v.types) for v in variables}
     filters: dict[str, list[_Filter]] = {v.name: [] for v in variables}
@@ -292,7 +289,7 @@ def bindings(
             continue
         open_ = names & inner
         if not open_:
-            # Already decided: it holds for all bindings or for none.
+            # Already decided for all bindings.
             if not is_true(literal, positive, current, relation):
                 return iter(())
             continue
@@ -320,8 +317,8 @@ def _join(
     relation: Callable[[str], Relation],
 ) -> Iterator[dict[str, str]]:
     """Extend `current` depth first by bindings of all variables in `types`."""
-    # Without recursion: an action may have thousands of parameters. Each level of the stack is an
-    # iterator over the ways to bind a few more variables, with those that it has bound now.
+    # Iterative, because an action may have thousands of parameters. Each stack level holds an
+    # iterator over ways to bind further variables, and the variables that it has bound now.
     stack: list[tuple[Iterator[dict[str, str]], list[str]]] = []
     while True:
         unbound = [name for name in types if name not in current]
@@ -329,7 +326,7 @@ def _join(
             stack.append((_choices(unbound, joins, current, relation, types), []))
         else:
             yield dict(current)
-        # Back to the innermost level that has another choice; it unbinds its last one first.
+        # Backtrack to the innermost level with another choice, undoing its last one.
         while stack:
             choices, bound = stack[-1]
             for name in bound:
@@ -357,9 +354,9 @@ def _choices(
     relation: Callable[[str], Relation],
     types: Mapping[str, Mapping[str, object]],
 ) -> Iterator[dict[str, str]]:
-    """Yield ways to bind the next variables, by the atom or the type with the fewest candidates.
+    """Yield bindings of the next variables, from the atom or type with the fewest candidates.
 
-    That is decided anew on each level, since what is bound already changes the numbers.
+    The choice is made anew at each level, because earlier bindings change the numbers.
     """
     best: tuple[Atom, list[Row]] | None = None
     for atom, names in joins:
@@ -402,7 +399,7 @@ def _consistent(
     current: Mapping[str, str],
     relation: Callable[[str], Relation],
 ) -> bool:
-    """Say whether the literals with a variable just bound hold, as far as they are decided."""
+    """Return whether all decided literals with a variable in `choice` hold."""
     keys = current.keys()
     for name in choice:
         for literal, positive, names in filters[name]:
@@ -417,7 +414,7 @@ def is_true(
     current: Mapping[str, str],
     relation: Callable[[str], Relation],
 ) -> bool:
-    """Return whether a literal whose variables are all bound has the wanted value."""
+    """Return whether a literal without unbound variables has the truth value `positive`."""
     if isinstance(literal, Equal):
         left = current.get(literal.left, literal.left)
         right = current.get(literal.right, literal.right)

@@ -1,4 +1,4 @@
-"""Rules for derived predicates, made ground while states call for it."""
+"""Incremental grounding of the rules for derived predicates."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 
 # Rule bodies --------------------------------------------------------------------------------------
-# Bodies of rules for derived predicates, taken apart into conjunctions that can be joined.
+# Rule bodies are split into conjunctions whose literals can be joined.
 
 _MOST_DISJUNCTS = 64
-"""A rule body that multiplies out into more conjunctions than this is checked as it stands."""
+"""Maximum number of conjunctions into which a rule body is split; larger bodies stay whole."""
 
 
 class _Disjunct(Value):
-    """A conjunction: variables to find, literals to join, and what is left to be checked."""
+    """A conjunction: variables to bind, literals to join, and remaining conditions to check."""
 
     variables: tuple[TypedName, ...] = ()
     literals: tuple[Literal, ...] = ()
@@ -49,7 +49,7 @@ class _Disjunct(Value):
 
 
 class HornClause(Value):
-    """A head and one conjunction that it follows from; `variables` are those of both."""
+    """A head and a conjunction that implies it; `variables` lists the variables of both."""
 
     head: Atom
     variables: tuple[TypedName, ...]
@@ -57,13 +57,13 @@ class HornClause(Value):
     rest: tuple[Expression, ...]
 
     def fits(self, task: Task, binding: Mapping[str, str]) -> bool:
-        """Say whether what some variables stand for has their types."""
+        """Return whether the bound objects have the types of their variables."""
         members = task.members
         return all(binding[v.name] in members(v.types) for v in self.variables if v.name in binding)
 
 
 def clauses_of(rule: DerivedPredicate) -> list[HornClause]:
-    """Take a rule apart as far as it pays."""
+    """Split a rule into Horn clauses, as far as that is worthwhile."""
     head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
     return [
         HornClause(head, (*rule.parameters, *body.variables), body.literals, body.rest)
@@ -72,7 +72,7 @@ def clauses_of(rule: DerivedPredicate) -> list[HornClause]:
 
 
 class _Names:
-    """Makes new names for the variables of inner quantifiers."""
+    """A generator of fresh names for quantified variables."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -85,10 +85,10 @@ class _Names:
 def _disjuncts(
     formula: Expression, positive: bool, names: _Names, renamed: Mapping[str, str]
 ) -> Steps[list[_Disjunct]]:
-    """Take a formula (or its negation) apart as far as it pays.
+    """Split a formula (or its negation) into disjuncts, pushing negation inwards.
 
-    Each disjunct becomes a rule of its own, whose literals can be joined. Negation is pushed
-    inwards on the way. `renamed` has the names that variables have in the rule.
+    Each disjunct becomes a clause whose literals can be joined. `renamed` maps variables to their
+    names in the clause.
     """
     match formula:
         case Atom() | Equal():
@@ -100,7 +100,7 @@ def _disjuncts(
             return found
         case And(operands) | Or(operands):
             sides = [(operand, positive) for operand in operands]
-            # De Morgan: a negated conjunction is a disjunction, and the other way round.
+            # De Morgan: a negated conjunction is a disjunction, and vice versa.
             either = isinstance(formula, And) != positive
         case Imply(left, right):
             sides = [(left, not positive), (right, positive)]
@@ -108,7 +108,8 @@ def _disjuncts(
         case Exists(variables, body) | Forall(variables, body) if (
             isinstance(formula, Exists) == positive
         ):
-            # A variable of a quantifier becomes one of the rule, where its name may be taken.
+            # The quantified variable becomes a variable of the clause, where its name may be
+            # taken.
             new = {v.name: names.fresh(v.name) for v in variables}
             own = tuple([TypedName(new[v.name], v.types) for v in variables])
             inner = yield _disjuncts(body, positive, names, {**renamed, **new} if new else renamed)
@@ -129,9 +130,10 @@ def _as_it_is(formula: Expression, positive: bool, renamed: Mapping[str, str]) -
 
 
 def _all_of(parts: list[list[_Disjunct]]) -> list[_Disjunct]:
-    """Return the conjunction of disjunctions as one disjunction, nothing when it is too long.
+    """Return the conjunction of disjunctions as one disjunction.
 
-    Nothing, too, where a part is never true; the caller then keeps the formula as it is.
+    The result is empty if it would be too long or if a part is never true. The caller then keeps
+    the formula whole.
     """
     size = 1
     for part in parts:
@@ -152,33 +154,34 @@ def _all_of(parts: list[list[_Disjunct]]) -> list[_Disjunct]:
 
 _MOST_INSTANCES = 10_000
 _MOST_BYTES = 32_000_000
-"""A stratum with more instances, or with longer ones, is evaluated without making it ground."""
+"""Limits on a stratum's instances and their size; beyond them it is evaluated without grounding."""
 
 _Instance = tuple[int, int, int, Conjunction | None]
-"""The bit of a head, the bits that must and must not be set for it, and the whole condition
-where these are not all of it."""
+"""The bit of the head, the masks of atoms that must and must not be true, and the whole condition
+if the masks do not express all of it.
+"""
 
 
 class GroundRules:
-    """The instances of the rules of one stratum.
+    """The ground instances of the rules of one stratum.
 
-    An instance is made as soon as each atom that it needs has been true in some state (as in the
-    delete relaxation: Helmert 2009), by joining the last of them with the others. As it is a
-    condition on the bits of any state, a later state costs a look at each, and no join.
+    An instance is created as soon as each atom that it needs has been true in some state (delete
+    relaxation: Helmert 2009), by joining the last such atom with the others. An instance is a
+    condition on the bits of any state, so later states are evaluated without a join.
 
     Args:
-        task: the task.
-        clauses: the rules of the stratum, taken apart.
+        task: The task.
+        clauses: The rules of the stratum as Horn clauses.
     """
 
     def __init__(self, task: Task, clauses: Sequence[HornClause]) -> None:
         self._task = task
         self._clauses = clauses
         self._instances: list[_Instance] = []
-        # Of a derived bit, the instances to look at again when it is set.
+        # For each derived bit, the instances to test again when it is set.
         self._readers: dict[int, list[_Instance]] = {}
         self._seen: set[tuple[int, tuple[str, ...]]] = set()
-        # What has been true: its bits, and its rows by predicate.
+        # The atoms that have been true, as a mask and as rows by predicate.
         self._met = 0
         self._begun = False
         self._rows: dict[str, Relation] = {}
@@ -192,7 +195,7 @@ class GroundRules:
                     self._rows.setdefault(literal.predicate, Relation())
 
     def _to_join(self, clause: HornClause) -> list[Literal]:
-        # An atom that must be false may be so in a later state.
+        # Negative fluent literals are not joined: the atom may be false in a later state.
         return [
             (literal, positive)
             for literal, positive in clause.literals
@@ -200,10 +203,10 @@ class GroundRules:
         ]
 
     def close(self, bits: int, values: Values) -> int | None:
-        """Return the bits with those of the stratum that follow; None if it is too large.
+        """Return the bits with the derived atoms of the stratum; None if the stratum is too large.
 
         Raises:
-            GroundingLimitError: a quantifier has too many instances.
+            GroundingLimitError: A quantifier has too many instances.
         """
         batch: Iterable[_Instance] = ()
         read = 0
@@ -212,8 +215,8 @@ class GroundRules:
         if not self._begun or bits & read & ~self._met:
             self._meet_state(bits & read & ~self._met)
         batch = self._instances
-        # Within a stratum nothing is read negatively, so an atom once derived stays derived, and
-        # the order in which new atoms are taken does not matter.
+        # A stratum never reads its own predicates negatively, so derived atoms stay true and the
+        # order in which they are processed does not matter.
         new: list[int] = []
         while self._few:
             for head, positive, negative, condition in batch:
@@ -237,7 +240,7 @@ class GroundRules:
         return count <= _MOST_INSTANCES and count * size <= _MOST_BYTES
 
     def _meet_state(self, bits: int) -> None:
-        """Make the instances that need atoms which have not been true before."""
+        """Create the instances that need atoms which were never true before."""
         if self._begun:
             for index in set_bits(bits):
                 self._meet(1 << index)
@@ -256,7 +259,7 @@ class GroundRules:
         return atom
 
     def _meet(self, bit: int) -> list[_Instance]:
-        """Make the instances that need an atom together with those that have been true."""
+        """Create the instances that need a new atom and atoms that have been true."""
         atom = self._know(bit.bit_length() - 1)
         made = len(self._instances)
         for number, place in self._joins.get(atom.predicate, ()):
@@ -269,7 +272,7 @@ class GroundRules:
         return self._instances[made:]
 
     def _join(self, number: int, clause: HornClause, seed: Binding, skip: int | None) -> None:
-        """Make the instances of a clause that fit `seed`, which literal `skip` was matched with."""
+        """Create the instances of a clause that match `seed`, the binding of literal `skip`."""
         found: Iterator[Mapping[str, str]]
         if skip is None:
             left, literals = clause.variables, self._literals[number]
@@ -294,7 +297,7 @@ class GroundRules:
         return self._rows[predicate]
 
     def _make(self, clause: HornClause, binding: Binding) -> None:
-        # Joining has decided the static literals; the others are bits.
+        # The join has decided the static literals; the others become bits.
         task = self._task
         positive = negative = 0
         for literal, sign in clause.literals:
@@ -326,15 +329,16 @@ class GroundRules:
 
 
 class _Join:
-    """The literals of a clause in an order to match them, once one of them has been matched.
+    """A fixed order for matching the remaining literals once one literal is matched.
 
-    The order is found once, by what is bound then: `bindings` looks for the best one each time.
+    It depends only on which variables are bound and is computed once, while `bindings` searches
+    for the best order on every call.
 
     Args:
-        task: the task.
-        clause: the clause.
+        task: The task.
+        clause: The clause.
         literals: The literals to match.
-        skip: the place of the literal that has been matched.
+        skip: The index of the literal that is already matched.
     """
 
     def __init__(
@@ -344,7 +348,7 @@ class _Join:
         matched = literals[skip][0]
         bound = _variables(matched)
         waiting = [item for place, item in enumerate(literals) if place != skip]
-        # What to do next: to test literals, then to match an atom or to try a variable's objects.
+        # Each step tests literals, then matches an atom or tries a variable's objects.
         self._steps: list[tuple[list[Literal], Atom | str | None]] = []
         while True:
             decided = [item for item in waiting if _variables(item[0]) <= bound]
@@ -366,7 +370,7 @@ class _Join:
     def matches(
         self, seed: Binding, relation: Callable[[str], Relation]
     ) -> Iterator[Mapping[str, str]]:
-        """Yield the bindings of all variables that extend the one of the matched literal."""
+        """Yield the bindings of all variables that extend `seed`."""
         stack: list[Iterator[Mapping[str, str]]] = [iter((seed,))]
         while stack:
             found = next(stack[-1], None)

@@ -1,4 +1,4 @@
-"""The pieces that all of PDDL shares: names, variables, numbers, typed lists."""
+"""Read names, variables, numbers and typed lists, which all parts of PDDL share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Types = tuple[str, ...]
 
 NAME = re.compile(r"[^\W\d_][\w\-.'/@+#&%!*~$|]*")
 ANY_NAME = re.compile(r"[^\W_][\w\-.'/@+#&%!*~$|]*")
-"""Names as planners read them, which may begin with a digit."""
+"""Names as planners accept them: they may begin with a digit."""
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
 RESERVED = frozenset(
     {"and", "or", "not", "imply", "forall", "exists", "when", "either", "define", "="}
@@ -25,15 +25,16 @@ RESERVED = frozenset(
 
 
 class ListReader:
-    """Reading of the pieces that all of PDDL shares: names, typed lists, keywords.
+    """A reader of names, typed lists and keywords.
 
-    `context` names the construct being read and ends up in every message.
+    Attributes:
+        context: The construct being read, which is part of every message.
     """
 
     def __init__(self, source: SourceText) -> None:
         self.source = source
         self.context = ""
-        # One object for each number: initial values come by the hundred thousand.
+        # Share equal numbers: there may be hundreds of thousands of initial values.
         self._numbers: dict[str, Decimal] = {}
         self._variables: dict[str, tuple[TypedName, ...]] = {}
 
@@ -54,20 +55,20 @@ class ListReader:
     def overlook(
         self, node: Node, message: str, *, expected: str = "", suggestion: str = ""
     ) -> None:
-        """Refuse what a lenient reading only warns of."""
+        """Raise an error, or add a warning if the reading is lenient."""
         self.source.overlook(
             node.offset, message, expected=expected, suggestion=suggestion, context=self.context
         )
 
     def declared_again(self, node: Node, message: str, *, same: bool) -> None:
-        """Refuse a second declaration; a lenient reading only warns of one that says the same."""
+        """Reject a second declaration; a lenient reading accepts an equal one with a warning."""
         if same:
             self.overlook(node, message)
         else:
             self.semantic(node, f"{message}, and differently", expected="one declaration")
 
     def written_again(self, node: Node, message: str, first: Group, second: Group) -> None:
-        """Refuse a second list; a lenient reading only warns of one with the same words."""
+        """Reject a second list; a lenient reading accepts one with the same words."""
         self.declared_again(node, message, same=same_words(first, second))
 
     def undeclared(self, node: Word, what: str, known: Iterable[str]) -> NoReturn:
@@ -101,7 +102,7 @@ class ListReader:
         return self.word(first, expected)
 
     def name(self, node: Node, what: str) -> Word:
-        """Read a new or known name; `what` ("object", "action") is for the message."""
+        """Read a new or known name; `what` ("object", "action") is its kind in messages."""
         word = self.word(node, f"{article(what)} name")
         text = word.text
         if not ANY_NAME.fullmatch(text):
@@ -130,12 +131,12 @@ class ListReader:
     def typed_list(
         self, items: list[Node], what: str, *, types: Iterable[str] | None
     ) -> list[tuple[TypedName, Word]]:
-        """Read `a b - t c - (either u v) d`.
+        """Read a typed list such as `a b - t c - (either u v) d`.
 
         Args:
-            items: the nodes of the list.
-            what: "variable" or what the names are names of.
-            types: the declared types, or None to let any type name pass.
+            items: The nodes of the list.
+            what: "variable", or the kind of the names in messages.
+            types: The declared types; None accepts any type name.
         """
         read = self.variable if what == "variable" else (lambda node: self.name(node, what))
         known = None if types is None else {OBJECT, *types}
@@ -161,7 +162,7 @@ class ListReader:
         return result
 
     def _split_dashes(self, items: list[Node]) -> list[Node]:
-        """Read `-type` as `- type`, as some competition domains write it."""
+        """Split `-type` into `- type`, because some competition domains omit the space."""
         glued = [n for n in items if isinstance(n, Word) and n.text[0] == "-" and n.text != "-"]
         if not glued:
             return items
@@ -176,14 +177,14 @@ class ListReader:
         return result
 
     def variables(self, group: Group, what: str, types: Iterable[str]) -> tuple[TypedName, ...]:
-        """Read a typed list of variables that must differ; `what` they are is for the message."""
+        """Read a typed list of distinct variables; `what` is their kind in messages."""
         plain = None if group.text is None else self.plain_variables(group.text, types)
         if plain is not None:
             return plain
         return self.distinct(self.typed_list(group.items, "variable", types=types), what)
 
     def plain_variables(self, text: str, types: Iterable[str]) -> tuple[TypedName, ...] | None:
-        """Read a typed list of variables, quickly; None if anything is wrong with it."""
+        """Read a well-formed typed list of variables; return None if it is not well-formed."""
         known = self._variables.get(text)
         if known is not None:
             return known
@@ -193,12 +194,12 @@ class ListReader:
         for name in names:
             if name[0] != "?" or not NAME.fullmatch(name, 1):
                 return None
-        # Many actions and predicates have the same parameters.
+        # Many actions and predicates share their parameter lists.
         read = self._variables[text] = tuple([TypedName(n, of) for n, of in names.items()])
         return read
 
     def plain_names(self, group: Group, types: Iterable[str]) -> dict[str, Types] | None:
-        """Read a keyword and a typed list of names, quickly; None if anything is wrong with it."""
+        """Read a keyword and a typed list of names; return None if it is not well-formed."""
         text = group.text
         names = None if text is None else self._plain_list(text.split()[1:], types)
         if text is None or names is None or not RESERVED.isdisjoint(names):
@@ -214,7 +215,7 @@ class ListReader:
         return names
 
     def _plain_list(self, items: list[str], types: Iterable[str]) -> dict[str, Types] | None:
-        """Read a typed list of different words; None if anything else is wrong than the words."""
+        """Read a typed list of distinct words without checking them; None if it is malformed."""
         known = {OBJECT, *types}
         result: dict[str, Types] = {}
         count = place = 0
@@ -234,10 +235,10 @@ class ListReader:
         return None if len(result) < count else result
 
     def distinct(self, names: list[tuple[TypedName, Word]], what: str) -> tuple[TypedName, ...]:
-        """Make names unique; one that is declared twice has all its types, and is warned of.
+        """Merge repeated names with a warning: such a name has all of its types.
 
-        Some competition problems give an object its types one by one. Parameters and variables
-        must differ.
+        Some competition problems declare the types of an object one by one. Repeated parameters
+        and variables are errors.
         """
         by_name: dict[str, TypedName] = {}
         for item, word in names:
@@ -245,7 +246,7 @@ class ListReader:
             if (other := by_name.get(item.name)) is not None:
                 message = f"the {what} {item.name!r} is declared twice"
                 if what == "parameter":
-                    # One parameter less would change the number of arguments.
+                    # Merging parameters would change the arity.
                     self.semantic(word, message, expected="parameters that differ")
                 if word.text.startswith("?"):
                     self.overlook(word, message)
@@ -265,7 +266,7 @@ class ListReader:
         return self.known_number(word.text)
 
     def known_number(self, text: str) -> Decimal:
-        """Return the number of a text that is one."""
+        """Return the value of a well-formed number, sharing equal ones."""
         number = self._numbers.get(text)
         if number is None:
             number = self._numbers[text] = Decimal(text)
@@ -286,7 +287,7 @@ class ListReader:
 
 
 def describe(node: Node) -> str:
-    """Name a node for a message."""
+    """Describe a node for a message."""
     if isinstance(node, Word):
         text = node.text if len(node.text) <= 40 else node.text[:40] + "…"
         return repr(text)
@@ -297,7 +298,7 @@ def describe(node: Node) -> str:
 
 
 def choices(what: str, names: list[str]) -> str:
-    """List names that would do, for a message."""
+    """List the known names for a message."""
     if not names:
         return f"{article(what)}; none is declared"
     shown = sorted(names)
@@ -306,38 +307,37 @@ def choices(what: str, names: list[str]) -> str:
 
 
 def article(noun: str) -> str:
-    """Put "a" or "an" before a noun."""
+    """Prefix a noun with "a" or "an"."""
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
 def arguments_text(count: int) -> str:
-    """Say how many arguments."""
     return "1 argument" if count == 1 else f"{count} arguments"
 
 
 # Flattening ---------------------------------------------------------------------------------------
-# Deeply nested lists, written flat where that leaves the meaning alone; without recursion.
+# Iterative flattening of deeply nested lists where it does not change their meaning.
 
 _MERGED = ("and", "or", "+", "*")
-"""What `(f … (f a b) …)` and `(f … a b …)` mean the same for."""
+"""Associative operators: `(f … (f a b) …)` equals `(f … a b …)`."""
 
 
 def flatten(top: list[Node]) -> None:
-    """Write what is nested in its own kind as one list.
+    """Flatten nested lists in place.
 
-    * `(and (and a b) c)`, so for `or`, `+` and `*`, as `(and a b c)`; `(and a)` as `a`;
-    * `(not (not a))` as `a`;
-    * `(imply a (imply b c))` as `(imply (and a b) c)`, so for `when`;
-    * `(forall (?a) (forall (?b) c))`, so for `exists`, as `(forall (?a ?b) c)`.
+    * `(and (and a b) c)` becomes `(and a b c)`, also for `or`, `+` and `*`; `(and a)` becomes `a`;
+    * `(not (not a))` becomes `a`;
+    * `(imply a (imply b c))` becomes `(imply (and a b) c)`, also for `when`;
+    * `(forall (?a) (forall (?b) c))` becomes `(forall (?a ?b) c)`, also for `exists`.
     """
     order = [node for node in top if isinstance(node, Group)]
     for group in order:
         order += [item for item in group.items if isinstance(item, Group)]
-    # From the innermost on, so that what stands alone is gone before it hides what is around it.
+    # Innermost first: a collapsed list must not hide its parent from the next pass.
     gone: set[int] = set()
     for group in reversed(order):
         gone.update(map(id, _alone(group)))
-    # From the outermost on, so that each chain is gone through once.
+    # Outermost first, so that each chain is traversed once.
     for group in order:
         head = head_of(group)
         if id(group) in gone:
@@ -351,9 +351,9 @@ def flatten(top: list[Node]) -> None:
 
 
 def _alone(group: Group) -> list[Group]:
-    """Write a double negation, and a conjunction or disjunction of one, as what is in it.
+    """Collapse double negations and one-element conjunctions and disjunctions.
 
-    Return the lists whose place it has taken.
+    Returns the lists that were absorbed.
     """
     taken: list[Group] = []
     while len(group.items) == 2 and head_of(group) in ("and", "or", "not"):
@@ -370,14 +370,14 @@ def _alone(group: Group) -> list[Group]:
 
 
 def _merge(group: Group, head: str) -> list[Group]:
-    """Return the lists that have been merged into one."""
+    """Merge nested lists with the same head; return the lists that were absorbed."""
     flat: list[Node] = []
     merged: list[Group] = []
-    # What is still to be written down, the next last.
+    # The items still to copy; the last one is next.
     waiting = group.items[:0:-1]
     while waiting:
         item = waiting.pop()
-        # A sum needs two operands, and `(+ 1)` is to be refused for what it is.
+        # Keep `(+ 1)` as it is: a sum needs two operands, and the reader must report it.
         least = 3 if head in "+*" else 1
         if isinstance(item, Group) and head_of(item) == head and len(item.items) >= least:
             merged.append(item)
@@ -409,7 +409,7 @@ def _variables(group: Group, head: str) -> list[Group]:
         if not isinstance(listed, Group):
             return False
         own = _untyped(listed)
-        # A variable that hides another of its name: their types may differ.
+        # Only an identical list may hide an outer variable: otherwise the types may differ.
         if own is None or not names.isdisjoint(own):
             return tuple(_texts(listed.items)) in seen
         names.update(own)
@@ -428,7 +428,7 @@ def _variables(group: Group, head: str) -> list[Group]:
 
 
 def _chain(group: Group, head: str, fits: Callable[[Group], bool]) -> list[Group]:
-    """Return a list of three with the lists of its kind that stand last in one another."""
+    """Return a list and the lists of its kind nested in its last place, each of three items."""
     chain = [group] if len(group.items) == 3 else []
     while chain:
         inner = chain[-1].items[2]
@@ -453,7 +453,7 @@ def _untyped(listed: Group) -> list[str] | None:
 
 
 def _typed(words: list[Node]) -> list[Node]:
-    """Write a type behind names that have none, so that they can stand before others."""
+    """Append "- object" to a list whose last names are untyped, so that others can follow."""
     if len(words) >= 3 and isinstance(words[-2], Word) and words[-2].text == "-":
         return words
     if not words:

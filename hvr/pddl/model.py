@@ -1,9 +1,9 @@
-"""The lifted model: what a domain and a problem say, as frozen values.
+"""The lifted model: domains, problems, formulas and effects as immutable values.
 
-Formulas and effects share classes where PDDL shares syntax: an effect is an `Atom` (add), a
-`Not` of an atom (delete), an `And`, a `Forall`, a `When` or a `NumericEffect`; those of durative
-actions are wrapped in a `Timed`. Every expression prints as PDDL with `str`. A `location` says
-where something was read and takes no part in comparison.
+Formulas and effects share classes where PDDL shares syntax. An effect is an `Atom` (add), a
+`Not` of an atom (delete), an `And`, a `Forall`, a `When` or a `NumericEffect`; durative actions
+wrap their effects in `Timed`. `str` prints any expression as PDDL. A `location` records where
+something was read and is ignored by comparisons.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OBJECT = "object"
 
 
 class TypedName(Compact):
-    """A name (or ?variable) with its type; several types mean `(either …)`."""
+    """A name or ?variable with its type; several types mean `(either …)`."""
 
     __slots__ = ("name", "types")
 
@@ -41,7 +41,7 @@ class TypedName(Compact):
 
 
 class Atom(Compact):
-    """A predicate applied to names and ?variables; ground when it has no variable."""
+    """A predicate applied to names and ?variables; ground if it has no variables."""
 
     __slots__ = ("args", "location", "predicate")
 
@@ -61,7 +61,7 @@ class Atom(Compact):
 
 
 class Equal(Value):
-    """Two names or ?variables are the same object."""
+    """The condition that two names or ?variables denote the same object."""
 
     left: str
     right: str
@@ -72,7 +72,7 @@ class Equal(Value):
 
 
 class Compound(Value):
-    """An expression with expressions inside, which may be nested to any depth.
+    """An expression that contains expressions, nested to any depth.
 
     It is printed, compared and hashed without recursion.
     """
@@ -80,7 +80,7 @@ class Compound(Value):
     __slots__ = ()
 
     def pieces(self) -> tuple[object, ...]:
-        """Return its text, with the expressions inside as they are."""
+        """Return the parts of the printed text; inner expressions are left unprinted."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -114,14 +114,14 @@ class Compound(Value):
             elif type(one) is not type(two):
                 return False
             else:
-                # The field alone, or a tuple of several.
+                # A key is one field, or a tuple of several.
                 stack.append((type(one)._key(one), type(one)._key(two)))
         return True
 
     def __hash__(self) -> int:
         known = self.__dict__.get("_hash")
         if known is None:
-            # From the innermost on, so that each finds those of its parts.
+            # Innermost first, so that every hash finds the hashes of its parts cached.
             order: list[Compound] = []
             stack: list[Compound] = [self]
             while stack:
@@ -138,7 +138,7 @@ class Compound(Value):
         return f"<{type(self).__name__} {self}>"
 
     def __getstate__(self) -> dict[str, object]:
-        # Another process hashes texts differently.
+        # Hashes of strings differ between processes.
         return {name: value for name, value in self.__dict__.items() if name != "_hash"}
 
 
@@ -149,7 +149,7 @@ class Not(Compound):
     location: Location | None = None
 
     def __init__(self, operand: Expression, location: Location | None = None) -> None:
-        # Written out: domains have them by the thousand.
+        # Bypasses `Value.__init__`: domains contain thousands of negations.
         fields = self.__dict__
         fields["operand"] = operand
         fields["location"] = location
@@ -159,7 +159,7 @@ class Not(Compound):
 
 
 class And(Compound):
-    """Conjunction; true (as an effect: nothing) without operands."""
+    """Conjunction; without operands it is true, or the empty effect."""
 
     operands: tuple[Expression, ...] = ()
 
@@ -192,7 +192,7 @@ class Imply(Compound):
 
 
 class Forall(Compound):
-    """Universal quantification, of a formula or of an effect; true over an empty type."""
+    """Universal quantification of a formula or an effect; true over an empty type."""
 
     variables: tuple[TypedName, ...]
     body: Expression
@@ -214,7 +214,7 @@ class Exists(Compound):
 
 
 class Comparison(Compound):
-    """A numeric condition; the operator is one of `<`, `<=`, `=`, `>=`, `>`."""
+    """A numeric condition; the operator is `<`, `<=`, `=`, `>=` or `>`."""
 
     operator: str
     left: NumericExpression
@@ -226,7 +226,7 @@ class Comparison(Compound):
 
 
 class Timed(Compound):
-    """A condition, effect or duration constraint of a durative action, with its time."""
+    """A condition, effect or duration constraint of a durative action with its time."""
 
     when: TimeSpecifier
     body: Expression
@@ -236,7 +236,7 @@ class Timed(Compound):
 
 
 class Preference(Compound):
-    """A condition that a plan should fulfil and need not; "" is the name of an unnamed one."""
+    """A soft condition; the name of an unnamed preference is ""."""
 
     name: str
     body: Expression
@@ -247,13 +247,13 @@ class Preference(Compound):
 
 
 class Trajectory(Compound):
-    """A modal operator of PDDL 3 over the states that a plan passes through.
+    """A modal operator of PDDL 3 over the sequence of states of a plan.
 
     Attributes:
         operator: `always`, `sometime`, `at end`, `within`, `at-most-once`, `sometime-after`,
             `sometime-before`, `always-within`, `hold-during` or `hold-after`.
-        times: its numbers, as many as the operator takes.
-        formulas: its one or two conditions.
+        times: The numeric arguments of the operator, possibly none.
+        formulas: The one or two conditions.
     """
 
     operator: str
@@ -304,14 +304,14 @@ class Arithmetic(Compound):
 
 
 class Duration(Value):
-    """The duration of the durative action that it stands in: `?duration`."""
+    """The variable `?duration` of the enclosing durative action."""
 
     def __str__(self) -> str:
         return "?duration"
 
 
 class IsViolated(Value):
-    """In a metric: how many instances of a preference a plan violates."""
+    """The number of violated instances of a preference, in a metric."""
 
     preference: str
 
@@ -323,7 +323,7 @@ class IsViolated(Value):
 
 
 class When(Compound):
-    """A conditional effect; the condition is read in the state before the action."""
+    """A conditional effect; its condition is evaluated in the state before the action."""
 
     condition: Expression
     effect: Expression
@@ -335,8 +335,8 @@ class When(Compound):
 class NumericEffect(Compound):
     """A change of a numeric fluent.
 
-    The operator is `assign`, `increase`, `decrease`, `scale-up` or `scale-down`; the amount is
-    read in the state before the action.
+    The operator is `assign`, `increase`, `decrease`, `scale-up` or `scale-down`. The amount is
+    evaluated in the state before the action.
     """
 
     operator: str
@@ -349,10 +349,10 @@ class NumericEffect(Compound):
 
 
 class ContinuousEffect(NumericEffect):
-    """A change of a numeric fluent for as long as a process or a durative action goes on.
+    """A change of a numeric fluent while a process or a durative action is running.
 
-    The operator is `increase` or `decrease`; the amount is that of a unit of time, the factor of
-    `#t`, and may change itself.
+    The operator is `increase` or `decrease`. The amount is the rate of change, the factor of
+    `#t`, and may itself change over time.
     """
 
     operator: str
@@ -413,7 +413,7 @@ class Function(Value):
 
 
 class ActionSchema(Value):
-    """An action of the domain, with variables; or a process or an event, which look the same.
+    """An action with variables, or a process or event, which have the same form.
 
     The effects of a process are `ContinuousEffect`s, possibly under `And`, `Forall`, `When`.
     """
@@ -429,10 +429,10 @@ class ActionSchema(Value):
 
 
 class DurativeActionSchema(Value):
-    """An action that takes time; its parts are `Timed`, under `And`, `Forall`, `When`.
+    """An action with a duration; its parts are `Timed`, under `And`, `Forall`, `When`.
 
     Attributes:
-        duration: what `?duration` must satisfy: an `And` of `Comparison`s, each possibly `Timed`.
+        duration: Constraints on `?duration`: an `And` of `Comparison`s, each possibly `Timed`.
     """
 
     name: str
@@ -447,7 +447,7 @@ class DurativeActionSchema(Value):
 
 
 class DerivedPredicate(Value):
-    """A rule: `predicate` is true of `parameters` where `body` holds, by least fixpoint."""
+    """A rule: `predicate` holds for `parameters` if `body` does, as a least fixpoint."""
 
     predicate: str
     parameters: tuple[TypedName, ...]
@@ -461,8 +461,8 @@ class DerivedPredicate(Value):
 class Domain(Value):
     """A planning domain.
 
-    `types` maps every declared type to its parents (several for `either`); `object` is implied.
-    The mappings are by name, in the order of the file, and must not be changed.
+    `types` maps every declared type to its parents (several for `either`); `object` is implicit.
+    The mappings are keyed by name, in the order of the file, and must not be modified.
     """
 
     name: str
@@ -479,12 +479,12 @@ class Domain(Value):
     events: Mapping[str, ActionSchema] = MappingProxyType({})
 
     def schema(self, name: str) -> ActionSchema | DurativeActionSchema | None:
-        """Return the action or durative action of a name, or None."""
+        """Return the action or durative action with this name, or None."""
         return self.actions.get(name) or self.durative_actions.get(name)
 
     @cached_property
     def moves(self) -> bool:
-        """Whether anything happens by itself, or continuously (PDDL+)."""
+        """Whether the domain has processes, events or continuous effects (PDDL+)."""
         effects = (action.effect for action in self.durative_actions.values())
         return bool(self.processes or self.events) or any(
             isinstance(part, ContinuousEffect) for effect in effects for part in walk(effect)
@@ -505,29 +505,30 @@ class Domain(Value):
         return result
 
     def is_subtype(self, child: str, parent: str) -> bool:
-        """Say whether `child` is `parent` or lies below it. Unknown types are below `object`."""
+        """Return whether `child` is `parent` or a subtype; unknown types are below `object`."""
         return parent == OBJECT or parent in self._ancestors.get(child, (child,))
 
     def fits(self, types: Iterable[str], wanted: Iterable[str]) -> bool:
-        """Say whether whatever has (either of) `types` also has (one of) `wanted`."""
+        """Return whether every one of `types` is a subtype of one of `wanted`."""
         wanted = tuple(wanted)
         return all(any(self.is_subtype(t, w) for w in wanted) for t in types)
 
     def has_type(self, types: Iterable[str], wanted: Iterable[str]) -> bool:
-        """Say whether an object declared with `types` belongs to one of `wanted`."""
+        """Return whether at least one of `types` is a subtype of one of `wanted`."""
         wanted = tuple(wanted)
         return any(self.is_subtype(t, w) for t in types for w in wanted)
 
     def members(
         self, objects: Mapping[str, tuple[str, ...]], wanted: tuple[str, ...]
     ) -> Mapping[str, object]:
-        """Return those of some objects, given with their types, that belong to one of `wanted`.
+        """Return the objects, given with their types, that belong to one of the `wanted` types.
 
-        They are the keys of a mapping, for their order: where all belong to it, `objects` itself.
+        The result is an ordered set, stored as the keys of a mapping. It is `objects` itself
+        if all of them belong.
         """
         if wanted == (OBJECT,):
             return objects
-        # Objects by the thousand share a few types.
+        # Thousands of objects share a few types.
         known = {types: self.has_type(types, wanted) for types in {*objects.values()}}
         if all(known.values()):
             return objects
@@ -538,7 +539,7 @@ class Domain(Value):
 
 
 class Metric(Value):
-    """What a plan should minimise or maximise."""
+    """The quantity that a plan should minimise or maximise."""
 
     direction: Literal["minimize", "maximize"]
     expression: NumericExpression
@@ -548,11 +549,11 @@ class Metric(Value):
 
 
 TimedEffect: TypeAlias = "Atom | Not | NumericEffect"
-"""What the world does by itself: an atom, its negation or an `assign`."""
+"""An exogenous effect: an atom, a negated atom or an `assign`."""
 
 
 class TimedInitial(Value):
-    """A change that the world makes by itself."""
+    """A timed initial literal or fluent: an exogenous effect at a given time."""
 
     time: Decimal
     effect: TimedEffect
@@ -567,8 +568,8 @@ class TimedInitial(Value):
 class Problem(Value):
     """A planning problem.
 
-    `objects` leaves out the constants of the domain, unless one is given further types here. Those
-    and `init` are kept small where they were read from a text (`hvr.pddl.facts`).
+    `objects` excludes the domain's constants, except those that the problem gives further types.
+    Problems read from text store `objects` and `init` compactly (`hvr.pddl.facts`).
     """
 
     name: str
@@ -586,7 +587,7 @@ class Problem(Value):
 
 
 class GroundAction(Compact):
-    """A step of a plan. `location` says where it was read and takes no part in comparison."""
+    """A step of a plan; its `location` is ignored by comparisons."""
 
     __slots__ = ("args", "location", "name")
 
@@ -609,12 +610,11 @@ class GroundAction(Compact):
 
 
 def is_variable(name: str) -> bool:
-    """Say whether a name is a ?variable."""
     return name.startswith("?")
 
 
 def substitute(expression: Expression, binding: Mapping[str, str]) -> Expression:
-    """Replace free ?variables by the objects that `binding` gives them. Locations are kept."""
+    """Replace free ?variables by the objects in `binding`, keeping locations."""
     return run_trampoline(_substitute(expression, binding))
 
 
@@ -687,7 +687,7 @@ def _substitute_number(
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:
-    """Return the expressions directly inside one, conditions of effects included, in order."""
+    """Return the direct subexpressions in order, including the conditions of effects."""
     match expression:
         case Not(operand):
             return (operand,)
@@ -704,7 +704,7 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """Yield an expression and all that it is made of, in the order of the text."""
+    """Yield an expression and all its subexpressions in the order of the text."""
     stack = [expression]
     while stack:
         item = stack.pop()
@@ -713,9 +713,9 @@ def walk(expression: Expression) -> Iterator[Expression]:
 
 
 def all_free_variables(expression: Expression) -> dict[int, frozenset[str]]:
-    """Return the free ?variables of a condition and of all parts of it, by the parts' `id`."""
+    """Return the free ?variables of every subexpression of a condition, keyed by its `id`."""
     result: dict[int, frozenset[str]] = {}
-    # From the innermost on, so that each part finds those of its own parts.
+    # Innermost first: each expression combines the results of its parts.
     for item in reversed([*walk(expression)]):
         match item:
             case Atom(_, args):
@@ -734,9 +734,10 @@ def all_free_variables(expression: Expression) -> dict[int, frozenset[str]]:
 
 
 def signed_parts(formula: Expression, positive: bool = True) -> Iterator[tuple[Expression, bool]]:
-    """Yield a formula and all that it is made of, like `walk`, each with its sign.
+    """Yield a formula and all its subformulas like `walk`, each with its polarity.
 
-    The sign is False under an odd number of negations; the left of an implication counts as one.
+    The polarity is False under an odd number of negations; the left side of an implication counts
+    as negated.
     """
     stack = [(formula, positive)]
     while stack:
@@ -752,7 +753,7 @@ def signed_parts(formula: Expression, positive: bool = True) -> Iterator[tuple[E
 
 
 def preferences_of(formula: Expression) -> Iterator[Preference]:
-    """Yield the preferences in a formula, from the only places where they may stand."""
+    """Yield the preferences in a formula; they may stand only under and, forall or a time."""
     stack = [formula]
     while stack:
         match stack.pop():
@@ -768,12 +769,12 @@ def preferences_of(formula: Expression) -> Iterator[Preference]:
 
 
 def atoms_of(expression: Expression) -> Iterator[Atom]:
-    """Yield every atom written in an expression, conditions of effects included, in order."""
+    """Yield all atoms of an expression in order, including the conditions of effects."""
     return (item for item in walk(expression) if isinstance(item, Atom))
 
 
 def numbers_of(expression: Expression) -> Iterator[NumericExpression]:
-    """Yield the outermost numeric expressions written in an expression."""
+    """Yield the outermost numeric expressions of an expression."""
     for item in walk(expression):
         if isinstance(item, Comparison):
             yield from (item.left, item.right)
@@ -793,7 +794,7 @@ def functions_of(expression: NumericExpression) -> Iterator[FunctionTerm]:
 
 
 def changes_of(effect: Expression) -> Iterator[Atom | NumericEffect]:
-    """Yield the atoms that an effect may add or delete and its numeric effects."""
+    """Yield the atoms that an effect may add or delete, and its numeric effects."""
     stack = [effect]
     while stack:
         match stack.pop():
@@ -810,11 +811,11 @@ def changes_of(effect: Expression) -> Iterator[Atom | NumericEffect]:
 
 
 def typed_list(names: Iterable[TypedName]) -> str:
-    """Print a typed list; types are left out when all are `object`."""
+    """Print a typed list; types are omitted when all are `object`."""
     names = tuple(names)
     if all(n.types == (OBJECT,) for n in names):
         return " ".join(n.name for n in names)
-    # Names of one type in a row share it, as people write them.
+    # Consecutive names of the same type share it, as people write them.
     parts: list[str] = []
     for index, item in enumerate(names):
         parts.append(item.name)

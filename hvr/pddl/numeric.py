@@ -1,4 +1,4 @@
-"""Exact numbers: compiled numeric expressions and comparisons."""
+"""Exact arithmetic: compiled numeric expressions and comparisons."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import NumberTooLargeError, UndefinedValueError
 
 Rational: TypeAlias = int | Fraction
-"""An exact number; whole ones are integers, which are much faster."""
+"""An exact number; integers are used where possible because they are much faster."""
 
 Values: TypeAlias = tuple[Rational | None, ...]
-"""The values of the numeric fluents by index; None, or beyond the end: no value."""
+"""The values of the numeric fluents by index; None, or an index beyond the end, is undefined."""
 
 Compiled: TypeAlias = Rational | Callable[[Values], Rational]
-"""A number, or how to compute it."""
+"""A constant, or a function that computes the value."""
 
 MAX_DIGITS = 1000
-"""Longer numbers are refused where they are written."""
+"""Maximum number of characters of a number in a text."""
 
 _FEW_DIGITS = 100
 
 _FLAT = 20
-"""Expressions that are nested deeper than this are computed without recursion."""
+"""Nesting depth beyond which expressions are evaluated without recursion."""
 
 _MOST_BITS = 13_000
-"""Some 3900 digits. Exact numbers have no overflow: a (scale-up (f) (f)) doubles the digits at each
-step, so that without a bound some forty steps fill any memory."""
+"""About 3900 digits. Exact numbers never overflow: (scale-up (f) (f)) doubles the digits with every
+step, so forty steps would fill any memory."""
 
 
 def exact(value: Decimal | Fraction) -> Rational:
-    """Return a whole number as an integer, any other as a fraction.
+    """Return an integer for a whole number, otherwise a fraction.
 
     Raises:
-        NumberTooLargeError: the number has too many digits.
+        NumberTooLargeError: The number has too many digits.
     """
     if isinstance(value, Decimal):
         if abs(value.adjusted()) < _FEW_DIGITS:
@@ -56,14 +56,14 @@ def evaluate(compiled: Compiled, values: Values) -> Rational:
     """Return the value of a compiled expression.
 
     Raises:
-        UndefinedValueError: it has none.
-        NumberTooLargeError: it is too large.
+        UndefinedValueError: The expression is undefined.
+        NumberTooLargeError: The value is too large.
     """
     return compiled(values) if callable(compiled) else compiled
 
 
 def fluent(index: int, name: str) -> Callable[[Values], Rational]:
-    """Compile the reading of a numeric fluent; `name` is for the error."""
+    """Compile the reading of a numeric fluent; error messages use `name`."""
 
     def read(values: Values) -> Rational:
         value = values[index] if index < len(values) else None
@@ -75,7 +75,7 @@ def fluent(index: int, name: str) -> Callable[[Values], Rational]:
 
 
 def undefined(name: str) -> Callable[[Values], Rational]:
-    """Compile the reading of something that never has a value."""
+    """Compile the reading of a value that is never defined."""
 
     def read(_: Values) -> Rational:
         raise UndefinedValueError(f"{name} has no value")
@@ -84,14 +84,14 @@ def undefined(name: str) -> Callable[[Values], Rational]:
 
 
 class _Arithmetic:
-    """A compiled `+`, `-`, `*` or `/`, to be called with the values of the numeric fluents."""
+    """A compiled `+`, `-`, `*` or `/`, called with the values of the numeric fluents."""
 
     __slots__ = ("_depth", "_expression", "_operands", "_symbol")
 
     def __init__(self, symbol: str, operands: list[Compiled], expression: object) -> None:
         self._symbol = symbol
         self._operands = operands
-        # Only errors need its text.
+        # Printed only in error messages.
         self._expression = expression
         depths = [operand._depth for operand in operands if isinstance(operand, _Arithmetic)]
         self._depth: int = 1 + max(depths, default=0)
@@ -123,12 +123,12 @@ class _Arithmetic:
 
 
 def arithmetic(symbol: str, operands: list[Compiled], expression: object) -> Compiled:
-    """Compile `+`, `-`, `*` or `/`; the text of `expression` is for errors."""
+    """Compile `+`, `-`, `*` or `/`; error messages show `expression`."""
     compute = _Arithmetic(symbol, operands, expression)
     if any(callable(operand) for operand in operands):
         return compute
-    # Of constants the value is computed here and now. A division by zero is left for later: it
-    # matters only if a step or a condition really reads it.
+    # Constant folding. A division by zero is kept: it matters only if a step or condition reads
+    # it.
     try:
         return compute(())
     except UndefinedValueError:
@@ -136,11 +136,11 @@ def arithmetic(symbol: str, operands: list[Compiled], expression: object) -> Com
 
 
 def calculate(symbol: str, left: Rational, right: Rational, text: str = "") -> Rational:
-    """Return `left symbol right`, for the four signs and for the numeric effects.
+    """Apply an arithmetic operator or a numeric effect to two numbers.
 
     Raises:
-        UndefinedValueError: a division by zero.
-        NumberTooLargeError: the result is too large.
+        UndefinedValueError: The divisor is zero.
+        NumberTooLargeError: The result is too large.
     """
     result: Rational
     match symbol:
@@ -161,7 +161,7 @@ def calculate(symbol: str, left: Rational, right: Rational, text: str = "") -> R
     elif isinstance(result, int):
         size = result.bit_length()
     else:
-        # A function of time, which computes like a number (`hvr.validation.continuous`).
+        # A function of time, which supports arithmetic (`hvr.validation.continuous`).
         return result
     if size > _MOST_BITS:
         raise NumberTooLargeError(f"{text or symbol} gives a number of more than {_MOST_BITS} bits")
@@ -178,14 +178,14 @@ _TESTS: dict[str, Callable[[Rational, Rational], bool]] = {
 
 
 def rounded(value: Rational) -> Fraction:
-    """Return a number as a fraction, to be shown; a constant that is not rational is near it."""
+    """Return a number as a fraction for display; irrational constants are approximated."""
     if isinstance(value, int | Fraction):
         return Fraction(value)
     return value.approximation()
 
 
 def is_assigned_anew(value: Rational | None, before: Rational | None) -> bool:
-    """Say whether a number is written differently; nothing is computed to find out."""
+    """Return whether two numbers are represented differently, without evaluating them."""
     if value is before:
         return False
     plain = isinstance(value, int | Fraction) or value is None
@@ -195,7 +195,7 @@ def is_assigned_anew(value: Rational | None, before: Rational | None) -> bool:
 
 
 class NumericTest:
-    """A compiled comparison, or its negation."""
+    """A compiled comparison or its negation."""
 
     __slots__ = ("left", "positive", "right", "symbol", "tolerance")
 
@@ -209,9 +209,7 @@ class NumericTest:
         self.tolerance = tolerance
 
     def holds(self, values: Values) -> bool:
-        """Say whether it is true of the values; it is not, and neither is its negation, when a
-        side has no value.
-        """
+        """Return whether the test succeeds; with an undefined side it fails, negated or not."""
         try:
             left, right = evaluate(self.left, values), evaluate(self.right, values)
         except UndefinedValueError:
@@ -220,12 +218,12 @@ class NumericTest:
 
     @property
     def constant(self) -> bool:
-        """Whether it does not depend on the values."""
+        """Whether the comparison is independent of the state."""
         return not (callable(self.left) or callable(self.right))
 
 
 def compare(symbol: str, left: Rational, right: Rational, tolerance: Rational = 0) -> bool:
-    """Compare two numbers; a tolerance is forgiven in every comparison, as VAL does."""
+    """Compare two numbers; the tolerance relaxes every comparison, as in VAL."""
     if not tolerance:
         return _TESTS[symbol](left, right)
     match symbol:

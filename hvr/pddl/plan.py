@@ -1,4 +1,4 @@
-"""Plan files: the formats of the planning competitions and of those who write plans by hand."""
+"""Read and print plan files in the notations of the planning competitions and of people."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ Notation: TypeAlias = Literal["pddl", "call", "json"]
 
 
 class PlanText(Value):
-    """What a plan file says.
+    """The contents of a plan file.
 
     Attributes:
-        steps: the steps, in the order of the file; all timed, or none.
-        notation: `pddl` for `(action object …)`, `call` for `action(object, …)`, `json`.
-        warnings: what a lenient reading overlooked.
+        steps: The steps in the order of the file; either all or none are timed.
+        notation: `pddl` for `(action object …)`, `call` for `action(object, …)`, or `json`.
+        warnings: Errors that a lenient reading ignored.
     """
 
     steps: tuple[Step, ...]
@@ -69,29 +69,29 @@ _ITEM = r"""
     | (?P<name>[^\W\d][^\s();:,\[\]{}`"]*+)\((?P<args>(?:[^();]++|;[^\r\n]*+)*+)\)
     | \[\s*(?P<cost>[0-9]+/[0-9]+|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*\]
     """
-"""Compiled when first needed: most plans are read without it."""
+"""Compiled on first use, because most plans take the fast path of `plain_plan`."""
 _ARGUMENT = re.compile(r"[^?,:=\[\]{}\"`\s();]+")
 _COMMENT = re.compile(r";[^\r\n]*")
 _HEADER = re.compile(r"\s*(?:sequentialplan|timetriggeredplan):")
 
 
 def read_plan(source: str | Path, *, file: str | None = None, lenient: bool = False) -> PlanText:
-    """Read a plan in any of the notations that are in use.
+    """Read a plan in any common notation.
 
     A step is `(action object …)` or `action(object, …)`. It may have a number or time before it
     (`0:`, `1.`, `0.003:`) and a cost or duration after it (`[1]`). `;` begins a comment. A text
-    that begins with `[` or `{` is JSON (see `hvr.pddl.plan_json`). A text without any step is
-    the empty plan only when it has nothing but space and comments.
+    that begins with `[` or `{` is JSON (see `hvr.pddl.plan_json`). A text that contains only
+    white space and comments is the empty plan.
 
     Args:
-        source: the text, or the path of a file.
-        file: the name that messages give the text.
-        lenient: Whether to skip, with a warning, what leaves the steps clear: surplus `)`, costs
-            that follow no step, and missing times.
+        source: The text, or the path of a file.
+        file: The name of the text in messages.
+        lenient: Whether to skip, with a warning, errors that leave the steps clear: surplus `)`,
+            costs that follow no step, and missing times.
 
     Raises:
-        DataFileError: the file cannot be read.
-        PddlSyntaxError: anything that is not a plan.
+        DataFileError: The file cannot be read.
+        PddlSyntaxError: The text is not a plan.
     """
     text = SourceText.read(source, file=file, default="<plan>", lenient=lenient)
     if text.text.lstrip()[:1] in ("[", "{") and '"' in text.text:
@@ -105,15 +105,15 @@ def parse_plan(source: str | Path, *, file: str | None = None) -> tuple[GroundAc
     """Read a classical plan: the steps in the order of execution.
 
     Args:
-        source: the text, or the path of a file, in the notations of `read_plan`.
-        file: the name that messages give the text.
+        source: The text, or the path of a file, in one of the notations of `read_plan`.
+        file: The name of the text in messages.
 
     Returns:
-        the steps, without times; each knows its location.
+        The steps with their locations, without times.
 
     Raises:
-        DataFileError: the file cannot be read.
-        PddlSyntaxError: anything that is not a plan, or steps at the same time.
+        DataFileError: The file cannot be read.
+        PddlSyntaxError: The text is not a plan, or two steps have the same time.
     """
     return in_order(read_plan(source, file=file).steps)
 
@@ -122,7 +122,7 @@ def in_order(steps: Iterable[Step]) -> tuple[GroundAction, ...]:
     """Return the steps in the order of their times, without the times.
 
     Raises:
-        PddlSyntaxError: two steps at the same time.
+        PddlSyntaxError: Two steps have the same time.
     """
     timed = [step for step in steps if isinstance(step, TimedAction)]
     if not timed:
@@ -143,8 +143,8 @@ def print_plan(steps: Iterable[Step], cost: float | Decimal | Fraction | None = 
     """Print a plan, with its cost in a comment on the last line.
 
     Args:
-        steps: the steps.
-        cost: the cost of the plan; None when every step costs 1.
+        steps: The steps.
+        cost: The cost of the plan; None if every step costs 1.
     """
     lines = [str(step) for step in steps]
     kind = "unit" if cost is None else "general"
@@ -153,7 +153,7 @@ def print_plan(steps: Iterable[Step], cost: float | Decimal | Fraction | None = 
 
 
 def decimal_text(value: Fraction) -> str:
-    """Print a number exactly: as a decimal where it is one, else as a fraction."""
+    """Print a number exactly: as a decimal if it has a finite one, else as a fraction."""
     if value.denominator == 1:
         return str(value.numerator)
     twos = fives = 0
@@ -172,7 +172,7 @@ def decimal_text(value: Fraction) -> str:
 class _PlanReader:
     def __init__(self, source: SourceText) -> None:
         self.source = source
-        # Some letters outside ASCII change their length when they are lowered.
+        # Lowering some non-ASCII letters changes their length, which would shift offsets.
         self.text = source.text.lower() if source.text.isascii() else source.text
         self.notation: Notation = "pddl"
         self.actions: list[GroundAction] = []
@@ -218,7 +218,6 @@ class _PlanReader:
         return PlanText(self._steps(), self.notation, tuple(self.source.warnings))
 
     def _step(self, step: re.Match[str]) -> None:
-        """Take a step apart."""
         call = step.lastgroup == "args"
         inside = step["args"] if call else step["pddl"]
         start = step.start("args" if call else "pddl")
@@ -243,7 +242,7 @@ class _PlanReader:
             self._fail(step.start(), "an empty step", _STEP)
         if not self.text.isascii():
             names = [name.lower() for name in names]
-        # Names occur in many steps: one string for each is enough.
+        # Share the strings: names occur in many steps.
         names = [self.names.setdefault(name, name) for name in names]
         offset = step.start("name" if call else 0)
         self.offsets.append(offset)
@@ -252,7 +251,7 @@ class _PlanReader:
 
     def _steps(self) -> tuple[Step, ...]:
         if not any(stamp is not None for stamp in self.stamps):
-            # Without times, what stands in brackets is the cost of a step.
+            # Without times, a number in brackets is the cost of a step.
             return tuple(self.actions)
         steps: list[Step] = []
         untimed = 0
@@ -291,7 +290,7 @@ class _PlanReader:
         raise AssertionError(inside)
 
     def _end_of_lpg_step(self, place: int) -> int:
-        """Skip the `)` that LPG-td prints after the duration of a step; return what follows."""
+        """Skip the `)` that LPG-td prints after a duration; return the new offset."""
         if not self.text.startswith(")", place):
             return place
         if not self.lpg:
@@ -300,7 +299,7 @@ class _PlanReader:
         return place + 1
 
     def _skip_surplus(self, place: int, stamp: re.Match[str] | None) -> int:
-        """Skip a surplus `)` in a lenient reading, and refuse anything else."""
+        """Skip a surplus `)` in a lenient reading; raise for anything else."""
         if self.text[place] != ")" or stamp is not None:
             self._refuse(place, stamp)
         self.surplus += 1
@@ -339,23 +338,22 @@ class _PlanReader:
 
 
 # Plain plan ---------------------------------------------------------------------------------------
-# Plans in which nothing can be refused: their steps as mere texts, read quickly and small.
-#
-# A step of a few characters would be an object of ten times their size, with its place as another.
-# Most plans are valid, and of the others one step is talked about: places are looked up then.
+# Fast reading of plans without errors: steps are kept as text, because an object per step takes ten
+# times as much memory, and its location just as much. Most plans are valid, and reports on invalid
+# ones mention a single step, so locations are computed on demand.
 
 _NAME = r"[^?,:=\[\]{}\"`\s();]++"
 PDDL_STEP = rf"\(\s*+(?:{_NAME}\s*+)++\)"
 _PLAIN_CALL = rf"[^\W\d][^?,:=\[\]{{}}\"`\s();]*+\(\s*+(?:{_NAME}\s*+(?:,\s*+{_NAME}\s*+)*+)?+\)"
 _DIGITS = 12
-"""Most digits of a time on either side of its point; others are read the long way."""
+"""Maximum number of digits on either side of a decimal point; longer numbers take the slow path."""
 TIME = rf"[0-9]{{1,{_DIGITS}}}+(?:\.[0-9]{{0,{_DIGITS}}}+)?+"
 _COST = rf"(?:\s*+\[\s*+{TIME}\s*+\])?+"
 
 _STEPS = re.compile(rf"(?:\s*+{PDDL_STEP})*+\s*+")
 _CALLS = rf"(?:\s*+{_PLAIN_CALL})++\s*+"
 _TIMED = rf"(?:\s*+{TIME}\s*+:\s*+{PDDL_STEP}{_COST})++\s*+"
-# Names may have very many digits, which are looked at once each.
+# The lookbehind prevents quadratic time on names with many digits.
 _STAMP = r"(?<![0-9.])([0-9]++)(?:\.([0-9]*+))?+\s*+:"
 _INSIDE = re.compile(r"\(([^()]*)\)")
 _CALLED = r"([^\s()]++\([^()]*)\)"
@@ -365,12 +363,12 @@ _CALL_OR_COMMENT = r";[^\r\n]*+|([^\s();]++\((?:[^();]++|;[^\r\n]*+)*+\))"
 
 
 class PlainPlan(Value):
-    """The steps of a plan as texts.
+    """The steps of a plan as text.
 
     Attributes:
-        steps: for each, the names of the action and its objects, in lower case.
-        read: what reads a single step, counted from 1, with its place.
-        calls: whether they are written `action(object, …)`.
+        steps: The action and objects of each step, in lower case.
+        read: A function that reads the step with a 1-based number, with its location.
+        calls: Whether the steps are written as `action(object, …)`.
     """
 
     steps: list[str]
@@ -379,12 +377,12 @@ class PlainPlan(Value):
 
     @property
     def actions(self) -> Sequence[GroundAction]:
-        """The steps with their places, each read when it is wanted."""
+        """The steps with their locations, each read on access."""
         return _Actions(self.read, len(self.steps))
 
 
 class _Actions(Sequence[GroundAction]):
-    """Steps that are not kept: an object for each would take many times the text."""
+    """A sequence that reads its steps on access, because storing them would take much memory."""
 
     def __init__(self, read: Callable[[int], GroundAction], count: int) -> None:
         self._read = read
@@ -406,14 +404,15 @@ class _Actions(Sequence[GroundAction]):
 
 
 def plain_plan(source: SourceText, epsilon: Fraction) -> PlainPlan | None:
-    """Return the steps of a text in the order of the file, if that is the order of execution.
+    """Return the steps of a text that contains no error, or None if `read_plan` must read it.
 
-    None unless the text is nothing but steps of one notation, space and comments, so that nothing
-    in it can be refused: steps in parentheses, with or without times; calls; a JSON list of texts.
+    The text may contain only steps of one notation, white space and comments: steps in
+    parentheses, with or without times; calls; or a JSON list of strings. The order in the file
+    must be the order of execution.
 
     Args:
-        source: the text.
-        epsilon: times have to be further apart than this.
+        source: The text.
+        epsilon: The distance that consecutive times must exceed.
     """
     text = source.text
     if "\0" in text:
@@ -432,7 +431,7 @@ def plain_plan(source: SourceText, epsilon: Fraction) -> PlainPlan | None:
 
 
 def _is_timed(text: str, epsilon: Fraction) -> bool:
-    """Say whether all steps have times before them that rise by more than epsilon."""
+    """Return whether all steps have times, each more than epsilon after the previous one."""
     if re.fullmatch(_TIMED, text) is None:
         return False
     least, before = int(epsilon * 10**_DIGITS), -(10 ** (3 * _DIGITS))
@@ -445,7 +444,7 @@ def _is_timed(text: str, epsilon: Fraction) -> bool:
 
 
 def _reader(source: SourceText, expression: str) -> Callable[[int], GroundAction]:
-    """Return a reader of single steps of a text, by an expression with a step as its group 1."""
+    """Return a reader of single steps; group 1 of `expression` matches a step."""
     text = source.text
     left = _step_starts(expression, text)
     starts = array("q")
@@ -467,13 +466,13 @@ def _step_starts(expression: str, text: str) -> Iterator[int]:
 
 
 def _json_plan(source: SourceText) -> PlainPlan | None:
-    """Read a JSON list of texts, each a step in parentheses."""
+    """Read a JSON list of strings, each a step in parentheses."""
     from hvr.base.texts import parse_json
 
     try:
         texts = parse_json(source.text)
     except ValueError:
-        # Whoever reads it in full says what is wrong.
+        # `read_plan` will report the error.
         return None
     if not isinstance(texts, list) or not texts:
         return None
@@ -498,9 +497,8 @@ def _places(text: str) -> Iterator[int]:
 
 
 # Timed texts --------------------------------------------------------------------------------------
-# Plans of timed steps in which nothing can be refused: each step is read when it is wanted.
-#
-# An object for each step, with its times and its place, would take twenty times its text.
+# Fast reading of timed plans without errors: each step is parsed on access, because objects with
+# times and locations would take twenty times as much memory as the text.
 
 _TIMED_STEP = re.compile(
     rf"\s*+(?P<start>{TIME})\s*+:\s*+(?P<step>{PDDL_STEP})(?:\s*+\[\s*+(?P<length>{TIME})\s*+\])?+\s*+"
@@ -509,7 +507,7 @@ _MOST_KNOWN = 2000
 
 
 def lazy_timed_plan(source: SourceText) -> LazyTimedPlan | None:
-    """Return the steps of a text that is nothing but steps with times, space and comments."""
+    """Return the steps of a text that contains only timed steps, white space and comments."""
     text = source.text
     if not text.isascii() or "\0" in text:
         return None
@@ -528,24 +526,24 @@ def lazy_timed_plan(source: SourceText) -> LazyTimedPlan | None:
 
 
 class LazyTimedPlan(Sequence[TimedAction]):
-    """The steps of a plan, in the order of the file.
+    """The steps of a plan in the order of the file, read on access.
 
-    Those that are iterated over have no place in the text, one that is asked for by its index has.
+    Steps accessed by index have a location; iteration omits it.
 
     Args:
-        source: where they come from.
-        text: its text in lower case, without comments.
-        starts: where each step begins.
+        source: The text they come from.
+        text: The same text in lower case, with comments blanked.
+        starts: The offset of each step.
     """
 
     def __init__(self, source: SourceText, text: str, starts: array[int]) -> None:
         self._source = source
         self._text = text
         self._starts = starts
-        # Steps and times come again and again.
+        # Steps and times repeat.
         self._actions: dict[str, GroundAction] = {}
         self._numbers: dict[str, Fraction] = {}
-        # Few steps are read once: a plan is gone through several times.
+        # Short plans are kept in full, because callers iterate several times.
         self._all: list[TimedAction] | None = None
 
     def __len__(self) -> int:

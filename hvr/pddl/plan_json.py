@@ -1,4 +1,4 @@
-"""Plans as JSON, with the position of each value in its text."""
+"""Read and write plans as JSON, with the location of each value."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from hvr.pddl.plan import PlanText, Step, TimedAction, in_order, read_plan
 from hvr.pddl.reader import SourceText
 
 # Json places --------------------------------------------------------------------------------------
-# JSON values that know where they stand in their text.
+# JSON values that record their locations.
 
 _DEEPEST = 12
-"""How many levels of lists and objects know their places; what is deeper is not taken apart."""
+"""Number of nesting levels with locations; deeper values are parsed without them."""
 _GAP = re.compile(r"[\s,:]*")
 _DECODER = JSONDecoder()
 
 
 class LocatedObject(dict[str, Any]):
-    """An object of a JSON text; `location` is that of its brace."""
+    """A JSON object with the location of its opening brace."""
 
     __slots__ = ("location",)
 
@@ -34,7 +34,7 @@ class LocatedObject(dict[str, Any]):
 
 
 class LocatedText(str):
-    """A string of a JSON text; `location` is that of its quotation mark."""
+    """A JSON string with the location of its opening quotation mark."""
 
     __slots__ = ("location",)
 
@@ -42,14 +42,14 @@ class LocatedText(str):
 
 
 def parse_located_json(source: SourceText, holders: frozenset[str]) -> Any:
-    """Return the value of a JSON text, with `LocatedObject` and `LocatedText` for dict and str.
+    """Parse a JSON text, with `LocatedObject` and `LocatedText` for dict and str.
 
     Args:
-        source: a text that is known to be JSON, in which no object has a name twice.
-        holders: the names of those members of objects in which places are wanted.
+        source: Valid JSON text without duplicate keys.
+        holders: The keys whose values need locations.
 
     Raises:
-        RecursionError: it is nested too deeply.
+        RecursionError: The text is nested too deeply.
     """
     return _read(source, _skip(source.text, 0), holders, _DEEPEST)
 
@@ -60,10 +60,10 @@ def _read(source: SourceText, offset: int, holders: frozenset[str], levels: int)
         return [_read(source, place, holders, levels - 1) for place in _items(text, offset)]
     if text[offset] == "{":
         value, _ = _DECODER.raw_decode(text, offset)
-        # The same few names in every step, each a string of its own until here.
+        # Share the keys, which repeat in every step.
         members = LocatedObject(zip(map(intern, value), value.values(), strict=True))
         if levels and not holders.isdisjoint(value):
-            # Names and values take turns.
+            # Keys and values alternate.
             for name, place in zip(value, islice(_items(text, offset), 1, None, 2), strict=True):
                 if name in holders:
                     members[name] = _read(source, place, holders, levels - 1)
@@ -78,7 +78,7 @@ def _read(source: SourceText, offset: int, holders: frozenset[str], levels: int)
 
 
 def item_locations(text: str) -> Iterator[int]:
-    """Yield where the items of the list begin that a JSON text is."""
+    """Yield the offset of each item of a JSON text that is a list."""
     return _items(text, _skip(text, 0))
 
 
@@ -96,11 +96,10 @@ def _skip(text: str, place: int) -> int:
 
 
 # Plan json ----------------------------------------------------------------------------------------
-# Plans as JSON.
 
 _PLANS = ("plan", "steps", "actions", "sas_plan")
 _WRAPPINGS = ("result", "output")
-"""Around a plan; planning.domains gives the planner's output beside the plan, too."""
+"""Keys around a plan; planning.domains returns the planner's output beside the plan as well."""
 _HELD = (*_PLANS, *_WRAPPINGS)
 _HOLDERS = frozenset((*_HELD, "blocks"))
 _MOST_WRAPPINGS = 4
@@ -110,7 +109,7 @@ _NO_STEPS = frozenset(
         "problem state"
     ).split()
 )
-"""Members of an object with a plan that may have facts in them, which look like steps."""
+"""Keys beside a plan whose values may be facts, which look like steps."""
 _STEP_LINE = re.compile(
     r"^[ \t]*(?:[0-9.]+[ \t]*:[ \t]*)?"
     r"(?:\([^()?:\n]+\)|[^\W\d][^\s():]*\([^()?:\n]*\))[ \t]*(?:\[[^\n]*)?$",
@@ -123,31 +122,38 @@ _NAME = re.compile(r"[^?,:=\[\]{}\"`\s();]+")
 
 
 def plan_to_json(actions: Iterable[GroundAction]) -> list[dict[str, Any]]:
-    """Return a plan as JSON values: a list of `{"action": name, "args": [name, …]}`."""
+    """Return a plan as a list of `{"action": name, "args": [name, …]}`."""
     return [{"action": a.name, "args": list(a.args)} for a in actions]
 
 
 def plan_from_json(data: object) -> tuple[GroundAction, ...]:
-    """Read a classical plan: what `steps_from_json` reads, in the order of execution.
+    """Read a classical plan like `steps_from_json`, in the order of execution.
 
     Raises:
-        PddlSyntaxError: the value is not a plan, or has steps at the same time.
+        PddlSyntaxError: The value is not a plan, or two steps have the same time.
     """
     return in_order(steps_from_json(data))
 
 
 def steps_from_json(data: object) -> tuple[Step, ...]:
-    """Read what `plan_to_json` gives, and the other forms in which programs give plans.
+    """Read the output of `plan_to_json`, and other common JSON forms of plans.
 
-    A plan is a list of steps, or an object with such a list, or with the text of a plan file, as
-    `plan`, `steps`, `actions`, `sas_plan`, or in `result` or `output` (as planning.domains
-    answers), or a saved plan of macro actions with their blocks. A step is an object with `action`
-    or `name`, and `args`, `arguments`, `parameters` or `objects`; or a text, such as "(pick-up a)";
-    or a list of names. An object may have a `time`, `start` or `start_time`, and then a `duration`;
-    a text has them as plan files do.
+    Forms of a plan:
+
+    - a list of steps;
+    - an object with such a list, or the text of a plan file, under `plan`, `steps`, `actions` or
+      `sas_plan`, possibly inside `result` or `output` (as planning.domains answers);
+    - a saved plan of macro actions with their blocks.
+
+    Forms of a step:
+
+    - an object with `action` or `name`, and `args`, `arguments`, `parameters` or `objects`; with a
+      `time`, `start` or `start_time` it may also have a `duration`;
+    - a string such as "(pick-up a)", with times as in plan files;
+    - a list of names.
 
     Raises:
-        PddlSyntaxError: the value is not a plan.
+        PddlSyntaxError: The value is not a plan.
     """
     if isinstance(data, dict) and isinstance(data.get("blocks"), list):
         blocks = [block.get("actions") for block in data["blocks"] if isinstance(block, dict)]
@@ -177,7 +183,7 @@ def steps_from_json(data: object) -> tuple[Step, ...]:
     for number, item in enumerate(data, 1):
         step = _step_from_json(number, item)
         action = step.action if isinstance(step, TimedAction) else step
-        # Names occur in many steps: one string for each is enough.
+        # Share the strings: names occur in many steps.
         name, *args = [names.setdefault(text, text) for text in (action.name, *action.args)]
         action = GroundAction(name, tuple(args), _place_of(item))
         if isinstance(step, TimedAction):
@@ -192,7 +198,7 @@ def steps_from_json(data: object) -> tuple[Step, ...]:
 
 
 def _refuse_steps_beside(holder: dict[str, Any], name: str, plan: object) -> None:
-    """Refuse an object with steps beside its plan."""
+    """Raise if an object has different steps beside its plan."""
     for key, value in holder.items():
         if key == name or key in _NO_STEPS or not _has_steps(value, _MOST_WRAPPINGS):
             continue
@@ -205,7 +211,7 @@ def _refuse_steps_beside(holder: dict[str, Any], name: str, plan: object) -> Non
 
 
 def _has_steps(value: object, levels: int) -> bool:
-    """Return whether there is anything in a value that looks like a step."""
+    """Return whether a value contains anything that looks like a step."""
     if isinstance(value, str):
         return _STEP_LINE.search(value) is not None
     if not levels or not isinstance(value, list | dict):
@@ -224,10 +230,10 @@ def _placed(step: Step, place: Location | None) -> Step:
 
 
 def read_json_plan(source: SourceText) -> PlanText:
-    """Read the text of a JSON plan.
+    """Read a plan from JSON text.
 
     Raises:
-        PddlSyntaxError: the text is not JSON, or the value is not a plan.
+        PddlSyntaxError: The text is not JSON, or the value is not a plan.
     """
     import json
 
@@ -240,7 +246,7 @@ def read_json_plan(source: SourceText) -> PlanText:
     except ValueError as error:
         source.syntax_error(0, f"this JSON cannot be used: {error}", expected="a JSON plan")
     try:
-        # Not beside the value without places: each is many times the size of the text.
+        # The value without locations is not kept: each is many times the size of the text.
         data = parse_located_json(source, _HOLDERS)
     except RecursionError:
         data = parse_json(source.text)
@@ -268,7 +274,7 @@ def _step_from_json(number: int, item: object) -> Step:
         if isinstance(action, TimedAction):
             raise PddlSyntaxError(f"step {number} of the JSON plan has two times")
         return TimedAction(action, start, duration)
-    # Without a time, a duration is no more than a note, as in plan files.
+    # Without a time, a duration is only a note, as in plan files.
     item = {key: value for key, value in item.items() if key != "duration"}
     text = item.get("name")
     if isinstance(text, str) and text.strip().startswith("("):
@@ -278,7 +284,7 @@ def _step_from_json(number: int, item: object) -> Step:
             raise PddlSyntaxError(
                 f"step {number} of the JSON plan has {(more or 'action')!r} beside a whole step"
             )
-        return _step_from_text(number, text)  # planning.domains explains it with the action
+        return _step_from_text(number, text)  # planning.domains puts an explanation under "action".
     if len(item) == 1 and isinstance(item.get("action"), str) and "(" in item["action"]:
         return _step_from_text(number, item["action"])
     named = [key for key in ("action", "name") if key in item]

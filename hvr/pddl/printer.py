@@ -1,4 +1,4 @@
-"""The model to text. Parsing what is printed gives an equal value."""
+"""Print the model as PDDL text; parsing the text gives an equal value."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ def print_problem(problem: Problem) -> str:
 
 
 def print_formula(formula: Expression, *, indent: int = 0) -> str:
-    """Print a formula or effect, over several lines where it is long."""
+    """Print a formula or effect, over several lines if it is long."""
     return "\n".join(_layout(formula, indent))
 
 
 def _section(keyword: str, names: Iterable[TypedName]) -> list[str]:
-    """Print a typed list, one type a line."""
+    """Print a typed list with one line per type."""
     rows: list[list[TypedName]] = []
     for item in names:
         if rows and rows[-1][0].types == item.types:
@@ -107,7 +107,7 @@ def _section(keyword: str, names: Iterable[TypedName]) -> list[str]:
 
 def _action(action: ActionSchema, keyword: str = ":action") -> list[str]:
     lines = [f"  ({keyword} {action.name}", f"    :parameters ({typed_list(action.parameters)})"]
-    # VAL passes over an action without one.
+    # Printed even if empty, because VAL ignores actions without a precondition.
     lines += _field("    :precondition", action.precondition, 6)
     lines += _field("    :effect", action.effect, 6)
     lines[-1] += ")"
@@ -134,9 +134,9 @@ def _field(keyword: str, expression: Expression, indent: int) -> list[str]:
 
 
 def _layout(expression: Expression, indent: int) -> list[str]:
-    """Print an expression over several lines, nested lists further to the right.
+    """Print an expression over several lines, with nested lists indented.
 
-    What is nested so deeply that no room is left is one line. So this recurses some 40 times.
+    Expressions without room are printed on one line, which limits the recursion to about 40 levels.
     """
     text = str(expression)
     pad = " " * indent

@@ -1,4 +1,4 @@
-"""Parse problems, goals and constraints; the entry points for parsing PDDL text."""
+"""Parse problems, goals and constraints; the public functions for parsing PDDL text."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ _UNCERTAIN = {
     "unknown": "facts that are not known, (unknown …),",
     "probabilistic": "probabilistic initial states (PPDDL)",
 }
-"""What contingent, conformant and probabilistic problems have in :init."""
+"""Constructs in :init of contingent, conformant and probabilistic problems."""
 
 
 class ProblemParser(ListReader):
-    """Reads one problem of a domain.
+    """A parser of one problem of a domain.
 
     Attributes:
-        known: the sections that it reads.
-        needed: those of them that must be there.
+        known: The sections that it accepts.
+        needed: The sections that are required.
     """
 
     known: tuple[str, ...] = _PROBLEM_SECTIONS
@@ -87,7 +87,7 @@ class ProblemParser(ListReader):
                 message = f"the problem has a second {keyword.text}"
                 self.written_again(keyword, message, by_name[keyword.text], group)
             by_name.setdefault(keyword.text, group)
-        # From here on the large sections are held by `by_name` alone, and dropped when read.
+        # From here, only `by_name` holds the large sections, and they are freed after reading.
         sections.clear()
         for needed in self.needed:
             if needed not in by_name:
@@ -161,7 +161,7 @@ class ProblemParser(ListReader):
             own = constants.get(item.name)
             types = item.types
             if own is not None:
-                # Some competition problems name the constants again.
+                # Some competition problems repeat the constants.
                 message = f"{item.name!r} is already a constant of the domain"
                 self.source.warn(word.offset, message)
                 types = tuple(dict.fromkeys((*own, *types)))
@@ -171,7 +171,7 @@ class ProblemParser(ListReader):
 
 
 class _InitReader:
-    """Reads :init: facts, values of functions, and what becomes true at a time."""
+    """A reader of :init: facts, function values and timed initial literals."""
 
     def __init__(self, reader: ExpressionReader) -> None:
         self.reader = reader
@@ -186,14 +186,14 @@ class _InitReader:
         self._of_type: dict[tuple[str, ...], Collection[str]] = {}
 
     def read(self, group: Group) -> GroundAtoms:
-        """Read the section; it is used up."""
+        """Read the section, freeing its nodes on the way."""
         reader = self.reader
         reader.context = ":init"
         false: dict[Atom, Node] = {}
         nodes = group.used_up()
         next(nodes)
         for text, offset, node in nodes:
-            # Facts take the place of what they are read from: there may be very many.
+            # Converting facts one by one saves memory: there may be very many.
             if text[:1] == "(" and (self._plain(text[1:-1]) or self._plain_number(text)):
                 continue
             found = node or node_of(text, offset)
@@ -223,7 +223,7 @@ class _InitReader:
         return true
 
     def _unknown_function(self, item: Group) -> Word | None:
-        """Return the name of an undeclared function that a fact sets to a number."""
+        """Return the name of an undeclared function to which a fact assigns a number."""
         if len(item.items) != 3 or not isinstance(left := item.items[1], Group) or not left.items:
             return None
         word = left.items[0]
@@ -233,7 +233,7 @@ class _InitReader:
         return word
 
     def _overlook_unknown(self) -> None:
-        """Warn of values that nothing can read, unless they seem meant for another function."""
+        """Warn about values of undeclared functions; raise if the name may be a typo."""
         if not self._unknown:
             return
         functions = self.reader.domain.functions
@@ -245,7 +245,7 @@ class _InitReader:
             self.reader.source.warn(word.offset, message)
 
     def _plain(self, text: str) -> bool:
-        """Read a fact that has nothing wrong with it, quickly; say whether that was possible."""
+        """Read a well-formed fact; return False if it is not well-formed."""
         name, *args = text.split() or ("",)
         fitting = self._fitting.get(name)
         if fitting is None:
@@ -259,13 +259,13 @@ class _InitReader:
         for arg, members in zip(args, fitting, strict=True):
             if arg not in members:
                 return False
-        # Names occur in many facts: one string for each is enough.
+        # Share the strings: names occur in many facts.
         names = self._names
         self.true[name].append(tuple([names.setdefault(arg, arg) for arg in args]))
         return True
 
     def _plain_number(self, text: str) -> bool:
-        """Read the value of a function that has nothing wrong with it, quickly; say if it could."""
+        """Read a well-formed function value; return False if it is not well-formed."""
         match = _VALUE.fullmatch(text)
         if match is None:
             return False
@@ -367,12 +367,9 @@ def _metric(reader: ExpressionReader, group: Group) -> Metric:
 
 
 # Parser -------------------------------------------------------------------------------------------
-# Domains, problems and goals from text.
-#
-# Strict: what is undeclared, of the wrong arity or type, defined twice or left over is an error
-# with its place; a lenient reading overlooks with a warning what leaves the meaning clear. What
-# hvr cannot execute (processes, events, continuous effects, object fluents) is an
-# UnsupportedPddlError.
+# In a strict reading, anything undeclared, of the wrong arity or type, defined twice or left over
+# is an error with a location. A lenient reading accepts errors that leave the meaning clear, with
+# a warning. PDDL features that hvr lacks raise an UnsupportedPddlError.
 
 
 def parse_domain(
@@ -385,15 +382,15 @@ def parse_domain(
     """Parse a domain.
 
     Args:
-        source: the text, or the path of a file.
-        file: the name that messages give the text.
-        lenient: whether to overlook what leaves the meaning clear, such as a second declaration.
-        warnings: what was overlooked is added to this list.
+        source: The text, or the path of a file.
+        file: The name of the text in messages.
+        lenient: Whether to accept errors that leave the meaning clear, such as repetitions.
+        warnings: A list to which warnings are appended.
 
     Raises:
-        DataFileError: the file cannot be read.
-        PddlSyntaxError, PddlSemanticError: the text is not a domain; the message says where.
-        UnsupportedPddlError: the domain uses a part of PDDL that is not supported.
+        DataFileError: The file cannot be read.
+        PddlSyntaxError, PddlSemanticError: The text is not a domain; the message says where.
+        UnsupportedPddlError: The domain uses an unsupported feature of PDDL.
     """
     text = SourceText.read(source, file=file, default="<domain>", lenient=lenient)
     domain = DomainParser(text).parse()
@@ -410,12 +407,12 @@ def parse_problem(
     lenient: bool = False,
     warnings: list[Diagnostic] | None = None,
 ) -> Problem:
-    """Parse a problem of a domain. The arguments are those of `parse_domain`.
+    """Parse a problem of a domain; the options are described in `parse_domain`.
 
     Raises:
-        DataFileError: the file cannot be read.
-        PddlSyntaxError, PddlSemanticError: the text is not a problem of this domain.
-        UnsupportedPddlError: the problem uses a part of PDDL that is not supported.
+        DataFileError: The file cannot be read.
+        PddlSyntaxError, PddlSemanticError: The text is not a problem of this domain.
+        UnsupportedPddlError: The problem uses an unsupported feature of PDDL.
     """
     text = SourceText.read(source, file=file, default="<problem>", lenient=lenient)
     problem = ProblemParser(text, domain).parse()
@@ -430,14 +427,14 @@ def parse_formula(
     """Parse a single formula, such as the goal of a task.
 
     Args:
-        text: the formula.
-        domain: the domain; its constants may be named.
-        objects: the other objects that may be named.
-        file: the name that messages give the text.
+        text: The formula.
+        domain: The domain; the formula may mention its constants.
+        objects: Other objects that the formula may mention.
+        file: The name of the text in messages.
 
     Raises:
-        PddlSyntaxError, PddlSemanticError: the text is not one formula over these names.
-        UnsupportedPddlError: the formula uses a part of PDDL that is not supported.
+        PddlSyntaxError, PddlSemanticError: The text is not a formula over these names.
+        UnsupportedPddlError: The formula uses an unsupported feature of PDDL.
     """
     reader, node = _single(text, domain, objects, file or "<formula>")
     return reader.formula(node, {})
@@ -446,11 +443,11 @@ def parse_formula(
 def parse_constraint(
     text: str, domain: Domain, objects: Iterable[TypedName] = (), *, file: str | None = None
 ) -> Formula:
-    """Parse a single trajectory constraint. The arguments are those of `parse_formula`.
+    """Parse a single trajectory constraint; the arguments are described in `parse_formula`.
 
     Raises:
-        PddlSyntaxError, PddlSemanticError: the text is not one constraint over these names.
-        UnsupportedPddlError: the constraint uses a part of PDDL that is not supported.
+        PddlSyntaxError, PddlSemanticError: The text is not a constraint over these names.
+        UnsupportedPddlError: The constraint uses an unsupported feature of PDDL.
     """
     reader, node = _single(text, domain, objects, file or "<constraint>")
     return reader.constraints(node, {})
@@ -459,7 +456,7 @@ def parse_constraint(
 def _single(
     text: str, domain: Domain, objects: Iterable[TypedName], file: str
 ) -> tuple[ExpressionReader, Node]:
-    """Return the only node of a text, with a reader for it."""
+    """Return the only node of a text and a reader for it."""
     source = SourceText.read(text, file=file, default=file)
     nodes = read_nodes(source)
     known = {o.name: o.types for o in (*domain.constants, *objects)}

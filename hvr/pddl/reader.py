@@ -1,4 +1,4 @@
-"""PDDL text to tokens, and tokens to nested lists, without recursion."""
+"""Turn PDDL text into tokens, and tokens into nested lists, without recursion."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from hvr.pddl.diagnostics import (
 )
 
 # Lexer --------------------------------------------------------------------------------------------
-# Text to tokens. A token keeps its offset; `SourceText` turns offsets into locations.
+# Tokens keep their offsets; `SourceText` turns offsets into locations.
 
 _FLAT_LIST = r"\([^();]*+\)"
 _NESTED_LIST = rf"\((?:[^();]++|\((?:[^();]++|\((?:[^();]++|{_FLAT_LIST})*+\))*+\))*+\)"
-# A list that is nested at most four deep, most of any file, is one token.
+# A list nested at most four deep, as most lists are, is a single token.
 _TOKEN = re.compile(rf";[^\r\n]*|{_NESTED_LIST}|[()]|[^\s();]+")
 _SMALL_TOKEN = re.compile(r";[^\r\n]*|[()]|[^\s();]+")
 _WORD = re.compile(r"\S+")
 _MOST_WARNINGS = 100
 _LINE = 500
-"""Diagnostics keep at most so many characters of a line on either side of the fault."""
+"""Number of characters of a line that diagnostics keep on either side of the error."""
 _MANY = 1_000_000
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _INSIDE_WORD = r"(?<=[^\s();\0])\0+(?=[^\s();\0])"
@@ -49,19 +49,19 @@ _new_tuple = tuple.__new__
 
 
 class SourceText:
-    """A text with a name, and the only maker of errors about it.
+    """A named text that creates all diagnostics about it.
 
     Args:
-        text: the text itself.
-        file: the name that messages give it.
-        lenient: whether what can be overlooked is a warning; otherwise it is an error.
+        text: The text.
+        file: The name of the text in messages.
+        lenient: Whether harmless errors become warnings.
 
     Attributes:
-        warnings: what was overlooked.
+        warnings: The errors and slips ignored so far.
 
     Raises:
-        PddlSyntaxError: The text has a NUL character and the reading is strict, or one is inside
-            a word.
+        PddlSyntaxError: The text has a NUL character, and the reading is strict or the character
+            is inside a word.
     """
 
     __slots__ = ("_digit_noted", "_starts", "file", "lenient", "text", "warnings")
@@ -85,11 +85,11 @@ class SourceText:
         default: str = "<text>",
         lenient: bool = False,
     ) -> SourceText:
-        """Wrap a text, or read a file (UTF-8, UTF-16 with a byte order mark, else Latin-1).
+        """Wrap a text or read a file (UTF-8, UTF-16 with a byte order mark, else Latin-1).
 
         Raises:
-            DataFileError: the file cannot be read.
-            PddlSyntaxError: the content is not text.
+            DataFileError: The file cannot be read.
+            PddlSyntaxError: The content is not text.
         """
         if isinstance(source, str):
             return cls(source.removeprefix("\ufeff"), file or default, lenient=lenient)
@@ -97,7 +97,7 @@ class SourceText:
         return cls(decode(read_bytes(source), name), name, lenient=lenient)
 
     def _replace_nuls(self) -> None:
-        """Put spaces in the place of NUL characters, unless they would take a word apart."""
+        """Replace NUL characters by spaces; raise for one inside a word."""
         message = "a NUL character: this is not a PDDL text"
         expected = "a text file"
         if (inside := re.search(_INSIDE_WORD, self.text)) is not None:
@@ -107,11 +107,10 @@ class SourceText:
         self.text = self.text.replace("\0", " ")
 
     def folded(self) -> str:
-        """Return the text as it is compared: PDDL does not tell upper from lower case."""
+        """Return the text in lower case, because PDDL is case-insensitive."""
         return self.text.lower()
 
     def location(self, offset: int) -> Location:
-        """Return the location of a character offset."""
         starts = self._starts
         if starts is None:
             starts = self._starts = _line_starts(self.text)
@@ -119,9 +118,9 @@ class SourceText:
         return _new_tuple(Location, (self.file, line, offset - starts[line - 1] + 1))
 
     def line_at(self, offset: int) -> tuple[str, int]:
-        """Return the line that an offset lies in, without its end, and the column there.
+        """Return the line at an offset, without its end, and the column in it.
 
-        Of a line of more than _LINE characters that is what is around the offset.
+        Lines longer than _LINE characters are cut to the surroundings of the offset.
         """
         text = self.text
         first = max(0, offset - _LINE)
@@ -164,7 +163,7 @@ class SourceText:
         context: str = "",
         error: type[PddlTextSyntaxError | PddlTextSemanticError] = PddlTextSemanticError,
     ) -> None:
-        """Raise an error, or note a warning when the reading is lenient."""
+        """Raise an error, or add a warning if the reading is lenient."""
         if self.lenient:
             self._keep(offset, message, expected, found, suggestion, context)
         else:
@@ -173,11 +172,11 @@ class SourceText:
             ) from None
 
     def warn(self, offset: int, message: str, *, expected: str = "", suggestion: str = "") -> None:
-        """Note a slip that leaves the meaning clear, whether the reading is lenient or not."""
+        """Add a warning about a slip that leaves the meaning clear, even in a strict reading."""
         self._keep(offset, message, expected, "", suggestion, "")
 
     def note_digit(self, offset: int, name: str) -> None:
-        """Note the first name of a text that begins with a digit."""
+        """Warn about the first name of a text that begins with a digit."""
         if not self._digit_noted:
             self._digit_noted = True
             message = f"the name {name!r} begins with a digit, which PDDL does not allow"
@@ -186,7 +185,7 @@ class SourceText:
     def _keep(
         self, offset: int, message: str, expected: str, found: str, suggestion: str, context: str
     ) -> None:
-        """Note a warning, unless there are very many: then note that there are more."""
+        """Add a warning; beyond the limit, add only that there are more."""
         if len(self.warnings) > _MOST_WARNINGS:
             return
         if len(self.warnings) == _MOST_WARNINGS:
@@ -197,7 +196,7 @@ class SourceText:
         )
 
     def unsupported(self, offset: int, feature: str, *, context: str = "") -> NoReturn:
-        """Raise the error for a part of PDDL that is not supported; `feature` is a plural."""
+        """Raise the error for an unsupported PDDL feature; `feature` is a plural noun."""
         raise UnsupportedPddlError(
             self._diagnostic(offset, f"{feature} are not supported", "", "", "", context)
         )
@@ -220,7 +219,7 @@ class SourceText:
 
 
 class Word:
-    """A token that is not a parenthesis, in lower case."""
+    """A token other than a parenthesis, in lower case."""
 
     __slots__ = ("offset", "text")
 
@@ -233,12 +232,12 @@ class Word:
 
 
 def tokens(source: SourceText) -> Iterator[tuple[str, int]]:
-    """Yield the tokens of a text, folded, with their offsets; comments are left out.
+    """Yield the tokens of a text in lower case with their offsets, skipping comments.
 
-    A token is "(", ")", a word, or a whole list without comments that is nested a few deep.
+    A token is "(", ")", a word, or a whole list without comments nested at most four deep.
     """
     text = source.folded()
-    # Folding all at once is faster; some letters outside ASCII change their length by it.
+    # Lowering the whole text is faster, but changes the length of some non-ASCII letters.
     if len(text) != len(source.text):
         for match in _SMALL_TOKEN.finditer(source.text):
             if (token := match.group())[0] != ";":
@@ -250,35 +249,34 @@ def tokens(source: SourceText) -> Iterator[tuple[str, int]]:
 
 
 def inner_tokens(text: str, offset: int) -> Iterator[tuple[str, int]]:
-    """Yield the tokens of a folded text without comments that begins at an offset."""
+    """Yield the tokens of a lower-case text without comments, which begins at an offset."""
     for match in _TOKEN.finditer(text):
         yield match.group(), offset + match.start()
 
 
 def _line_starts(text: str) -> array[int]:
     if "\r" in text or len(text) > _MANY:
-        # Not a list: a text may have a line for each of its characters.
+        # Saves memory for texts with very many lines.
         return array("q", chain((0,), (match.end() for match in _LINE_END.finditer(text))))
     ends = accumulate(map(len, text.split("\n")))
     return array("q", chain((0,), map(add, ends, count(1))))
 
 
 def words(text: str, offset: int) -> list[Word]:
-    """Split the text of a list that has no list in it, without its parentheses."""
+    """Return the words of a flat list, given without its parentheses."""
     return [Word(match.group(), offset + match.start()) for match in _WORD.finditer(text)]
 
 
 def first_word(text: str, offset: int) -> Word | None:
-    """Return the first of the `words` of a text, None if it has none."""
     match = _WORD.search(text)
     return Word(match.group(), offset + match.start()) if match else None
 
 
 def decode(data: bytes, file: str) -> str:
-    """Return the text of a file of PDDL, which may be older than UTF-8.
+    """Decode a PDDL file, which may be older than UTF-8.
 
     Raises:
-        PddlSyntaxError: it is UTF-16 by its byte order mark, and is not.
+        PddlSyntaxError: The byte order mark says UTF-16, but the content is not.
     """
     for bom, encoding in _BOMS:
         if data.startswith(bom):
@@ -295,29 +293,29 @@ def decode(data: bytes, file: str) -> str:
 
 
 # Reader -------------------------------------------------------------------------------------------
-# Tokens to nested lists, without recursion, so that no file is too deep to refuse politely.
+# Nested lists are built without recursion, so that deep files get a proper error message.
 
 MAX_NESTING = 12_000
-"""Deeper nesting is refused."""
+"""Maximum nesting depth."""
 
 _FLAT = 150
-"""What is nested deeper is first written as flat as possible: it is quicker then."""
+"""Nesting depth beyond which lists are flattened first, for speed."""
 
 MAX_SURPLUS = 100
-"""A text with more surplus `)` is refused: its structure cannot be told."""
+"""Maximum number of surplus `)`; with more, the structure of the text is unclear."""
 
 _FIRST_WORD = re.compile(r"\s*+([^\s()]++)")
 
 
 class Group:
-    """A parenthesised list; `offset` is that of its opening parenthesis.
-
-    A list is split, and its items become objects with a place, when they are first asked for.
+    """A parenthesised list, split into items on first access.
 
     Attributes:
+        offset: The offset of the opening parenthesis.
         text: The text between the parentheses; None if it contains lists.
-        inside: The text between the parentheses if it contains lists and is not split yet.
-        tokens: The items of a list with neither, until `items` is read; deep lists are groups.
+        inside: The text between the parentheses, if it contains lists and is not yet split.
+        tokens: The items before `items` is read, if both `text` and `inside` are None. Deep lists
+            are groups.
         places: The offset of each token.
     """
 
@@ -333,7 +331,7 @@ class Group:
         self.inside = inside
 
     def __getattr__(self, name: str) -> list[Word | Group]:
-        # Reached only while `items` has not been set.
+        # Called only while `items` is not set.
         if name != "items":
             raise AttributeError(name)
         if self.text is not None:
@@ -351,9 +349,9 @@ class Group:
         return self.items
 
     def raw(self) -> Iterator[tuple[str, int, Node | None]]:
-        """Yield the items, those that are not objects yet as a token and its offset.
+        """Yield the items: an object, or a token that is not an object yet and its offset.
 
-        Lists have `(` and `)` around them.
+        A token of a list includes its parentheses.
         """
         if self.inside is not None:
             for token, place in inner_tokens(self.inside, self.offset + 1):
@@ -366,10 +364,7 @@ class Group:
                 yield "", node.offset, node
 
     def used_up(self) -> Iterator[tuple[str, int, Node | None]]:
-        """Yield the items like `raw`; drop each.
-
-        Nothing else may be asked of the group afterwards.
-        """
+        """Yield the items like `raw` and free each; the group must not be used afterwards."""
         if self.inside is not None:
             yield from self.raw()
             return
@@ -392,7 +387,7 @@ Node = Word | Group
 
 
 def node_of(token: str, offset: int) -> Node:
-    """Return a token, which may be a whole list, as an object."""
+    """Convert a token, which may be a whole list, to an object."""
     if token[0] != "(":
         return Word(token, offset)
     inside = token[1:-1]
@@ -400,13 +395,13 @@ def node_of(token: str, offset: int) -> Node:
 
 
 def read_nodes(source: SourceText) -> list[Node]:
-    """Read the word or list that a text consists of, and what follows it.
+    """Read the list or word at the beginning of a text, and the sections after it.
 
-    Reading ends where anything but sections follows: what it begins with is the last node. A strict
-    reading ends at late sections, too; a lenient one skips surplus `)` with a warning.
+    Reading stops at anything but a section; the last node is then its first token. A strict reading
+    also stops at sections after the end; a lenient one skips surplus `)` with a warning.
 
     Raises:
-        PddlSyntaxError: unbalanced parentheses, or nesting deeper than MAX_NESTING.
+        PddlSyntaxError: Parentheses are unbalanced or nested deeper than MAX_NESTING.
     """
     lenient = source.lenient
     surplus = 0
@@ -459,7 +454,7 @@ def read_nodes(source: SourceText) -> list[Node]:
 
 
 def _overlook_surplus(source: SourceText, offset: int, count: int, *, begun: bool) -> None:
-    """Refuse a `)` that closes nothing, or warn of it in a lenient reading."""
+    """Reject a `)` that closes nothing; a lenient reading warns instead."""
     message = "a ')' too many"
     if not begun:
         source.syntax_error(offset, message, expected="'('", found="')'")
@@ -469,9 +464,9 @@ def _overlook_surplus(source: SourceText, offset: int, count: int, *, begun: boo
 
 
 def _check_depth(source: SourceText) -> None:
-    """Raise for nesting beyond MAX_NESTING and for deep lists that are not closed.
+    """Raise for lists that are nested too deep or never closed.
 
-    An object for each open list would take many times the text.
+    This runs before the nested objects are built, which need far more memory than the text.
     """
     opened = array("q")
     for token, offset in tokens(source):
@@ -490,8 +485,8 @@ def _check_depth(source: SourceText) -> None:
 
 
 def _unclosed(source: SourceText, stack: list[Group]) -> NoReturn:
-    # A section inside a section means that the outer one was not closed: say so, since the end
-    # of the text is far from the place to mend.
+    # A section inside a section means that the outer one was not closed: report this place, because
+    # the end of the text is far from the error.
     queue = [stack[0]]
     for outer in queue:
         for inner in outer.items:
@@ -520,7 +515,7 @@ def _never_closed(source: SourceText, offset: int, head: str) -> NoReturn:
 
 
 def same_words(one: Group, two: Group) -> bool:
-    """Return whether two lists have the same words, in the same lists."""
+    """Return whether two lists have the same words and structure."""
     waiting: list[tuple[Node, Node]] = [(one, two)]
     while waiting:
         left, right = waiting.pop()
@@ -535,7 +530,7 @@ def same_words(one: Group, two: Group) -> bool:
 
 
 def first_of(group: Group) -> Node | None:
-    """Return what a list begins with, None if it is empty. Nothing else of it is split."""
+    """Return the first item of a list, or None, without splitting the rest."""
     if group.text is not None:
         return first_word(group.text, group.offset + 1)
     if group.inside is not None:
@@ -549,7 +544,7 @@ def first_of(group: Group) -> Node | None:
 
 
 def head_of(group: Group) -> str:
-    """Return the word that a list begins with, or nothing."""
+    """Return the first word of a list, or ""."""
     if (text := group.text or group.inside) is not None:
         match = _FIRST_WORD.match(text)
         return match[1] if match else ""

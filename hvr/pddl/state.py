@@ -1,4 +1,4 @@
-"""States as bit sets with numbers, and the ground conditions and operators over them."""
+"""States as bit sets with numbers, and ground conditions and operators over them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 # Conditions ---------------------------------------------------------------------------------------
-# Ground conditions and operators over states: bit sets, with numbers beside them.
+# Ground conditions and operators over bit sets and numeric values.
 
 _FLAT = 20
-"""Conditions that are nested deeper than this are tested without recursion."""
+"""Nesting depth beyond which conditions are tested without recursion."""
 
 NumericChange = tuple[str, int, Compiled]
-"""An effect on a numeric fluent: its operator, the index of the fluent, the amount."""
+"""A numeric effect: its operator, the index of the fluent, and the amount."""
 
 
 class Disjunction:
-    """A disjunction: of positive bits, negative bits and conditions.
+    """A disjunction of positive literals, negative literals and conditions.
 
-    Literals are kept in the two masks, so that the usual clause, of literals only, is tested by
-    two operations however long it is.
+    Literals are stored as two masks, so that a clause of literals only, the usual case, is tested
+    by two operations whatever its length.
     """
 
     __slots__ = ("depth", "negative", "parts", "positive")
@@ -41,19 +41,19 @@ class Disjunction:
         self.depth: int = 1 + max([c.depth for part in parts for c in part.clauses], default=0)
 
     def holds(self, bits: int, values: Values = ()) -> bool:
-        """Say whether any part is true in a state."""
+        """Return whether any part is true in a state."""
         if bits & self.positive or self.negative & ~bits:
             return True
         if self.depth > _FLAT:
             return run_trampoline(self._steps(bits, values))
-        # No generator: most disjunctions have few such parts, and all is asked very often.
+        # A loop is faster than `any` here: this runs very often on few parts.
         for part in self.parts:  # noqa: SIM110
             if part.holds(bits, values):
                 return True
         return False
 
     def _steps(self, bits: int, values: Values) -> Steps[bool]:
-        """Do what `holds` does, without recursion."""
+        """Do the same as `holds` without recursion."""
         if bits & self.positive or self.negative & ~bits:
             return True
         for part in self.parts:
@@ -68,10 +68,10 @@ class Disjunction:
 
 
 class Conjunction:
-    """A conjunction: bits that must be set, bits that must not, disjunctions and comparisons.
+    """A conjunction of positive literals, negative literals, disjunctions and comparisons.
 
-    Conditions are kept nested and never brought into normal form, which may be exponentially
-    larger; only planning needs that (`hvr.planning.search.ground.disjuncts`).
+    Conditions stay nested: their normal form may be exponentially larger. Only planning needs it
+    (`hvr.planning.search.ground.disjuncts`).
     """
 
     __slots__ = ("clauses", "negative", "positive", "tests")
@@ -90,11 +90,10 @@ class Conjunction:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing that has to hold."""
         return not (self.positive or self.negative or self.clauses or self.tests)
 
     def holds(self, bits: int, values: Values = ()) -> bool:
-        """Say whether the condition is true in a state."""
+        """Return whether the condition is true in a state."""
         if bits & self.positive != self.positive or bits & self.negative:
             return False
         for clause in self.clauses:
@@ -103,7 +102,7 @@ class Conjunction:
         return not self.tests or all(test.holds(values) for test in self.tests)
 
     def holds_without_clauses(self, bits: int, values: Values) -> bool:
-        """Say whether the condition is true but for its disjunctions."""
+        """Return whether the condition is true if its disjunctions are ignored."""
         if bits & self.positive != self.positive or bits & self.negative:
             return False
         return all(test.holds(values) for test in self.tests)
@@ -117,7 +116,7 @@ class Conjunction:
             stack += [part for clause in reversed(item.clauses) for part in reversed(clause.parts)]
 
     def mentioned(self) -> int:
-        """Return all bits that the condition reads."""
+        """Return the mask of all atoms that the condition reads."""
         mask = 0
         for part in self.parts():
             mask |= part.positive | part.negative
@@ -131,7 +130,7 @@ FALSE = Conjunction(clauses=(Disjunction(0, 0, ()),))
 
 
 def conjunction(parts: Iterable[Conjunction]) -> Conjunction:
-    """Return the conjunction; TRUE and FALSE are these very objects where that is known."""
+    """Return the conjunction; if it is decided, the constant TRUE or FALSE itself."""
     positive = negative = 0
     clauses: list[Disjunction] = []
     tests: list[NumericTest] = []
@@ -150,7 +149,7 @@ def conjunction(parts: Iterable[Conjunction]) -> Conjunction:
 
 
 def disjunction(parts: Iterable[Conjunction]) -> Conjunction:
-    """Return the disjunction; TRUE and FALSE are these very objects where that is known."""
+    """Return the disjunction; if it is decided, the constant TRUE or FALSE itself."""
     positive = negative = 0
     rest: list[Conjunction] = []
     for part in parts:
@@ -159,7 +158,7 @@ def disjunction(parts: Iterable[Conjunction]) -> Conjunction:
         if part is FALSE:
             continue
         if part.clauses or part.tests:
-            # A disjunction inside a disjunction is dissolved in it.
+            # Flatten a disjunction inside a disjunction.
             alone = len(part.clauses) == 1 and not (part.positive or part.negative or part.tests)
             if alone:
                 clause = part.clauses[0]
@@ -174,10 +173,10 @@ def disjunction(parts: Iterable[Conjunction]) -> Conjunction:
             negative |= part.negative
         else:
             rest.append(part)
-    # "p or not p"
+    # p or not p
     if positive & negative:
         return TRUE
-    # A single part needs no clause around it, and a single literal is tested by the masks.
+    # A single part needs no clause around it; a single literal is tested by the masks.
     if not rest:
         if not (positive or negative):
             return FALSE
@@ -191,7 +190,7 @@ def disjunction(parts: Iterable[Conjunction]) -> Conjunction:
 
 
 def set_bits(mask: int) -> Iterator[int]:
-    """Yield the positions of the set bits, lowest first."""
+    """Yield the positions of the set bits in ascending order."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
@@ -199,16 +198,16 @@ def set_bits(mask: int) -> Iterator[int]:
 
 
 class Operator:
-    """A ground action, or the start or end of a durative one, compiled.
+    """A compiled ground action, or one end of a durative action.
 
     Attributes:
-        action: the action it was made from.
-        precondition: when it is applicable.
-        add: bits that it sets, whatever the state.
-        delete: bits that it clears first.
-        conditional: further (condition, add, delete); conditions are read before the action.
-        numeric: (condition, change) of each numeric effect.
-        preferences: the preferences in the precondition; each may be violated.
+        action: The action it was compiled from.
+        precondition: The condition for applying it.
+        add: The atoms it adds unconditionally.
+        delete: The atoms it deletes unconditionally, before adding.
+        conditional: Triples (condition, add, delete); conditions are evaluated before the action.
+        numeric: Pairs (condition, change) of the numeric effects.
+        preferences: The preferences in the precondition, which may be violated.
     """
 
     __slots__ = (
@@ -240,7 +239,7 @@ class Operator:
         self.add = add
         self.delete = delete
         self.keep = ~delete
-        # Copies of the parts of the precondition: steps are tested by the million.
+        # Cached parts of the precondition: steps are tested by the million.
         self.positive = precondition.positive
         self.negative = precondition.negative
         self.plain = not (precondition.clauses or precondition.tests)
@@ -249,11 +248,10 @@ class Operator:
         self.preferences = preferences
 
     def applicable(self, bits: int, values: Values = ()) -> bool:
-        """Say whether the precondition holds in a state."""
         return self.precondition.holds(bits, values)
 
     def apply(self, bits: int, values: Values = ()) -> int:
-        """Return the bits after the action. An atom both deleted and added is true."""
+        """Return the bits after the action; an atom both deleted and added is true."""
         if not self.conditional:
             return bits & self.keep | self.add
         add, delete = self.add, self.delete
@@ -264,11 +262,11 @@ class Operator:
         return bits & ~delete | add
 
     def apply_numbers(self, bits: int, values: Values) -> Values:
-        """Return the numbers after the action; all amounts are read before it.
+        """Return the numbers after the action; amounts are evaluated before it.
 
         Raises:
-            UndefinedValueError: an amount, or a fluent to be changed relatively, has no value.
-            NumberTooLargeError: a number grows too large.
+            UndefinedValueError: An amount, or a fluent to be changed relatively, is undefined.
+            NumberTooLargeError: A number grows too large.
         """
         if not self.numeric:
             return values
@@ -277,16 +275,16 @@ class Operator:
 
 
 def change_numbers(changes: Iterable[NumericChange], before: Values, values: Values) -> Values:
-    """Return `values` after some changes whose amounts are read in `before`.
+    """Return `values` after some changes whose amounts are evaluated in `before`.
 
     Raises:
-        InconsistentEffectError: a fluent is changed twice, and not by increases and decreases.
-        UndefinedValueError: an amount, or a fluent to be changed relatively, has no value.
-        NumberTooLargeError: a number grows too large.
+        InconsistentEffectError: A fluent is changed twice by effects that do not commute.
+        UndefinedValueError: An amount, or a fluent to be changed relatively, is undefined.
+        NumberTooLargeError: A number grows too large.
     """
-    # PDDL 2.1 (Fox & Long 2003): increases and decreases of one fluent commute and are summed
-    # up, so that they are applied to what the ones before them made. Any other pair of changes
-    # depends on its order, which actions do not have.
+    # PDDL 2.1 (Fox & Long 2003): increases and decreases of a fluent commute, so each is applied
+    # to the result of the previous one. Any other pair of changes depends on an order, which
+    # simultaneous effects do not have.
     after = list(values)
     changed: dict[int, bool] = {}
     for symbol, index, amount in changes:
@@ -307,12 +305,12 @@ def change_numbers(changes: Iterable[NumericChange], before: Values, values: Val
 
 
 def is_satisfiable(condition: Conjunction, true: int, false: int) -> bool:
-    """Say whether a condition can hold; comparisons of numbers always can.
+    """Return whether a condition is satisfiable; numeric comparisons count as satisfiable.
 
     Args:
-        condition: the condition.
-        true: bits of the fluents that may be true.
-        false: bits of those that may be false.
+        condition: The condition.
+        true: The mask of atoms that may be true.
+        false: The mask of atoms that may be false.
     """
     return run_trampoline(_may_hold(condition, true, false))
 
@@ -332,17 +330,17 @@ def _may_hold(condition: Conjunction, true: int, false: int) -> Steps[bool]:
 
 
 # State --------------------------------------------------------------------------------------------
-# States: which fluents are true, as bits of one integer, and the values of the numeric ones.
+# A state is an integer whose bits are the true fluents, and the values of the numeric fluents.
 
 
 class State:
-    """An immutable state of a task. States of one task compare and hash by value.
+    """An immutable state; states of the same task compare and hash by value.
 
     Args:
-        task: the task.
-        bits: the true fluents.
-        values: the values of the numeric fluents.
-        closed: whether `bits` has the derived atoms; otherwise they are derived when first read.
+        task: The task.
+        bits: The mask of the true fluents.
+        values: The values of the numeric fluents.
+        closed: Whether `bits` includes the derived atoms; if not, they are derived on access.
     """
 
     __slots__ = ("_bits", "_closed", "task", "values")
@@ -360,18 +358,18 @@ class State:
 
     @property
     def bits(self) -> int:
-        """The true fluents, derived ones included."""
+        """The mask of the true fluents, including derived atoms."""
         if not self._closed:
             object.__setattr__(self, "_bits", self.task.close(self._bits, self.values))
             object.__setattr__(self, "_closed", True)
         return self._bits
 
     def bits_for_steps(self) -> int:
-        """Return the true fluents, of the derived ones those that steps may read."""
+        """Return the true fluents, limited to derived atoms that action preconditions read."""
         return self._bits if self._closed else self.task.close_for_steps(self._bits, self.values)
 
     def atoms(self, *, static: bool = False) -> frozenset[Atom]:
-        """Return the true fluent atoms, and the static facts too when `static` is set."""
+        """Return the true fluent atoms, with the static facts if `static` is set."""
         fluents = frozenset(self.task.atoms_in(self.bits))
         return fluents.union(self.task.static_facts.atoms()) if static else fluents
 
@@ -381,7 +379,7 @@ class State:
         return {self.task.term(i): rounded(v) for i, v in known if v is not None}
 
     def holds(self, formula: Expression) -> bool:
-        """Say whether a formula without free variables is true here."""
+        """Return whether a formula without free variables is true in this state."""
         return self.task.condition(formula).holds(self.bits, self.values)
 
     def __contains__(self, atom: Atom) -> bool:
@@ -407,9 +405,9 @@ class State:
 
 
 def holds(state: State, formula: Expression) -> bool:
-    """Say whether a formula without free variables is true in a state.
+    """Return whether a formula without free variables is true in a state.
 
     Raises:
-        PddlSemanticError: the formula has a free variable.
+        PddlSemanticError: The formula has a free variable.
     """
     return state.holds(formula)

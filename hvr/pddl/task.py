@@ -1,9 +1,9 @@
-"""A domain with a problem, compiled on demand.
+"""A domain and a problem, grounded and compiled on demand.
 
 Predicates that no action changes are static: their atoms are looked up, never stored. Every
-other atom gets a bit when it is first met, so a task costs what its initial state, its plans
-and its goal mention, not what could be grounded. Numeric functions are treated alike: those
-that nothing changes are constants, the others get an index.
+other atom gets a bit when it is first used. The size of a task therefore depends on the atoms in
+its initial state, plans and goal, not on the number of possible atoms. Numeric functions work the
+same way: those that never change are constants, the others get an index.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _CACHE_BYTES = 64_000_000
 
 
 class MisfitKind(StrEnum):
-    """Why an action cannot be an action of a task at all."""
+    """The reason why an action does not belong to a task."""
 
     UNKNOWN_ACTION = "unknown action"
     UNKNOWN_OBJECT = "unknown object"
@@ -73,7 +73,11 @@ class MisfitKind(StrEnum):
 
 
 class Misfit(Value):
-    """How an action fails to fit a task; `suggestion` is the nearest known name or ""."""
+    """An explanation why an action does not belong to a task.
+
+    Attributes:
+        suggestion: The nearest known name, or "".
+    """
 
     kind: MisfitKind
     message: str
@@ -81,15 +85,15 @@ class Misfit(Value):
 
 
 class Task:
-    """A domain and a problem of it, with the ground operators made so far.
+    """A domain and a problem, with the operators grounded so far.
 
-    A task grows as it is used and is not to be shared between threads.
+    A task caches what it compiles and is not thread-safe.
 
     Args:
-        domain: the domain.
-        problem: the problem; it must be of this domain, as `parse_problem` makes sure.
-        instance_limit: how many quantifier instances one action or formula may have.
-        tolerance: how far numeric conditions may be missed; VAL forgives 0.0001.
+        domain: The domain.
+        problem: A problem of this domain, as `parse_problem` ensures.
+        instance_limit: The maximal number of quantifier instances in one action or formula.
+        tolerance: The accepted error in numeric comparisons; VAL uses 0.0001.
     """
 
     def __init__(
@@ -117,7 +121,7 @@ class Task:
         self.static_facts = Facts(problem.init, lambda name: name not in changing)
         self.derived_bits = 0
         self._predicate_bits: dict[str, int] = {}
-        # By predicate: a key of both for each atom would be one object more.
+        # Keyed by predicate first: a combined key would cost one more object per atom.
         self._index: dict[str, dict[Row, int]] = {}
         self._predicates: list[str] = []
         self._rows: list[Row] = []
@@ -126,7 +130,7 @@ class Task:
         self._members: dict[tuple[str, ...], Mapping[str, object]] = {}
         self._near: dict[tuple[str, bool], str] = {}
         self._templates: dict[str, Template | None] = {}
-        # Of `hvr.pddl.durative`, which a task without durative actions never loads.
+        # Filled by `hvr.pddl.durative`, which is imported only for durative actions.
         self.durative_templates: dict[str, DurativeTemplate] = {}
         self._operators: dict[GroundAction, Operator] = {}
         self._conditions: dict[Expression, Conjunction] = {}
@@ -139,14 +143,14 @@ class Task:
 
             self._axioms = Axioms(self)
         begin = rows_of(problem.init)
-        # Sorted: the same input gives the same bits in every process.
+        # Sorted, so that every process assigns the same bits to the same input.
         names = sorted(changing.intersection(begin))
         self.initial = self._state({name: sorted(begin[name]) for name in names}, values)
 
     def _initial_values(self) -> Values:
-        """Give the numeric fluents their index and return their values, in its order."""
+        """Assign indices to the numeric fluents and return their initial values in that order."""
         values: list[Rational] = []
-        # One object for each number: there may be very many fluents, of a few values.
+        # Share equal numbers: there may be many fluents with few distinct values.
         known: dict[Decimal, Rational] = {}
         for term, number in self.problem.numeric_init.items():
             if term.function in self.fluent_functions:
@@ -156,7 +160,7 @@ class Task:
                 values.append(known[number])
         total = TOTAL_COST.function in self.fluent_functions
         if total and TOTAL_COST not in self._number_index:
-            # The competitions' files always begin at 0; some that people write leave it out.
+            # Competition problems start at 0; handwritten ones sometimes omit it.
             self.number_index(TOTAL_COST)
             values.append(0)
         return tuple(values)
@@ -164,15 +168,15 @@ class Task:
     # Atoms, numbers and objects -------------------------------------------------------------
 
     def is_static(self, predicate: str) -> bool:
-        """Say whether no action changes a predicate."""
+        """Return whether no action changes a predicate."""
         return predicate not in self.fluent_predicates
 
     def index(self, atom: Atom) -> int:
-        """Return the bit number of a fluent atom."""
+        """Return the bit index of a fluent atom."""
         return self.index_of(atom.predicate, atom.args)
 
     def index_of(self, predicate: str, args: tuple[str, ...]) -> int:
-        """Return the bit number of the fluent atom of a predicate and arguments."""
+        """Return the bit index of a fluent atom, assigning one on first use."""
         known = self._index.get(predicate)
         if known is None:
             known = self._index[predicate] = {}
@@ -182,7 +186,7 @@ class Task:
             self._predicates.append(predicate)
             self._rows.append(args)
             if self.derived_predicates:
-                # Only the rules ask for the bits of a predicate (`bits_of`).
+                # Only rules for derived predicates need `bits_of`.
                 bit = 1 << index
                 self._predicate_bits[predicate] = self._predicate_bits.get(predicate, 0) | bit
                 if predicate in self.derived_predicates:
@@ -190,12 +194,12 @@ class Task:
         return index
 
     def fluent(self, index: int) -> Atom:
-        """Return the atom of a bit number."""
+        """Return the atom with a bit index."""
         return Atom(self._predicates[index], self._rows[index])
 
     def atoms_in(self, bits: int) -> Iterator[Atom]:
         """Yield the atoms of the set bits."""
-        # By way of text: testing bit after bit of a long integer copies it each time.
+        # Via text, because shifting a long integer once per bit copies it every time.
         text = f"{bits:b}"[::-1]
         index = text.find("1")
         while index >= 0:
@@ -203,11 +207,11 @@ class Task:
             index = text.find("1", index + 1)
 
     def bits_of(self, predicate: str) -> int:
-        """Return the bits of all atoms of a predicate met so far, in a task with derived ones."""
+        """Return the mask of a predicate's known atoms; 0 in tasks without derived predicates."""
         return self._predicate_bits.get(predicate, 0)
 
     def number_index(self, term: FunctionTerm) -> int:
-        """Return the index of a ground numeric fluent."""
+        """Return the index of a ground numeric fluent, assigning one on first use."""
         index = self._number_index.get(term)
         if index is None:
             index = self._number_index[term] = len(self._terms)
@@ -215,11 +219,11 @@ class Task:
         return index
 
     def term(self, index: int) -> FunctionTerm:
-        """Return the numeric fluent of an index."""
+        """Return the numeric fluent with an index."""
         return self._terms[index]
 
     def number(self, term: FunctionTerm, values: Values) -> Rational | None:
-        """Return the present value of a ground function term, None if it has none."""
+        """Return the current value of a ground function term, or None if it is undefined."""
         if term.function not in self.fluent_functions:
             constant = self.problem.numeric_init.get(term)
             return None if constant is None else numeric.exact(constant)
@@ -227,15 +231,15 @@ class Task:
         return values[index] if index < len(values) else None
 
     def state(self, atoms: Iterable[Atom], values: Values = ()) -> State:
-        """Return the state in which exactly these fluents are true.
+        """Return the state in which exactly these fluent atoms are true.
 
-        Static and derived atoms are skipped; the derived ones follow from the others.
+        Static and derived atoms are ignored; derived atoms are computed from the others.
         """
         return self._state(rows_of(atoms), values)
 
     def _state(self, atoms: Mapping[str, Iterable[Row]], values: Values) -> State:
-        # In place: setting bit after bit of an integer copies it each time, which is quadratic in
-        # the thousands of atoms of a large initial state.
+        # Set bits in a bytearray: setting them one by one in an integer copies it every time, which
+        # is quadratic in the size of the initial state.
         data = bytearray(len(self._rows) // 8 + 1)
         for predicate, rows in atoms.items():
             if predicate in self.derived_predicates or predicate not in self.fluent_predicates:
@@ -249,9 +253,9 @@ class Task:
         return State(self, bits, values, closed=self._axioms is None)
 
     def state_with(self, atoms: Iterable[Atom], numbers: Mapping[FunctionTerm, Fraction]) -> State:
-        """Return the state in which exactly these fluents are true and numbers have these values.
+        """Return the state with exactly these fluent atoms and numeric values.
 
-        As `State.atoms` and `State.numbers` give them, also those of a state of another task.
+        The arguments may come from `State.atoms` and `State.numbers` of another task's state.
         """
         known = {
             self.number_index(term): numeric.exact(number)
@@ -262,15 +266,15 @@ class Task:
         return self.state(atoms, tuple([known.get(index) for index in range(size)]))
 
     def close(self, bits: int, values: Values = ()) -> int:
-        """Return the bits with exactly those derived atoms that follow from the others."""
+        """Return the bits with the derived atoms recomputed from the others."""
         return bits if self._axioms is None else self._axioms.close(bits, values)
 
     def close_for_steps(self, bits: int, values: Values = ()) -> int:
-        """Return the bits like `close`, with those derived atoms only that actions may read."""
+        """Return the bits like `close`, limited to derived atoms that action preconditions read."""
         return bits if self._axioms is None else self._axioms.close_for_steps(bits, values)
 
     def members(self, types: tuple[str, ...]) -> Mapping[str, object]:
-        """Return the objects of (either of) some types, as the keys of a mapping."""
+        """Return the objects that have one of the types, as the keys of a mapping."""
         objects = self._members.get(types)
         if objects is None:
             objects = self._members[types] = self.domain.members(self.objects, types)
@@ -279,7 +283,7 @@ class Task:
     # Actions --------------------------------------------------------------------------------
 
     def misfit(self, action: GroundAction) -> Misfit | None:
-        """Say how an action fails to fit (unknown names, arity, types), or None if it fits."""
+        """Explain why an action does not belong to the task; None if it does."""
         schema = self.domain.schema(action.name)
         if schema is None:
             names = [*self.domain.actions, *self.domain.durative_actions]
@@ -306,7 +310,7 @@ class Task:
         return None
 
     def _nearest(self, name: str, known: Iterable[str]) -> str:
-        # A plan may have the same slip in every step, and looking for it takes long.
+        # Cached: a plan may repeat the same typo in every step, and the search is slow.
         key = name, known is self.objects
         if key not in self._near:
             if len(self._near) > 1000:
@@ -315,12 +319,12 @@ class Task:
         return self._near[key]
 
     def ground(self, action: GroundAction) -> Operator:
-        """Compile an action, unless that was done before.
+        """Return the compiled operator of an action.
 
         Raises:
-            UnknownObjectError: an argument is no object of the problem.
-            PddlSemanticError: the action is unknown, or has the wrong number or types of arguments.
-            GroundingLimitError: its quantifiers have too many instances.
+            UnknownObjectError: An argument is not an object of the problem.
+            PddlSemanticError: The action is unknown, or the number or types of arguments are wrong.
+            GroundingLimitError: The action's quantifiers have too many instances.
         """
         compiled = self.try_ground(action)
         if isinstance(compiled, Operator):
@@ -335,7 +339,7 @@ class Task:
         """Compile an action like `ground`, but return a misfit instead of raising.
 
         Raises:
-            GroundingLimitError: its quantifiers have too many instances.
+            GroundingLimitError: The action's quantifiers have too many instances.
         """
         operator = self._operators.get(action)
         if operator is not None:
@@ -348,7 +352,7 @@ class Task:
             return Misfit(MisfitKind.DURATIVE, f"{action.name!r} is a durative action")
         if action.name not in self._templates:
             self._templates[action.name] = template_of(self, schema)
-        # The quick ways first; most actions of most domains are conjunctions of literals.
+        # Try the fast paths first: most actions are conjunctions of literals.
         template = self._templates[action.name]
         operator = None
         if template is not None:
@@ -359,20 +363,20 @@ class Task:
             operator = self.operator(
                 action, binding_of(schema, action), schema.precondition, schema.effect
             )
-        # A mask is as long as the state, so large tasks keep fewer operators.
+        # A mask is as long as the state, so large tasks cache fewer operators.
         if len(self._operators) * (len(self._rows) // 2 + 256) > _CACHE_BYTES:
             self._operators.clear()
         self._operators[action] = operator
         return operator
 
     def precondition(self, action: GroundAction) -> Conjunction:
-        """Compile the precondition of an action that fits, without its effects.
+        """Compile the precondition of an action that belongs to the task, without its effects.
 
-        Effects under conditions can be hundreds: most actions that are only asked whether they
-        are applicable need none of them.
+        An action may have hundreds of conditional effects, which are not needed to test whether
+        it is applicable.
 
         Raises:
-            GroundingLimitError: its quantifiers have too many instances.
+            GroundingLimitError: The precondition's quantifiers have too many instances.
         """
         operator = self._operators.get(action)
         if operator is not None:
@@ -390,7 +394,7 @@ class Task:
         precondition: Expression,
         effect: Expression,
     ) -> Operator:
-        """Compile a precondition and an effect into an operator; nothing is cached."""
+        """Compile a precondition and an effect into an operator, without caching it."""
         compiler = Compiler(self)
         condition = compiler.condition(precondition, binding)
         effects = Effects()
@@ -415,7 +419,7 @@ class Task:
         action: GroundAction,
         duration: Rational | None = None,
     ) -> tuple[tuple[Conjunction, NumericChange], ...]:
-        """Compile unconditional numeric effects of an action."""
+        """Compile the unconditional numeric effects of an action."""
         schema = self.domain.schema(action.name)
         assert schema is not None
         compiler, into = Compiler(self, duration), Effects()
@@ -432,11 +436,11 @@ class Task:
         return self.condition(self.problem.goal)
 
     def condition(self, formula: Expression, binding: Binding | None = None) -> Conjunction:
-        """Compile a formula: quantifiers expanded, static parts decided.
+        """Compile a formula: expand quantifiers and decide static parts.
 
         Raises:
-            PddlSemanticError: the formula has a free variable that `binding` does not bind.
-            GroundingLimitError: its quantifiers have too many instances.
+            PddlSemanticError: The formula has a free variable that is not in `binding`.
+            GroundingLimitError: The formula's quantifiers have too many instances.
         """
         if not binding and (known := self._conditions.get(formula)) is not None:
             return known
@@ -455,10 +459,10 @@ class Task:
     ) -> Iterator[dict[str, str]]:
         """Yield the bindings under which the static part of `body` (or its negation) holds.
 
-        Under the others the body is known to be false (or true).
+        Under all other bindings the body is false (or true).
 
         Raises:
-            GroundingLimitError: there are too many.
+            GroundingLimitError: There are too many instances.
         """
         return Compiler(self).instances(variables, body, positive, binding)
 
@@ -467,15 +471,15 @@ class Task:
     def metric_value(
         self, values: Values, total_time: Fraction, violated: dict[str, int]
     ) -> Fraction | None:
-        """Return the value of the metric for a plan, its total time when there is no metric.
+        """Return the metric's value for a plan; without a metric, its total time.
 
         Args:
-            values: the numbers at the end of the plan.
-            total_time: the number of steps, or the makespan of a temporal plan.
-            violated: how many instances of each preference are violated.
+            values: The numeric state after the plan.
+            total_time: The number of steps, or the makespan of a temporal plan.
+            violated: The number of violated instances of each preference.
 
         Returns:
-            the value, or None when the metric reads something that has no value.
+            The value; None if the metric reads an undefined value.
         """
         metric = self.problem.metric
         if metric is None:
@@ -519,7 +523,7 @@ class Task:
 
 
 def binding_of(schema: ActionSchema | DurativeActionSchema, action: GroundAction) -> Binding:
-    """Return what the parameters of a schema stand for in an action of it."""
+    """Return the objects that an action assigns to the parameters of its schema."""
     return dict(zip((p.name for p in schema.parameters), action.args, strict=True))
 
 
@@ -552,14 +556,14 @@ def _changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]
 
 
 # Grounding ----------------------------------------------------------------------------------------
-# Which ground actions a task has, and which are applicable in a state.
+# The ground actions of a task, and the actions applicable in a state.
 
 
 def ground_all(task: Task) -> Iterator[GroundAction]:
-    """Yield the ground actions whose static preconditions can hold, in a fixed order.
+    """Yield the ground actions whose static preconditions hold, in a fixed order.
 
-    Arguments are found by joining the static facts that the precondition needs, not by trying
-    all objects. Whether the fluents it needs can ever be true is not looked at.
+    Arguments are found by joining the static facts in the precondition instead of trying all
+    objects. Reachability of the fluent preconditions is not checked.
     """
     for schema in task.domain.actions.values():
         literals = [
@@ -577,7 +581,7 @@ def applicable_actions(state: State) -> Iterator[GroundAction]:
     """Yield the actions that are applicable in a state, in a fixed order.
 
     Raises:
-        GroundingLimitError: a quantifier of an action has too many instances.
+        GroundingLimitError: An action's quantifiers have too many instances.
     """
     task = state.task
     true = Facts(task.atoms_in(state.bits))
@@ -598,18 +602,18 @@ def _action(schema: ActionSchema, binding: dict[str, str]) -> GroundAction:
 
 
 # Formulas in one state ----------------------------------------------------------------------------
-# Look a formula up in one state, however many instances its quantifiers have.
+# Evaluation of formulas in one state, for quantifiers with many instances.
 
 
 def holds_initially(domain: Domain, problem: Problem, formula: Formula) -> bool:
     """Return whether a formula holds in the initial state of a problem.
 
-    Without actions all facts are static, so that facts bind the variables of quantifiers one by
-    one, where a task that may still change has to write out every combination of objects.
+    Without actions all facts are static and bind quantified variables one by one. A task with
+    actions has to enumerate all combinations of objects.
 
     Args:
-        domain: The domain; its actions do not matter.
-        problem: The problem; its goal does not matter.
+        domain: The domain; its actions are ignored.
+        problem: The problem; its goal is ignored.
         formula: A formula about the objects of the problem.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Expressions as nested tuples of words, for programs that want no classes.
+"""Expressions as nested tuples of words, for code that should not depend on the model's classes.
 
 `(and (p ?x) (not (q)))` is `("and", ("p", "?x"), ("not", ("q",)))`; numbers stay words. The
 variables of a quantifier are a tuple of names and types, such as `(("?y", ("block",)),)`.
@@ -43,7 +43,7 @@ def words_of(expression: object) -> Any:
 
 
 def _typed(words: tuple[Any, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Take a typed list apart; what is behind the last type is of type object."""
+    """Parse a typed list; trailing untyped names have the type object."""
     found: list[tuple[str, tuple[str, ...]]] = []
     names: list[str] = []
     rest = iter((*words, "-", "object"))
@@ -59,9 +59,9 @@ def _typed(words: tuple[Any, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def initial_words(domain: Domain, problem: Problem) -> dict[Any, Any]:
-    """Return the initial state: each atom as True, each numeric term with its value.
+    """Return the initial state: True for each atom, the value for each numeric term.
 
-    The total cost begins at 0 where a problem leaves it out and an action changes it.
+    The total cost starts at 0 if the problem omits it and an action changes it.
     """
     state: dict[Any, Any] = {(atom.predicate, *atom.args): True for atom in problem.init}
     effects = [action.effect for action in domain.actions.values()]
@@ -75,9 +75,9 @@ def initial_words(domain: Domain, problem: Problem) -> dict[Any, Any]:
 
 
 def action_words(schema: ActionSchema | DurativeActionSchema) -> tuple[Any, Any, Any]:
-    """Return the condition of an action, the limits of its duration and its effect.
+    """Return the condition of an action, its duration constraints and its effect.
 
-    The limits are inequalities: a duration that is given has a lower and an upper one.
+    The constraints are inequalities: a fixed duration yields a lower and an upper bound.
     """
     if isinstance(schema, DurativeActionSchema):
         limits = _inequalities(words_of(schema.duration))
@@ -93,7 +93,7 @@ def rule_words(rule: DerivedPredicate) -> Any:
 
 
 def dependencies(domain: Domain) -> list[tuple[str, str, bool]]:
-    """Return which derived predicate needs which to be derived, and whether true or false."""
+    """Return triples (derived predicate, derived predicate it reads, polarity)."""
     derived = {rule.predicate for rule in domain.derived}
     return [
         (rule.predicate, part.predicate, positive)

@@ -1,1 +1,1 @@
-"""Hierarchical planning: HDDL, and plans with the decomposition that they come from."""
+"""Hierarchical planning: HDDL, and plans with their decomposition."""

@@ -1,4 +1,4 @@
-"""The lifted model of HDDL, and how it is printed."""
+"""The lifted model of HDDL, and its printer."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from hvr.pddl.model import typed_list
 from hvr.values import Compact, Value, cached_property, set_field
 
 # Model --------------------------------------------------------------------------------------------
-# The lifted model of HDDL: tasks, methods and task networks beside a domain of PDDL.
+# Tasks, methods and task networks on top of a PDDL domain.
 
 ROOT = ""
-"""The name of the initial network where methods are named."""
+"""The name of the initial network, used like the name of a method."""
 
 
 class CompoundTask(Value):
-    """The declaration of a task that methods decompose."""
+    """The declaration of a compound task."""
 
     name: str
     parameters: tuple[TypedName, ...] = ()
@@ -41,7 +41,7 @@ class CompoundTask(Value):
 
 
 class Subtask(Compact):
-    """A task in a network: a compound task or an action, applied to names and ?variables."""
+    """A node of a task network: a compound task or action with its arguments."""
 
     __slots__ = ("args", "identifier", "name")
 
@@ -59,9 +59,9 @@ class Subtask(Compact):
 
 
 class Pairs(Sequence[tuple[int, int]]):
-    """Pairs of subtasks, the first of which comes before the second, in columns.
+    """An ordering relation on subtasks, stored as two columns.
 
-    A network with as many subtasks as a plan has steps has as many pairs, or many more.
+    Columns save memory: a network with one subtask per step of a plan has at least as many pairs.
     """
 
     def __init__(self, firsts: Sequence[int], seconds: Sequence[int]) -> None:
@@ -70,7 +70,7 @@ class Pairs(Sequence[tuple[int, int]]):
 
     @classmethod
     def chain(cls, count: int) -> Pairs:
-        """Return the order of some subtasks each of which comes before the next."""
+        """Return the total order of `count` subtasks."""
         return cls(range(max(count - 1, 0)), range(1, max(count, 1)))
 
     def __len__(self) -> int:
@@ -96,9 +96,9 @@ class TaskNetwork(Value):
     """A task network.
 
     Attributes:
-        subtasks: its tasks, in the order of the file.
-        order: pairs of indexes of subtasks, the first of which comes before the second.
-        constraints: equalities and inequalities of parameters.
+        subtasks: The subtasks in the order of the file.
+        order: Pairs of subtask indexes; the first comes before the second.
+        constraints: Equalities and inequalities of parameters.
     """
 
     subtasks: tuple[Subtask, ...] = ()
@@ -107,9 +107,9 @@ class TaskNetwork(Value):
 
     @cached_property
     def before(self) -> tuple[int, ...]:
-        """For each subtask, a bit for each that comes before it, in the transitive closure.
+        """For each subtask, the mask of its predecessors in the transitive closure.
 
-        Subtasks that come before themselves have their own bit.
+        A subtask on a cycle is its own predecessor.
         """
         count = len(self.subtasks)
         direct: list[list[int]] = [[] for _ in range(count)]
@@ -133,22 +133,22 @@ class TaskNetwork(Value):
 
     @cached_property
     def cyclic(self) -> bool:
-        """Whether some subtask comes before itself, so that nothing fits the network."""
+        """Whether the ordering has a cycle, so that no plan can satisfy it."""
         return len(self._kahn) < len(self.subtasks)
 
     @cached_property
     def sequence(self) -> Sequence[int] | None:
-        """The subtasks in their order, None where it is not total."""
+        """The subtasks in order; None if the order is not total."""
         if self.cyclic:
             return None
-        # An order is total if each subtask has a pair with the next in one that agrees with it.
+        # The order is total if all consecutive subtasks of a topological order are pairs of it.
         found = self._kahn
         total = self._chained or all(one in self.predecessors(two) for one, two in pairwise(found))
         return found if total else None
 
     @cached_property
     def topological(self) -> Sequence[int]:
-        """The subtasks, each behind all that come before it, otherwise as in the file."""
+        """The subtasks in topological order, otherwise as in the file."""
         count = range(len(self.subtasks))
         if not self.order:
             return count
@@ -157,7 +157,7 @@ class TaskNetwork(Value):
         return tuple(sorted(count, key=lambda i: self.before[i].bit_count()))
 
     def predecessors(self, index: int) -> Sequence[int]:
-        """Return the subtasks that have a pair with one in which that comes second."""
+        """Return the subtasks that are directly ordered before a subtask."""
         if self._chained:
             return (index - 1,) if index else ()
         starts, ones = self._before_each
@@ -173,7 +173,7 @@ class TaskNetwork(Value):
 
     @cached_property
     def _kahn(self) -> Sequence[int]:
-        """Subtasks, each behind all that come before it; without those of cycles and after them."""
+        """Topologically sorted subtasks (Kahn), without cycles and their successors."""
         count = len(self.subtasks)
         if self._chained or not self.order:
             return range(count)
@@ -190,7 +190,7 @@ class TaskNetwork(Value):
 
 
 def _grouped(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[array[int], array[int]]:
-    """Return the second numbers of pairs by the first, and where those of each first begin."""
+    """Group pairs by their first number; return the start of each group, and the second numbers."""
     ordered = sorted(pairs, key=itemgetter(0))
     starts = array("q", [0]) * (count + 1)
     for first, _ in ordered:
@@ -201,7 +201,7 @@ def _grouped(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[array[int], 
 
 
 class Method(Value):
-    """A way to decompose a task. The initial network of a problem is one, named ROOT."""
+    """A way to decompose a task; also the initial network of a problem, named ROOT."""
 
     name: str
     parameters: tuple[TypedName, ...] = ()
@@ -216,7 +216,7 @@ class Method(Value):
 
 
 class HierarchicalDomain(Value):
-    """A domain with its tasks and methods, by name and in the order of the file."""
+    """A domain with its tasks and methods by name, in the order of the file."""
 
     domain: Domain
     tasks: Mapping[str, CompoundTask] = MappingProxyType({})
@@ -231,7 +231,7 @@ class HierarchicalDomain(Value):
         return found
 
     def parameters_of(self, name: str) -> tuple[TypedName, ...] | None:
-        """Return the parameters of a task or action; None if there is none of this name."""
+        """Return the parameters of a task or action, or None if it is unknown."""
         declared = self.tasks.get(name) or self.domain.actions.get(name)
         return None if declared is None else declared.parameters
 
@@ -262,7 +262,7 @@ def _call(name: str, args: tuple[str, ...]) -> str:
 
 
 # Printer ------------------------------------------------------------------------------------------
-# Hierarchical models to text. Parsing what is printed gives an equal value.
+# Parsing the printed text gives an equal value.
 
 
 def print_hddl_domain(domain: HierarchicalDomain) -> str:

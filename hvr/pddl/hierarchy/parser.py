@@ -1,4 +1,4 @@
-"""Parse HDDL: PDDL with sections on tasks, methods and task networks."""
+"""Parse HDDL: PDDL with sections for tasks, methods and task networks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from hvr.pddl.problem_parser import ProblemParser
 from hvr.pddl.reader import Group, Node, SourceText, Word, first_of, node_of
 
 # Networks -----------------------------------------------------------------------------------------
-# Task networks, and the tasks in them, from nested lists.
 
 SUBTASKS = (":subtasks", ":tasks", ":ordered-subtasks", ":ordered-tasks")
 ORDERINGS = (":ordering", ":order")
@@ -35,7 +34,7 @@ _ORDERED = (":ordered-subtasks", ":ordered-tasks")
 
 
 class NetworkReader:
-    """Reads task networks and the tasks in them."""
+    """A reader of task networks and their subtasks."""
 
     def __init__(
         self, reader: ExpressionReader, hierarchy: HierarchicalDomain, context: str
@@ -59,7 +58,7 @@ class NetworkReader:
         return self._task(group, "", scope)
 
     def read(self, fields: Mapping[str, Node], scope: Scope) -> TaskNetwork:
-        """Read the network that some fields describe."""
+        """Read the network described by some fields."""
         reader = self.reader
         given = [name for name in SUBTASKS if name in fields]
         subtasks: tuple[Subtask, ...] = ()
@@ -138,7 +137,7 @@ class NetworkReader:
             self._argument(node, position, head.text, parameter, scope)
             for position, (node, parameter) in enumerate(zip(args, parameters, strict=True), 1)
         ]
-        # The same few words, over and over: each is kept once.
+        # Share equal calls, which are frequent.
         call = (head.text, *texts)
         name, known = self._shared.setdefault(call, (head.text, tuple(texts)))
         return Subtask(identifier, name, known)
@@ -153,7 +152,7 @@ class NetworkReader:
         if text not in known:
             what = "variable" if text.startswith("?") else "object"
             reader.undeclared(word, what, known)
-        # An argument may be of a supertype: the method then applies to fewer objects.
+        # An argument may have a supertype: the method then applies to fewer objects.
         if not _may_be(self.hierarchy.domain, known[text], parameter.types):
             reader.semantic(
                 word,
@@ -207,9 +206,7 @@ def _may_be(domain: Domain, types: tuple[str, ...], wanted: tuple[str, ...]) -> 
 
 
 # Parse --------------------------------------------------------------------------------------------
-# HDDL from text: a domain or a problem of PDDL with sections on tasks, methods and networks.
-#
-# Names keep their case: domains of the competitions have names that differ in nothing else.
+# Names keep their case: some competition domains have names that differ only in case.
 
 _METHOD_FIELDS = (":parameters", ":task", ":precondition", *NETWORK_FIELDS)
 _UNSUPPORTED_FIELDS = {
@@ -226,12 +223,12 @@ _KEYWORD = re.compile(
 
 
 class HddlSource(SourceText):
-    """A text of HDDL, in which only the words of the language have no case."""
+    """An HDDL text, in which only keywords are case-insensitive."""
 
     __slots__ = ()
 
     def folded(self) -> str:
-        """Return the text with the words of the language in lower case."""
+        """Return the text with its keywords in lower case."""
         return _KEYWORD.sub(lambda match: match.group().lower(), self.text)
 
 
@@ -242,12 +239,12 @@ def parse_hddl_domain(
     lenient: bool = False,
     warnings: list[Diagnostic] | None = None,
 ) -> HierarchicalDomain:
-    """Parse a domain of HDDL. The arguments are those of `hvr.pddl.parse_domain`.
+    """Parse an HDDL domain; the arguments are described in `hvr.pddl.parse_domain`.
 
     Raises:
-        DataFileError: the file cannot be read.
-        PddlSyntaxError, PddlSemanticError: the text is not a domain; the message says where.
-        UnsupportedPddlError: the domain uses a part of the language that is not supported.
+        DataFileError: The file cannot be read.
+        PddlSyntaxError, PddlSemanticError: The text is not a domain; the message says where.
+        UnsupportedPddlError: The domain uses an unsupported feature of the language.
     """
     text = HddlSource.read(source, file=file, default="<domain>", lenient=lenient)
     domain = _HddlDomainParser(text).parse_hierarchy()
@@ -264,12 +261,12 @@ def parse_hddl_problem(
     lenient: bool = False,
     warnings: list[Diagnostic] | None = None,
 ) -> HierarchicalProblem:
-    """Parse a problem of a domain of HDDL. The arguments are those of `parse_hddl_domain`.
+    """Parse an HDDL problem; the arguments are described in `hvr.pddl.parse_problem`.
 
     Raises:
-        DataFileError: the file cannot be read.
-        PddlSyntaxError, PddlSemanticError: the text is not a problem of this domain.
-        UnsupportedPddlError: the problem uses a part of the language that is not supported.
+        DataFileError: The file cannot be read.
+        PddlSyntaxError, PddlSemanticError: The text is not a problem of this domain.
+        UnsupportedPddlError: The problem uses an unsupported feature of the language.
     """
     text = HddlSource.read(source, file=file, default="<problem>", lenient=lenient)
     problem = _HddlProblemParser(text, domain).parse_hierarchy()
@@ -283,7 +280,6 @@ class _HddlDomainParser(DomainParser):
     repeated = (*DomainParser.repeated, ":task", ":method")
 
     def parse_hierarchy(self) -> HierarchicalDomain:
-        """Parse the domain with its tasks and methods."""
         self._sections: list[tuple[Word, Group]] = []
         domain = self.parse()
         if domain.durative_actions:
@@ -302,12 +298,12 @@ class _HddlDomainParser(DomainParser):
         return hierarchy.replace(methods=methods)
 
     def read(self, name: Word, sections: list[tuple[Word, Group]]) -> Domain:
-        """Read the sections of the domain, and keep those on tasks and methods."""
+        """Read the sections of the domain; keep the tasks and methods for later."""
         self._sections = sections
         return super().read(name, sections)
 
     def _distinct(self, keyword: str, shape: str) -> list[tuple[Word, Group]]:
-        """Return the sections of a kind with their names, before their lists are used up."""
+        """Return the sections of a kind with their names, before their nodes are freed."""
         what = keyword[1:]
         groups: dict[str, tuple[Word, Group]] = {}
         for section, group in self._sections:
@@ -375,7 +371,6 @@ class _HddlProblemParser(ProblemParser):
         self._htn: Group | None = None
 
     def parse_hierarchy(self) -> HierarchicalProblem:
-        """Parse the problem with its initial network."""
         problem = self.parse()
         if self._htn is None:
             self.source.semantic_error(
@@ -384,12 +379,12 @@ class _HddlProblemParser(ProblemParser):
         return HierarchicalProblem(problem, self._network(self._htn, problem))
 
     def read(self, name: Word, sections: list[tuple[Word, Group]]) -> Problem:
-        """Read the sections of the problem, and keep the network."""
+        """Read the sections of the problem and keep the network."""
         self._htn = next((group for keyword, group in sections if keyword.text == ":htn"), None)
         return super().read(name, sections)
 
     def domain_name(self, group: Group) -> str:
-        """Read :domain; its case does not matter, and the competitions' files mix them."""
+        """Read :domain, ignoring its case as competition files require."""
         words = [node for node in group.items if isinstance(node, Word)]
         if len(words) == len(group.items) == 2:
             own = self.domain.name
@@ -412,7 +407,7 @@ class _HddlProblemParser(ProblemParser):
 def _fields(
     reader: DomainParser | ProblemParser, items: list[Node], known: tuple[str, ...], what: str
 ) -> dict[str, Node]:
-    """Take the `:keyword value` pairs of a section apart."""
+    """Return the `:keyword value` pairs of a section."""
     fields: dict[str, Node] = {}
     for index in range(0, len(items), 2):
         keyword = reader.word(items[index], " or ".join(known))

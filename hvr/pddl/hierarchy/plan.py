@@ -1,4 +1,4 @@
-"""Hierarchical plans in the competition's format: their lines, and the lines as a tree."""
+"""Hierarchical plans in the competition format, as lines and as a decomposition tree."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from hvr.pddl.reader import SourceText
 from hvr.values import Compact, Value, set_field
 
 # Lines --------------------------------------------------------------------------------------------
-# Lines of plans, of which there are hundreds of thousands, in columns.
+# Hundreds of thousands of lines are stored in columns.
 
 _BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _LINE = re.compile(f"[^{_BREAKS}]*(?:\r\n|[{_BREAKS}]|\\Z)")
 
 
 class PlanLine(Compact):
-    """A line of a plan: an action, or a task with the method and the tasks that replace it.
+    """A line of a plan: an action, or a task with its method and subtasks.
 
     Attributes:
-        identifier: its number.
-        name: the name of the action or task.
-        args: its arguments.
-        method: the method; "" for an action.
-        subtasks: the identifiers of what the method leads to.
-        number: the number of the line in the text.
+        identifier: The identifier of the action or task.
+        name: The name of the action or task.
+        args: The arguments.
+        method: The method; "" for an action.
+        subtasks: The identifiers of the subtasks.
+        number: The line number in the text.
     """
 
     __slots__ = ("args", "identifier", "method", "name", "number", "subtasks")
@@ -61,7 +61,7 @@ class PlanLine(Compact):
 
 
 class PlanLines(Sequence[PlanLine]):
-    """Lines of a plan, each made when it is asked for: a line takes a tenth of the memory then."""
+    """Lines of a plan, created on access, which takes a tenth of the memory."""
 
     def __init__(self) -> None:
         self._identifiers = array("q")
@@ -75,7 +75,7 @@ class PlanLines(Sequence[PlanLine]):
     def add(
         self, call: Sequence[str], method: str, identifiers: tuple[int, ...], number: int
     ) -> None:
-        """Add a line: name and arguments, method, its identifier and those of its subtasks."""
+        """Append a line; `identifiers` lists its own identifier, then its subtasks' ones."""
         key = tuple(call)
         self._calls.append(self._shared.setdefault(key, key))
         key = (method,)
@@ -86,7 +86,7 @@ class PlanLines(Sequence[PlanLine]):
         self._numbers.append(number)
 
     def close(self) -> None:
-        """Forget what is needed to add lines."""
+        """Free the memory that only `add` needs."""
         self._shared = {}
 
     def __len__(self) -> int:
@@ -122,7 +122,7 @@ class PlanLines(Sequence[PlanLine]):
 
 
 def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text like `splitlines(keepends=True)`, one at a time, from 1 on."""
+    """Yield the lines of a text like `splitlines(keepends=True)`, with 1-based numbers."""
     number = 0
     for match in _LINE.finditer(text):
         if match.start() < len(text):
@@ -131,7 +131,7 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 # Plan ---------------------------------------------------------------------------------------------
-# Plans with their decomposition, in the format of the competitions, from text and to text.
+# Plans with their decomposition in the competition format, read and printed.
 
 START, END, ROOT_WORD, ARROW = "==>", "<==", "root", "->"
 _LONGEST_NUMBER = 18
@@ -141,14 +141,14 @@ class HierarchicalPlan(Value):
     """A plan with its decomposition.
 
     Attributes:
-        actions: the actions, in the order of execution.
-        root: the identifiers of the tasks of the initial network; None where no line has them.
-        tasks: the decomposed tasks.
-        file: the name of the text.
-        root_line: the number of the line of the initial network.
-        end: the number of the last line.
-        closed: whether the text says where the plan ends.
-        ignored: How many lines before `==>` and after `<==` say something.
+        actions: The actions in the order of execution.
+        root: The identifiers of the initial tasks; None if no line lists them.
+        tasks: The decomposed tasks.
+        file: The name of the text.
+        root_line: The line number of the initial tasks.
+        end: The number of the last line.
+        closed: Whether the text marks the end of the plan.
+        ignored: The number of nonempty lines before `==>` and after `<==`.
     """
 
     actions: Sequence[PlanLine]
@@ -162,7 +162,7 @@ class HierarchicalPlan(Value):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How the text was read, in sentences, where that is worth saying."""
+        """Sentences about peculiarities of the text, if any."""
         notes = []
         if self.ignored:
             others = "1 other line was" if self.ignored == 1 else f"{self.ignored} other lines were"
@@ -175,30 +175,29 @@ class HierarchicalPlan(Value):
         return tuple(notes)
 
     def place(self, number: int) -> Location:
-        """Return the place of a line."""
+        """Return the location of a line."""
         return Location(self.file, max(number, 1), 1)
 
     def step(self, line: PlanLine) -> GroundAction:
-        """Return an action or a task as a step with its place."""
+        """Return the action or task of a line as a step with its location."""
         return GroundAction(line.name, line.args, self.place(line.number))
 
 
 def read_hierarchical_plan(source: str | Path, *, file: str | None = None) -> HierarchicalPlan:
-    """Read a plan from `==>` to `<==`, and count the lines that a planner prints around it.
+    """Read a plan from `==>` to `<==`, counting the planner's lines around it.
 
-    A text without `<==` is read to its end: pandaPIparser writes none.
+    A text without `<==`, as pandaPIparser writes it, is read to its end.
 
     Raises:
-        DataFileError: the file cannot be read.
-        PddlSyntaxError: there is no such plan, a line of it is malformed, a line outside is one of
-            a plan, an identifier is given twice, or the plan is not yet converted from
-            pandaPIengine's.
+        DataFileError: The file cannot be read.
+        PddlSyntaxError: There is no plan, a line of it is malformed, a line outside belongs to a
+            plan, an identifier is repeated, or the plan is unconverted output of pandaPIengine.
     """
     return _PlanReader(SourceText.read(source, file=file, default="<plan>")).read()
 
 
 def print_hierarchical_plan(plan: HierarchicalPlan) -> str:
-    """Print a plan in the format of the competitions."""
+    """Print a plan in the competition format."""
     lines = [START]
     lines += [" ".join((str(a.identifier), a.name, *a.args)) for a in plan.actions]
     if plan.root is not None:
@@ -251,7 +250,7 @@ class _PlanReader:
         )
 
     def _find(self, marker: str, lines: Iterator[tuple[int, str]]) -> int:
-        """Go on to a line that is a marker; return its number, 0 without one."""
+        """Skip to a line with a marker; return its number, or 0 if there is none."""
         for number, text in lines:
             stripped = text.strip()
             if stripped == marker:
@@ -302,7 +301,7 @@ class _PlanReader:
     def _identifiers(self, words: Iterable[str], number: int) -> tuple[int, ...]:
         result = []
         for word in words:
-            # int() would also take "+1", "1_0" and digits of other scripts.
+            # int() also accepts "+1", "1_0" and digits of other scripts.
             if not (word.isascii() and word.isdigit()) or len(word) > _LONGEST_NUMBER:
                 self._fail(number, f"{_short([word])} is not an identifier", "a natural number")
             result.append(int(word))
@@ -319,26 +318,26 @@ def _short(words: list[str]) -> str:
 
 
 # Tree ---------------------------------------------------------------------------------------------
-# The lines of a plan as a tree: who refers to whom, and whether it is a tree at all.
+# The decomposition tree of a plan, and whether the lines form a tree at all.
 
 PANDA_ROOT = "__top"
-"""How pandaPI calls the single task and method that it puts above the initial network."""
+"""The name of the task that pandaPI adds above the initial network, and of its method."""
 
 SMALL_TREE = 2_000
-"""Of so many nodes what takes long to make is kept: memory matters in larger trees."""
+"""Trees with fewer nodes cache results that are slow to compute; larger trees save memory."""
 
 
 class DecompositionTree:
-    """The tasks of a plan, numbered: actions in their order, decomposed tasks, the root.
+    """The nodes of a plan, numbered: actions in order, decomposed tasks, the root.
 
     Attributes:
-        plan: the plan.
-        children: the nodes below each node.
-        parent: the first node that refers to each node; -1 without one.
-        missing: identifiers that no line has, with the node that refers to them.
-        first: the first action at or below each node; the number of actions if there is none.
-        last: the last one; -1 if there is none.
-        order: all nodes below the root, parents before children, if this is a tree.
+        plan: The plan.
+        children: The children of each node.
+        parent: The first node that refers to each node, or -1.
+        missing: Undefined identifiers, with the node that refers to them.
+        first: The first action at or below each node; the number of actions if there is none.
+        last: The last action at or below each node, or -1.
+        order: All nodes below the root, parents before children, if this is a tree.
     """
 
     def __init__(self, plan: HierarchicalPlan) -> None:
@@ -370,7 +369,7 @@ class DecompositionTree:
         return self.root + 1
 
     def line(self, node: int) -> PlanLine:
-        """Return the line of a node; that of the root has no name."""
+        """Return the line of a node; the root's line has no name."""
         if self._lines is not None:
             return self._lines[node]
         if node < self.actions:
@@ -378,16 +377,16 @@ class DecompositionTree:
         return self._top if node == self.root else self._tasks[node - self.actions]
 
     def lines(self) -> Iterator[PlanLine]:
-        """Return the line of each node, in turn."""
+        """Yield the line of each node in order."""
         return map(self.line, range(len(self)))
 
     def parents(self, node: int) -> list[int]:
-        """Return the nodes that refer to a node, once for each time."""
+        """Return all nodes that refer to a node, with repetitions."""
         first = self.parent[node]
         return self._more.get(node) or ([] if first < 0 else [first])
 
     def measure(self) -> None:
-        """Find the order of the nodes and the actions below each; this must be a tree."""
+        """Compute `order`, `first` and `last`; the nodes must form a tree."""
         order = self.order
         open_ = array("q", [self.root])
         while open_:
@@ -405,7 +404,7 @@ class DecompositionTree:
                     self.last[node] = max(self.last[node], self.last[child])
 
     def unreached(self) -> list[int]:
-        """Return the nodes that do not lie below the root."""
+        """Return the nodes that are not below the root."""
         seen = bytearray(len(self))
         seen[self.root] = True
         open_ = array("q", [self.root])

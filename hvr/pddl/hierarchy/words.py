@@ -1,4 +1,4 @@
-"""Tasks and plans from texts of either language, in one form, for programs that judge plans."""
+"""Read tasks and plans in PDDL or HDDL into one form, for code that judges plans."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from hvr.values import Value
 
 
 class Decomposition(Value):
-    """A task in a plan, and the method that replaces it.
+    """A decomposed task of a plan.
 
     Attributes:
         subtasks: The identifiers of its subtasks, in the order of the plan.
         parameters: The parameters of the method.
-        calls: The task and the subtasks of the method, with variables, as tuples of words.
-        condition: The precondition and the constraints of the method, as words.
-        order: Pairs of indexes of subtasks; the first comes before the second.
+        calls: The method's task and subtasks, with variables, as tuples of words.
+        condition: The method's precondition and constraints, as words.
+        order: Pairs of subtask indexes; the first comes before the second.
     """
 
     subtasks: tuple[int, ...]
@@ -41,11 +41,11 @@ class TaskAndPlan(Value):
     Attributes:
         domain: The domain.
         problem: The problem.
-        steps: The steps; those without a time have the times 1, 2, 3 and so on.
+        steps: The steps; untimed ones get the times 1, 2, 3, …
         actions: The identifiers of the actions of a hierarchical plan, in order.
-        calls: The action or task of each identifier, as words; the initial network has None and "".
-        tasks: The decomposed tasks by their identifiers; None is the initial network. A task has
-            None where the domain does not have its method.
+        calls: The action or task of each identifier, as words. The key None is the initial network.
+        tasks: The decomposed tasks by identifier, with the same key None. The value is None if the
+            domain lacks the method.
     """
 
     domain: Domain
@@ -57,7 +57,7 @@ class TaskAndPlan(Value):
 
 
 def read_task_and_plan(files: Sequence[bytes], language: str, *, lenient: bool) -> TaskAndPlan:
-    """Read a domain, a problem and a plan; hierarchical ones are never read leniently.
+    """Read a domain, a problem and a plan; HDDL is always read strictly.
 
     Raises:
         PddlError: A text cannot be read.
