@@ -1,7 +1,6 @@
-"""Readers of a language model's answers: pure functions from messy text to plain values.
+"""Parsers of a language model's answers: pure functions from messy text to plain values.
 
-Nothing here knows of a planning task. Whatever the text, no function raises, and all take time
-linear in its length.
+They know nothing of the planning task, never raise, and take time linear in the length of the text.
 """
 
 from hvr.policies.llm.answers.actions import Actions, ActionText, read_actions

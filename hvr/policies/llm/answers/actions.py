@@ -1,4 +1,4 @@
-"""Reader of atomic actions: a block or a whole plan as a model writes it."""
+"""Parser of atomic actions in a block or a whole plan."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from hvr.validation.sequences import action_of
 
 @dataclass(frozen=True)
 class ActionText:
-    """An action as it was written.
+    """An action as written.
 
     Args:
-        name: the predicate, or the verb with its particle.
-        args: names of objects, or noun phrases.
-        line: the line of the answer that it stands in.
+        name: Action name, or a verb with its particle.
+        args: Object names or noun phrases.
+        line: The line of the answer that contains the action.
     """
 
     name: str
@@ -49,12 +49,12 @@ class ActionText:
 
 @dataclass(frozen=True)
 class Actions:
-    """The actions that were read from an answer.
+    """The actions found in an answer.
 
     Args:
-        actions: the actions in order.
-        unread: lines that should be actions and could not be read.
-        note: How the plan was taken out of the answer, and what was ignored; "" in the usual form.
+        actions: The actions in order.
+        unread: Unreadable lines in places where actions are expected.
+        note: How the plan was extracted and what was ignored; empty for the usual format.
     """
 
     actions: tuple[ActionText, ...]
@@ -94,12 +94,12 @@ _FINISHED = re.compile(
 
 
 _ASIDES = frozenset({"thought", "thoughts", "observation", "comment", "remark"})
-"""Headings of a single line; the plan goes on behind it."""
+"""Headings that cover a single line; the plan continues after it."""
 
 
 @dataclass
 class _Block:
-    """Lines that may be a plan; `headed` when they were announced as one."""
+    """Lines that may be a plan; `headed` if a heading announced them as one."""
 
     headed: bool
     lines: list[Line] = field(default_factory=list)
@@ -109,9 +109,9 @@ class _Block:
 def read_actions(text: str) -> Actions:
     """Return the actions of an answer.
 
-    `(a, b)`, `a(b)`, `(a b)`, `a b`, orders in English, tables and JSON are understood, with any
-    numbering, with or without code fences, comments and chat. Text under `Description:` is left
-    out, and of a plan and its corrected version the last counts.
+    Accepted forms are `(a, b)`, `a(b)`, `(a b)`, `a b`, English imperatives, tables and JSON, with
+    any numbering and with or without code fences, comments and chat. Text under `Description:` is
+    ignored. A corrected version of a plan replaces the earlier one.
     """
     text = _YAML.sub(r"- \1(\2)", clean(text))
     orders = from_json(text)
@@ -120,7 +120,7 @@ def read_actions(text: str) -> Actions:
     blocks = _blocks(lines(text))
     ranked = [b for b in reversed(blocks) if b.headed] + [b for b in blocks[::-1] if not b.headed]
     unread: tuple[str, ...] = ()
-    # Loose sentences count only when no block has anything clearer: most are chat.
+    # Loose sentences count only if no block has anything clearer, since most of them are chat.
     for alone in (False, True):
         for block in ranked:
             result = _read(block, alone)
@@ -130,11 +130,11 @@ def read_actions(text: str) -> Actions:
     return Actions((), unread)
 
 
-# Where the actions are ----------------------------------------------------------------------
+# Finding actions ----------------------------------------------------------------------------
 
 
 def _blocks(answer_lines: Iterable[Line]) -> list[_Block]:
-    """Cut an answer into blocks of lines, each of which may be a plan."""
+    """Split an answer into blocks of lines, each a possible plan."""
     block = _Block(headed=False)
     blocks = [block]
     skipping = part = False
@@ -189,11 +189,10 @@ def _is_action(line: Line) -> bool:
     return at_start(line.text) is not None and (line.listed or is_whole(line.text))
 
 
-# Reading one block --------------------------------------------------------------------------
+# Reading a block ----------------------------------------------------------------------------
 
 
 def _read(block: _Block, alone: bool) -> Actions:
-    """Read a block."""
     actions: list[ActionText] = []
     unread: list[str] = []
     ended = False
@@ -252,18 +251,18 @@ def _should_be_action(line: Line, following: Line | None, headed: bool, begun: b
 
 
 # Exact actions ------------------------------------------------------------------------------------
-# Actions that are written to the letter: `(stack a b)`, `(charge)`, `fly(plane, x, y)`.
+# Actions in exact notation: `(stack a b)`, `(charge)`, `fly(plane, x, y)`.
 #
-# The reader of orders in English takes `a` for an article and no word for an action that is no verb
-# of a household. What is written exactly as a domain has it needs no such guesses: it is marked
-# before the answer is read. A plan that is written so throughout is also read by
-# `hvr.validation.extraction`, as rewards, `hvr judge` and `hvr validate --extract` read it.
+# The parser of English treats `a` as an article and rejects names that are not household verbs.
+# Actions that match the domain exactly are therefore marked before the answer is read. A plan that
+# is exact throughout is also read by `hvr.validation.extraction`, in the same way as for rewards,
+# `hvr judge` and `hvr validate --extract`.
 
 ACTION_MARK = "do_"
-"""A verb before the name of an action, which makes it one for any reader."""
+"""Prefix that turns any action name into a verb."""
 
 NO_OBJECT = "nothing-0"
-"""Stands for an object where an action has none."""
+"""Placeholder argument of an action without arguments."""
 
 _CALL = re.compile(r"(?P<before>[\w-]+)?\((?P<body>[^()\n]{0,500})\)")
 
@@ -271,15 +270,15 @@ _CALL = re.compile(r"(?P<before>[\w-]+)?\((?P<body>[^()\n]{0,500})\)")
 def read_exact_actions(
     text: str, arities: Mapping[str, int], predicates: Collection[str], objects: Collection[str]
 ) -> Actions:
-    """Return the actions of an answer, and how they were read where the forms are not the usual.
+    """Return the actions of an answer, with a note if its format is unusual.
 
-    The reader of English decides, unless it reads only a part of a plan that is written exactly.
+    The parser of English takes precedence unless it finds only part of an exactly written plan.
 
     Args:
         text: The answer.
-        arities: The number of arguments of each action.
-        predicates: Names of predicates, whose facts are not steps.
-        objects: The names of all objects.
+        arities: Number of arguments of each action.
+        predicates: Predicate names; facts are not steps.
+        objects: Names of all objects.
     """
     read = unmark_actions(read_actions(mark_actions(text, arities, objects)))
     calls = [(action.name.lower(), tuple(map(str.lower, action.args))) for action in read.actions]
@@ -308,12 +307,12 @@ def read_exact_actions(
 
 
 def mark_actions(text: str, arities: Mapping[str, int], objects: Container[str]) -> str:
-    """Return an answer with the actions that are written to the letter made plain to readers.
+    """Return an answer whose exact actions are marked for the parser of English.
 
     Args:
-        text: the answer.
-        arities: the number of arguments of each action.
-        objects: the names of all objects.
+        text: The answer.
+        arities: Number of arguments of each action.
+        objects: Names of all objects.
     """
 
     def plain(match: re.Match[str]) -> str:
@@ -335,7 +334,7 @@ def mark_actions(text: str, arities: Mapping[str, int], objects: Container[str])
 
 
 def unmark_actions(read: Actions) -> Actions:
-    """Return the actions of a marked answer with their own names."""
+    """Restore the names of marked actions."""
     return Actions(
         tuple(
             ActionText(_plain(a.name), tuple(x for x in a.args if x != NO_OBJECT), _plain(a.line))

@@ -1,4 +1,4 @@
-"""Readers of the conditions of macro actions: PDDL literals, more or less."""
+"""Parser of the conditions of macro actions: more or less well-formed PDDL literals."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from hvr.policies.llm.answers.text import (
 )
 
 # Literals -----------------------------------------------------------------------------------------
-# Literals as models write them: `(not (on mug-1 plate-1))`, `not on(mug-1, plate-1)`, …
+# Models write `(not (on mug-1 plate-1))`, `not on(mug-1, plate-1)`, …
 
 
 @dataclass(frozen=True)
 class LiteralText:
-    """A literal as it was written.
+    """A literal as written.
 
     Args:
-        predicate: its name.
-        args: names of objects.
-        positive: whether it is not negated.
-        text: the literal in PDDL's form, with the names as written.
-        words: all its words but negations, in lower case: where they are a literal of the domain to
-            the letter, `a` is an object and `has` a predicate.
+        predicate: Predicate name.
+        args: Object names.
+        positive: False for a negated literal.
+        text: The literal in PDDL notation, with the names as written.
+        words: All words except negations, in lower case. They allow an exact match with the domain,
+            in which `a` may be an object and `has` a predicate.
     """
 
     predicate: str
@@ -56,7 +56,7 @@ _MOST_TOKENS = 20_000
 
 
 def read_literals(text: str) -> tuple[tuple[LiteralText, ...], tuple[str, ...]]:
-    """Return the literals of a list or conjunction, each once, and the parts that are not any."""
+    """Return the distinct literals of a list or conjunction, and the unreadable parts."""
     literals: dict[str, LiteralText] = {}
     problems: list[str] = []
     for part, positive in _parts(_tree(text)):
@@ -65,9 +65,9 @@ def read_literals(text: str) -> tuple[tuple[LiteralText, ...], tuple[str, ...]]:
 
 
 def _tree(text: str) -> list[Node]:
-    """Return words and lists, nested like the parentheses.
+    """Return words and nested lists, following the parentheses.
 
-    A word right before a parenthesis goes inside: `on(a b)` is read as `(on a b)`.
+    A word directly before a parenthesis moves inside: `on(a b)` becomes `(on a b)`.
     """
     top: list[Node] = []
     stack = [top]
@@ -96,7 +96,7 @@ def _tree(text: str) -> list[Node]:
 
 
 def _parts(nodes: list[Node]) -> list[tuple[list[Node], bool]]:
-    """Return the members of a conjunction without parentheses, with their signs."""
+    """Return the members of an unparenthesised conjunction with their signs."""
     parts: list[tuple[list[Node], bool]] = []
     run: list[Node] = []
     positive = True
@@ -185,7 +185,7 @@ def _literal(part: list[Node], positive: bool) -> LiteralText | None:
     words = [w for w in words if w.lower() not in _NOT]
     spelt = tuple(w.lower() for w in words)
     words = [w for w in words if w.lower() not in _ARTICLES]
-    # (mug-1 on plate-1) and (tomato-1 sliced): the predicate is what is no instance
+    # (mug-1 on plate-1) and (tomato-1 sliced): the predicate is the word that is not an instance
     if len(words) > 1 and INSTANCE.fullmatch(words[0]) and not INSTANCE.fullmatch(words[1]):
         words[0], words[1] = words[1], words[0]
     loosely = 0 < len(words) <= 4 and _NAME.fullmatch(words[0]) and not INSTANCE.fullmatch(words[0])
@@ -206,18 +206,11 @@ def _shown(part: list[Node], depth: int = 0) -> str:
 
 
 # Conditions ---------------------------------------------------------------------------------------
-# Reader of the conditions of macro actions: PDDL literals, more or less.
 
 
 @dataclass(frozen=True)
 class MacroConditions:
-    """The conditions of one macro action.
-
-    Args:
-        precondition: what must hold before it.
-        postcondition: what holds after it.
-        problems: parts that were left out, since they are no literals.
-    """
+    """The conditions of one macro action; `problems` are the parts that are not literals."""
 
     precondition: tuple[LiteralText, ...] = ()
     postcondition: tuple[LiteralText, ...] = ()
@@ -226,7 +219,7 @@ class MacroConditions:
 
 _SIDE = re.compile(
     r"(?<![\w(])(?P<side>:?pre(?:[ _-]?conditions?)?|:?post(?:[ _-]?conditions?)?|:?effects?"
-    # A blank that is taken is not given back: else many of them take the square of their time.
+    # Possessive quantifiers: backtracking over many blanks would take quadratic time.
     r"|requirements|requires|results?|before|after)\b\s*+(?:\([^()]*\)\s*+)?(?:\*\*)?\s*+"
     r"(?::|=|(?=\())",
     re.IGNORECASE,
@@ -240,15 +233,13 @@ _KEYS = {
     "post": ("postconditions", "postcondition", "post", "effects", "effect", "after", "results"),
 }
 _MAX_JSON_DEPTH = 20
-"""Levels of a JSON value in which literals are looked for."""
+"""Maximum nesting depth at which JSON values are searched for literals."""
 
 _LISTS = ("macro_actions", "macro_plan", "conditions", "steps", "plan", "actions")
 
 
 @dataclass
 class _Entry:
-    """The conditions of one macro action, as written."""
-
     number: int | None = None
     pre: list[str] = field(default_factory=list)
     post: list[str] = field(default_factory=list)
@@ -258,13 +249,13 @@ class _Entry:
 def read_conditions(text: str, count: int) -> tuple[MacroConditions, ...]:
     """Return the conditions of each macro action, always `count` of them.
 
-    They are matched by their numbers where these are clear, otherwise by their order; missing
-    ones are empty. `(and …)`, `(not (x a))`, `not x(a)`, `x(a, b)`, `(x, a, b)`, `x a b` and JSON
-    are understood. Parts with `or`, `when` or a quantifier are listed as problems.
+    Conditions are matched by number if the numbers are consistent, otherwise by order; missing ones
+    are empty. Accepted forms are `(and …)`, `(not (x a))`, `not x(a)`, `x(a, b)`, `(x, a, b)`, `x a
+    b` and JSON. Parts with `or`, `when` or a quantifier are reported as problems.
 
     Args:
-        text: the answer.
-        count: how many macro actions the plan has.
+        text: The answer.
+        count: Number of macro actions in the plan.
     """
     text = clean(text)
     entries = _from_json(text) or _from_lines(text)
@@ -305,7 +296,8 @@ def _from_lines(text: str) -> list[_Entry]:
             getattr(entries[-1], side).append(head)
         for name, body in pieces[1:]:
             side = name
-            # The same side for the second time, or what was before after what came after.
+            # A side repeats, or a precondition follows a postcondition: the next macro action
+            # begins.
             if (
                 not entries
                 or side in entries[-1].sides
@@ -318,9 +310,9 @@ def _from_lines(text: str) -> list[_Entry]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Cut a line at `Preconditions:` and the like.
+    """Split a line at labels such as `Preconditions:`.
 
-    The first piece is the text before any of these, the others are the sides with their texts.
+    The first piece is the text before any label; the others are sides with their texts.
     """
     pattern = _PDDL_SIDE if ":precondition" in text.lower() or ":effect" in text.lower() else _SIDE
     position, name = 0, ""
@@ -333,7 +325,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _begins(line: Line, head: str, side: str, labelled: bool) -> bool:
-    """Return whether a line opens the conditions of the next macro action."""
+    """Return whether a line begins the conditions of the next macro action."""
     if not head or _LITERAL.match(head):
         return False
     if line.number is not None:

@@ -1,4 +1,4 @@
-"""The written forms of an action in one line: `(a, b)`, `a(b)`, `(a b)`, `a b`, tables, JSON."""
+"""The notations of an action in one line: `(a, b)`, `a(b)`, `(a b)`, `a b`, tables, JSON."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _EXPLAINING = frozenset({"step", "number", "description", "reason", "comment", "
 
 
 def unlabelled(text: str) -> str:
-    """Return the text without `Action:` or `robot.` before it."""
+    """Remove a leading `Action:` or `robot.`."""
     return _LABEL.sub("", text.strip(), count=1).strip()
 
 
 def at_start(text: str) -> Order | None:
-    """Return the action that a line begins with, in any written form except English."""
+    """Return the action that a line begins with, in any notation except English."""
     text = unlabelled(text)
     group = _GROUP.match(text)
     if group is not None:
@@ -55,7 +55,7 @@ def at_start(text: str) -> Order | None:
 
 
 def is_whole(text: str) -> bool:
-    """Return whether a line that begins with an action consists of little else."""
+    """Return whether a line that begins with an action contains little else."""
     text = unlabelled(text)
     group = _GROUP.match(text)
     tail = _COMMENT.sub("", text[group.end() :]) if group else ""
@@ -63,7 +63,7 @@ def is_whole(text: str) -> bool:
 
 
 def in_line(text: str) -> list[Order]:
-    """Return all actions anywhere in a list item or a table row."""
+    """Return all actions in a list item or a table row."""
     text = unlabelled(text)
     if text.count("|") >= 2:
         return _row(text)
@@ -97,7 +97,7 @@ def in_line(text: str) -> list[Order]:
 
 
 def in_prose(text: str) -> list[Order]:
-    """Return the calls with objects in running text: the last resort."""
+    """Return the calls with objects in running text, as a last resort."""
     calls = (_group(group, strict=True) for group in _GROUP.finditer(text))
     return [o for o in calls if o is not None and any(map(INSTANCE.fullmatch, o[1]))]
 
@@ -113,7 +113,7 @@ def _spaced(before: str, body: str) -> Order | None:
 
 
 def _group(group: re.Match[str], strict: bool) -> Order | None:
-    """Return the action in a pair of parentheses, its name before or inside them."""
+    """Return the action in a pair of parentheses, with its name before or inside them."""
     name, body = (group["name"] or ""), group["body"].strip()
     if name and not name.endswith(" "):
         name = name.split(".")[-1]
@@ -179,7 +179,6 @@ def _plain(text: str) -> Order | None:
 
 
 def _arguments(text: str) -> tuple[str, ...]:
-    """Return the arguments of a call."""
     text = text.strip()
     if "," not in text:
         tokens = text.split()
@@ -227,14 +226,14 @@ def _row(text: str) -> list[Order]:
 
 
 def from_json(text: str) -> list[tuple[Order, str]]:
-    """Return the actions, with their texts, of the last JSON value of a cleaned text with any."""
+    """Return the actions of the last JSON value that has any, with their texts."""
     actions: list[tuple[Order, str]] = []
     pieces = False
     for value in json_values(text):
         orders = [(order, _shown(order)) for order in _value(value)]
         if not orders:
             continue
-        # One object a line is one plan; of several lists the last one counts.
+        # Consecutive single objects form one plan; of several lists the last one counts.
         single = isinstance(value, dict) and not any(str(k).lower() in _LIST_KEYS for k in value)
         single = single or (isinstance(value, list) and len(orders) == 1)
         if not (single and pieces):

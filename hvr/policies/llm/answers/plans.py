@@ -1,4 +1,4 @@
-"""Readers of macro plans, of the blocks of several macro actions, and of chosen objects."""
+"""Parsers of macro plans, of batched blocks, and of selected objects."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from hvr.policies.llm.answers.text import (
     words,
 )
 
-# Macro plan ---------------------------------------------------------------------------------------
-# Reader of macro plans: numbered lists with a sentence for each macro action.
+# Macro plans --------------------------------------------------------------------------------------
 
 _LONGEST = 200
-"""Characters of a macro action that are read; its name stands in every later prompt."""
+"""Maximum length of a macro action; its name appears in every later prompt."""
 
 _KEYS = ("macro_plan", "macro_actions", "plan", "steps", "actions")
 _STEP_KEYS = ("macro_action", "action", "step", "name", "description", "task", "text")
@@ -48,10 +47,10 @@ _SENTENCE = re.compile(
 def read_macro_plan(text: str) -> tuple[str, ...]:
     """Return the macro actions of an answer, one phrase each, in order.
 
-    Numbers, bullets, `Step 1:`, bold type, code fences and JSON are understood. Nested items
-    explain the step above them and are left out, as is chat around the list. When a later plan is
-    headed as corrected or final, the last one counts. An answer in one paragraph ("First, …,
-    then …") is split.
+    Numbers, bullets, `Step 1:`, bold type, code fences and JSON are accepted. Nested items explain
+    the step above them and are ignored, as is chat around the list. A later plan headed as
+    corrected or final replaces the earlier one. An answer in one paragraph ("First, …, then …") is
+    split.
     """
     text = _IN_ONE_LINE.sub(lambda line: _NUMBER.sub("\n", line[0]), clean(text))
     for value in reversed(json_values(text)):
@@ -88,7 +87,7 @@ def _bare(entry: str) -> str:
 
 
 def _from_list(answer_lines: Sequence[Line]) -> list[str]:
-    """Return the outermost items of the last list, only the numbered ones if there are any."""
+    """Return the outermost items of the last list; only the numbered ones if there are any."""
     plans: list[list[Line]] = [[]]
     ended = False
     for line in answer_lines:
@@ -107,7 +106,7 @@ def _from_list(answer_lines: Sequence[Line]) -> list[str]:
     if not chosen:
         return []
     outermost = min(line.indent for line in chosen)
-    # A space more or less is carelessness, not nesting.
+    # One extra space is carelessness, not nesting.
     steps = [step for line in chosen if line.indent <= outermost + 1 and (step := _step(line.text))]
     if len(steps) == 1 and len(chosen) > 2:
         return [step for line in chosen if (step := _step(line.text))]
@@ -133,7 +132,7 @@ def _from_paragraph(answer_lines: Sequence[Line]) -> list[str]:
 
 
 def _step(text: str) -> str:
-    """Return a step without its colon and explanation; empty when the text is no step."""
+    """Return a step without label and explanation; empty if the text is not a step."""
     text = text.strip().strip("\"'").strip()[:_LONGEST]
     title, colon, rest = text.partition(":")
     if colon:
@@ -148,7 +147,6 @@ def _step(text: str) -> str:
 
 
 # Blocks -------------------------------------------------------------------------------------------
-# Reader of several blocks in one answer: each below the number of its macro action.
 
 _HEADING = re.compile(
     r"^[ \t>#*_\d.)-]{0,12}(?:macro[ _-]?action|macro|block|sub-?task)[ \t*_#:-]{0,6}"
@@ -159,10 +157,10 @@ _PLAIN = re.compile(r"^[#*_ \t]{0,6}(?P<number>\d{1,3})[.):][ \t*]*(?=[A-Z])[^\n
 
 
 def read_blocks(text: str, count: int) -> tuple[str | None, ...]:
-    """Return the part of an answer for each of some macro actions; None for what is not there.
+    """Return the part of an answer for each macro action; None for missing parts.
 
-    A heading is `Macro action 2: …`, or, where there is none, a numbered sentence. Where a number
-    occurs twice, the later one counts, since corrections come last.
+    Headings are `Macro action 2: …`, or numbered sentences if there are none. If a number occurs
+    twice, the later part counts, since corrections come last.
     """
     text = clean(text)
     headings = list(_HEADING.finditer(text)) or list(_PLAIN.finditer(text))
@@ -176,7 +174,6 @@ def read_blocks(text: str, count: int) -> tuple[str | None, ...]:
 
 
 # Objects ------------------------------------------------------------------------------------------
-# Reader of the objects that a model picks: names, separated by commas or one a line.
 
 _OBJECTS_HEADING = re.compile(
     r"(?:[\w ,']{0,60}?\b)?(?:objects?|items?|ingredients|tools|answer|list|needed|required"
@@ -196,7 +193,7 @@ _EXPLAINED = re.compile(r"\s*(?:\(|\[|\s[-–—]+\s|:\s|\s--|->|=>|#|//|;\s|\s=
 _NAME = re.compile(r"[A-Za-z][A-Za-z_]*(?:[ -][A-Za-z_]+){0,2}(?:[-_ |]\d+)?")
 _OPENING = re.compile(r"^(?:and|or|the|an?|some|also|optionally|plus|possibly)\s+", re.IGNORECASE)
 MAX_NAMES = 100
-"""Names that are read; a kitchen has fewer kinds of objects."""
+"""Maximum number of names; a kitchen has fewer kinds of objects."""
 
 _CHAT = words(
     """to is are was be will would should you your i i'm we this that these those need needed task
@@ -206,10 +203,10 @@ _CHAT = words(
 
 
 def read_objects(text: str) -> tuple[str, ...]:
-    """Return the first `MAX_NAMES` names in an answer as written, each once, in order.
+    """Return the distinct names in an answer, as written and in order, at most `MAX_NAMES`.
 
-    Commas, bullets, numbers, JSON, code fences and headings are understood. Explanations behind a
-    dash or a colon or in parentheses are left out, and so is chat around the list.
+    Commas, bullets, numbers, JSON, code fences and headings are accepted. Explanations after a dash
+    or colon or in parentheses are ignored, as is chat around the list.
     """
     text = clean(text)
     for value in json_values(text):
@@ -237,7 +234,7 @@ def _objects_from_json(value: Any, nested: bool = True) -> Iterator[str]:
 
 
 def _from_lines(answer_lines: list[Line]) -> Iterator[str]:
-    # Where there is a list, running text beside it is chat.
+    # Beside a list, running text is chat.
     headed = False
     has_list = any(line.listed for line in answer_lines)
     for line in answer_lines:

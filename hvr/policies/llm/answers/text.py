@@ -1,4 +1,4 @@
-"""The surface of answers: characters, thoughts, Markdown, JSON, and English around actions."""
+"""Normalisation of answers: characters, thoughts, Markdown, JSON, and English imperatives."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from typing import Any
 from hvr.knowledge.wording import load_action_annotations, load_wording
 
 # Text ---------------------------------------------------------------------------------------------
-# The surface of answers: characters, thoughts, Markdown, line numbers, JSON.
 
 MAX_ANSWER_CHARACTERS = 200_000
-"""Characters of an answer with its thoughts that are looked at."""
+"""Maximum length of an answer with its thoughts."""
 
 MAX_READ_CHARACTERS = 20_000
-"""Characters of an answer without its thoughts that are read; no sensible answer is longer."""
+"""Maximum length of an answer without its thoughts; no sensible answer is longer."""
 
 MAX_LINE_CHARACTERS = 2_000
-"""Characters of a line that are read."""
+"""Maximum length of a line."""
 
 MAX_ANSWER_LINES = 4_000
-"""Lines of an answer that are read."""
+"""Maximum number of lines."""
 
 _CHARACTERS = str.maketrans(
     {
@@ -83,7 +82,7 @@ _TURN = re.compile(
     r"|(?:user|human) *:)",
     re.IGNORECASE | re.MULTILINE,
 )
-# Expressions that try a run of blanks from each of its blanks take the square of its length.
+# Long runs of blanks are shortened: patterns that retry from each blank take quadratic time.
 _WIDE = re.compile(r" {20,}")
 _BLANK = re.compile(r"^\s*$")
 _MARKER = re.compile(
@@ -108,12 +107,12 @@ class Line:
     """A line of an answer.
 
     Args:
-        text: its text, without marker and emphasis.
-        number: its number in a numbered list.
-        listed: whether it is an item of a list, numbered or not.
-        indent: the spaces before it.
-        heading: whether it is set as a heading: with `#`, all in bold, or ending in a colon.
-        fenced: whether it stands in a code fence.
+        text: Text without list marker and emphasis.
+        number: Number in a numbered list.
+        listed: Whether the line is a list item.
+        indent: Number of leading spaces.
+        heading: Whether the line starts with `#`, is all bold, or ends in a colon.
+        fenced: Whether the line is inside a code fence.
     """
 
     text: str
@@ -125,13 +124,13 @@ class Line:
 
 
 def clean(text: str) -> str:
-    """Return plain characters: no full-width forms, curly quotes, CRLF, thoughts or further turns.
+    """Normalise characters and line ends, and remove thoughts and further turns.
 
-    A thought that is never closed extends to the end of the text. The answer ends where the model
-    begins to speak for the user.
+    An unclosed thought extends to the end of the text. The answer ends where the model begins to
+    speak for the user.
     """
     text = text[:MAX_ANSWER_CHARACTERS].replace("\r\n", "\n").replace("\r", "\n")
-    # Some characters become a dozen others.
+    # Normalisation expands some characters to a dozen others.
     text = unicodedata.normalize("NFKC", text)[:MAX_ANSWER_CHARACTERS].translate(_CHARACTERS)
     text = _WIDE.sub(" " * 20, re.sub(r"(?<=[A-Za-z])[–—](?=\d)", "-", text))
     text = _without_thoughts(text)[:MAX_READ_CHARACTERS]
@@ -150,7 +149,7 @@ def _without_thoughts(text: str) -> str:
             depth += 1
         elif depth:
             depth -= 1
-        else:  # the prompt had the opening mark
+        else:  # the opening tag was in the prompt
             kept.clear()
         position = mark.end()
     if not depth:
@@ -159,7 +158,7 @@ def _without_thoughts(text: str) -> str:
 
 
 def lines(text: str) -> Iterator[Line]:
-    """Yield the lines of a cleaned text with words in them, without code fences and rules."""
+    """Yield the lines of a cleaned text that contain words, without code fences and rules."""
     fenced = False
     for full in text.split("\n"):
         raw = full[:MAX_LINE_CHARACTERS].rstrip()
@@ -174,10 +173,10 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def read_line(raw: str, fenced: bool = False) -> Line:
-    """Return one line with its list marker, indentation and text told apart."""
+    """Split a line into list marker, indentation and text."""
     indent = len(raw) - len(raw.lstrip())
     rest = raw.strip()
-    # "> 1. …": a quotation
+    # "> 1. …" is a quotation.
     while rest.startswith("> "):
         rest = rest[2:].lstrip()
     heading = bool(re.match(r"#{1,6}\s", rest))
@@ -203,7 +202,7 @@ def read_line(raw: str, fenced: bool = False) -> Line:
 def _without_emphasis(text: str) -> str:
     text = text.replace("\\_", "_").replace("**", "").replace("`", "")
     text = re.sub(r"(?<![\w])__(?=\w)|(?<=\w)__(?![\w])", "", text)
-    # *so* is emphasis, "* so" an item of a list
+    # "*so*" is emphasis, "* so" a list item.
     text = re.sub(r"(?<![\w*])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])", r"\1", text)
     return re.sub(r"(?<![\w])_(?=[A-Za-z])([^_\n]*)(?<=\w)_(?![\w])", r"\1", text)
 
@@ -213,7 +212,7 @@ def json_values(text: str) -> list[Any]:
     decoder = json.JSONDecoder()
     values: list[Any] = []
     position = 0
-    # Each failure may read to the end of the text: few are allowed.
+    # Each failed attempt may read to the end of the text, so only a few are allowed.
     failures = 0
     while failures < 20:
         start = re.compile(r"[\[{]").search(text, position)
@@ -235,16 +234,14 @@ def _numbers_only(value: Any) -> bool:
 
 
 # Words --------------------------------------------------------------------------------------------
-# English around actions: the words that begin an order, and those without meaning in it.
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
 PARTICLES = words("""up on off away down out to onto into in inside over at toward towards""")
-"""Words that belong to the verb right before them."""
+"""Words that belong to the verb directly before them."""
 
 ARTICLES = words(
     """the a an some your its my this that these those any one robot's available same"""
@@ -270,7 +267,7 @@ _LEADING = re.compile(
 
 
 def without_leading(text: str) -> str:
-    """Take `Then`, `The robot should` and the like from the beginning of an order."""
+    """Remove a leading `Then`, `The robot should` and the like."""
     for _ in range(4):
         shorter = _LEADING.sub("", text, count=1)
         if shorter == text:
@@ -280,9 +277,8 @@ def without_leading(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    """Return the verb of an inflected form that may begin an order, else the word in lower case.
-
-    So `picks` and `picking` become `pick`.
+    """Return the base form of an imperative's verb (`picking` becomes `pick`), or the lower-cased
+    word.
     """
     verbs = load_wording().order_verbs
     word = word.lower().strip("'\".,;:!()[]")
@@ -297,30 +293,30 @@ def stem(word: str) -> str:
 
 
 def is_verb(word: str) -> bool:
-    """Return whether an order may begin with a word, in any of its forms."""
+    """Return whether a word, in any inflection, can begin an imperative."""
     return stem(word) in load_wording().order_verbs
 
 
 def starts_with_verb(text: str) -> bool:
-    """Return whether a text begins like an order."""
+    """Return whether a text begins like an imperative."""
     words = without_leading(text.strip()).split(maxsplit=1)
     return bool(words) and is_verb(words[0].split("-")[0])
 
 
 def split_name(name: str) -> list[str]:
-    """Return the words of an identifier: `PickupObject` and `pick_up-object` in lower case."""
+    """Return the lower-case words of an identifier such as `PickupObject` or `pick_up-object`."""
     name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return re.findall(r"[^\W_]+", name.lower())
 
 
-# Orders -------------------------------------------------------------------------------------------
-# Orders in English: `Pick up the mug-1 and put it on the countertop-1`.
+# Imperatives --------------------------------------------------------------------------------------
+# Sentences such as `Pick up the mug-1 and put it on the countertop-1`.
 
 Order = tuple[str, tuple[str, ...]]
-"""A verb with its particle, and the noun phrases that it is about."""
+"""A verb with its particle, and its noun phrases."""
 
 INSTANCE = re.compile(r"(?<![A-Za-z])[A-Za-z][A-Za-z_]*+[-_ |#]?\d+")
-"""A name of one object, such as `mug-1`, `Mug_1` or `Mug 1`."""
+"""Pattern of an object name, such as `mug-1`, `Mug_1` or `Mug 1`."""
 
 _COMMENT = re.compile(r"(?:\s+[-–—]+\s|\s#|\s//|:\s).*$")
 _CLAUSES = re.compile(r",?\s+and\s+(?:then\s+)?|,?\s+then\s+|;\s+|\.\s+(?=[A-Z])|,\s+(?=then\b)")
@@ -329,9 +325,10 @@ _NEAR = frozenset({"next", "near", "beside", "by"})
 
 
 def read_order(text: str) -> list[Order]:
-    """Return the orders of a sentence; none when it does not begin with a verb.
+    """Return the imperatives of a sentence; empty if it does not begin with a verb.
 
-    `from …` and `with …` are left out, and `it` is the first object of the previous order.
+    `from …` and `with …` are ignored, and `it` refers to the first object of the previous
+    imperative.
     """
     text = re.sub(r"\([^()]*\)", " ", text)
     text = _COMMENT.sub("", without_leading(text.strip()))
@@ -352,7 +349,7 @@ def read_order(text: str) -> list[Order]:
 
 
 def noun_phrases(text: str) -> tuple[str, ...]:
-    """Return the names in arguments without much grammar, such as `mug-1 on the countertop-1`."""
+    """Return the names in loosely written arguments, such as `mug-1 on the countertop-1`."""
     return _phrases(_words(text))[0]
 
 
@@ -388,7 +385,7 @@ def _words(text: str) -> list[str]:
 
 
 def _phrases(words: list[str]) -> tuple[tuple[str, ...], str]:
-    """Return the noun phrases and the first preposition among them."""
+    """Return the noun phrases and the first preposition."""
     phrases: list[str] = []
     current: list[str] = []
     preposition = ""

@@ -1,7 +1,7 @@
-"""The prompts, a file each, which users may copy and change.
+"""Prompt templates, one file each, which users may copy and change.
 
-A file is a conversation: lines `[system]`, `[user]` and `[assistant]` begin a turn, and
-`$name` stands for a value to fill in.
+A file contains a conversation: a line `[system]`, `[user]` or `[assistant]` begins a turn, and
+`$name` is a placeholder.
 """
 
 from __future__ import annotations
@@ -45,23 +45,23 @@ NAMES: Mapping[str, frozenset[str]] = {
         {"request", "predicates", "kinds", "knowledge", "liquids", "ends", "goal", "problem"}
     ),
 }
-"""The templates and the names of the values that each may use."""
+"""The placeholders that each template may use."""
 
 DEFAULT_PROMPTS = Path(__file__).parent
-"""The templates for any world; for a goal in JSON there are none, since kinds and words decide."""
+"""Templates for any world, except for a goal in JSON, which depends on the world's words."""
 
 _TURN = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """A template of a conversation.
+    """A conversation template.
 
     Args:
-        name: name of the template.
-        turns: roles and texts, with `$name` for values.
-        digest: SHA-256 of the file, hexadecimal.
-        source: the file as it was read.
+        name: Name of the template.
+        turns: Pairs of role and text with `$name` placeholders.
+        digest: SHA-256 of the file, in hexadecimal.
+        source: The file's content.
     """
 
     name: str
@@ -70,13 +70,13 @@ class Prompt:
     source: bytes
 
     def fill(self, values: Mapping[str, str]) -> tuple[Message, ...]:
-        """Return the conversation with all values filled in."""
+        """Return the conversation with all placeholders replaced."""
         return tuple(Message(role, Template(text).substitute(values)) for role, text in self.turns)
 
 
 @dataclass(frozen=True)
 class Prompts:
-    """All templates."""
+    """All templates by name."""
 
     by_name: Mapping[str, Prompt]
 
@@ -89,10 +89,10 @@ class Prompts:
         return {name: prompt.digest for name, prompt in sorted(self.by_name.items())}
 
     def save(self, folder: Path) -> None:
-        """Write all templates into a folder, as they were read.
+        """Write all templates unchanged into a folder.
 
         Raises:
-            DataFileError: they cannot be written.
+            DataFileError: The folder cannot be written.
         """
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -101,14 +101,14 @@ class Prompts:
 
 
 def load_prompts(folder: Path | None = None, *, world: Path | None = None) -> Prompts:
-    """Read the templates: the user's own, those of the world, and for the rest those for any world.
+    """Read the templates; the user's override the world's, which override the default ones.
 
     Args:
-        folder: folder of the user's own templates.
-        world: folder of the world's templates; those of the usual world if None.
+        folder: Folder with the user's templates.
+        world: Folder with the world's templates; None for the default world.
 
     Raises:
-        DataFileError: a file cannot be read, has no turns, or names something unknown.
+        DataFileError: A file cannot be read, has no turns, or uses an unknown name.
     """
     of_world = load_world().prompts if world is None else world
     folders = [one for one in (folder, of_world, DEFAULT_PROMPTS) if one is not None]
