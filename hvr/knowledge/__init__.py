@@ -1,10 +1,10 @@
-"""What hvr knows of a scene: the ontology, the scene graph, and the knowledge graph made of both.
+"""The knowledge of a scene: the ontology, the scene graph, and the knowledge graph that joins them.
 
-The ontology (`ontology.py`) says which classes there are, what they are good for and what they are
-called. `KnowledgeGraph` (`graph.py`) holds the present state of one scene as RDF. This room hands
-on PDDL facts and problems, answers to SPARQL queries, and the wording of facts and actions.
+The ontology (`ontology.py`) holds the classes, their affordances and their labels.
+`KnowledgeGraph` (`graph.py`) holds the current state of one scene as RDF. This room provides
+PDDL facts and problems, answers to SPARQL queries, and the wording of facts and actions.
 
 Begin with `graph.py`; `triples.py` shows how a `SceneGraph` becomes RDF. `retrieval/` chooses the
-objects that a goal or a prompt needs. `world_file.py` reads `world.toml`. `roles.py` lists what
-`hvr.language` may ask of an ontology, so that the grammar names no class and no predicate.
+objects that a goal or a prompt needs. `world_file.py` reads `world.toml`. `roles.py` lists the
+roles that `hvr.language` looks up, so that the grammar names no class and no predicate.
 """

@@ -1,4 +1,4 @@
-"""The meaning of adjectives: 'the dirty mug' picks one out, 'a hot coffee' asks for a state."""
+"""The meaning of adjectives: 'the dirty mug' selects one, 'a hot coffee' requests a state."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from hvr.language.taxonomy import Taxonomy, literals
 from hvr.values import Value
 
 # Emptiness ----------------------------------------------------------------------------------------
-# Emptiness: of a cup that it holds no liquid, of a fridge that nothing is in it.
+# An empty cup contains no liquid; nothing is in an empty fridge.
 
 
 def asks_empty(condition: str, taxonomy: Taxonomy) -> bool:
-    """Return whether a condition is that of 'empty': not filled."""
+    """Return whether a condition is the meaning of 'empty': not filled."""
     return literals(condition) == {(taxonomy.roles.predicate(FILLED), False)}
 
 
 def emptied(draft: MeaningDraft, number: int, condition: str) -> str:
-    """Return the condition of an empty thing: what holds liquids and things holds neither."""
+    """Return the condition of an empty thing; a vessel that is also a place holds neither."""
     if not draft.plays(number, PLACE):
         return condition
     nothing = nothing_at(draft, number)
@@ -31,9 +31,7 @@ def nothing_at(draft: MeaningDraft, number: int, kinds: Sequence[str] = ()) -> s
     """Return the condition that nothing is on or in an entity.
 
     Args:
-        draft: the meaning so far.
-        number: the entity.
-        kinds: classes of which nothing shall be there; empty for all.
+        kinds: Classes that the condition covers; empty for all.
     """
     relations = sorted({draft.taxonomy.relation(c) for c in draft.entities[number].classes})
     types = [draft.taxonomy.pddl_type(c) for c in kinds] or [draft.taxonomy.roles.thing_type]
@@ -49,11 +47,11 @@ class AdjectiveUse(Value):
     """The use of the adjectives before a noun.
 
     Args:
-        condition: what the verb will make true. In 'open the closed fridge' the adjective is what
-            the verb ends, so it can only describe.
-        definite: 'the open drawer' is one that is open, if any is.
-        moved: the thing is put somewhere, so that 'clean' asks for more than that it is.
-        every: all of them are spoken of: 'put all clean dishes away' is about those that are clean.
+        condition: Condition that the verb achieves. In 'open the closed fridge' the verb ends the
+            state of the adjective, so the adjective only describes.
+        definite: 'The open drawer' prefers an open one.
+        moved: The thing is also put somewhere.
+        every: All such things are meant: 'put all clean dishes away' selects the clean ones.
     """
 
     condition: str = ""
@@ -68,18 +66,11 @@ def qualify(
     adjectives: Iterable[Adjective],
     use: AdjectiveUse | None = None,
 ) -> None:
-    """Take in the adjectives before a noun: they pick things out, or are to become true.
-
-    Args:
-        draft: the meaning so far.
-        number: the entity.
-        adjectives: in order.
-        use: what they stand for in their clause.
-    """
+    """Apply the adjectives before a noun: they select things or request states."""
     use = use or AdjectiveUse()
     for adjective in adjectives:
         if draft.taxonomy.slices_it(adjective.condition):
-            continue  # the noun has become its slices, where it has any
+            continue  # the noun already means the slices, if there are any
         methods = draft.taxonomy.methods
         contrary = use.condition and methods.opposed(adjective.condition, use.condition)
         if adjective.selects or contrary or (use.every and use.moved):
@@ -94,7 +85,7 @@ def qualify(
 def apply_adjective(
     draft: MeaningDraft, number: int, adjective: Adjective, *, moved: bool = False
 ) -> None:
-    """Ask for what an adjective says, or pick out by it if it only describes."""
+    """Request the state of an adjective, or select by it if it only describes."""
     if adjective.selects:
         draft.select(number, adjective.condition)
         return
@@ -106,9 +97,7 @@ def apply_adjective(
 
 
 def heat_vessel(draft: MeaningDraft, number: int, condition: str) -> None:
-    """Take a vessel that a liquid can be treated in, such as a kettle for water that is to be hot,
-    unless one was named.
-    """
+    """Choose the implied vessel in which a liquid is treated, such as a kettle for hot water."""
     entity = draft.entities[number]
     vessels = draft.taxonomy.methods.vessels_for(entity.liquid, condition)
     if entity.liquid and entity.unnamed and vessels:

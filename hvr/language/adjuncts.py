@@ -1,4 +1,4 @@
-"""The meaning of what follows the objects of a verb: places, sources, means and contents."""
+"""The meaning of adjuncts after the objects of a verb: places, sources, means and contents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hvr.language.reference import ReferentReading, Referents
 from hvr.language.syntax import Adjunct, NounPhrase
 
 # Containment --------------------------------------------------------------------------------------
-# Containment: what 'with …' says to be on or in what, and what is only a tool.
+# 'With …' introduces contents or a tool:
 #
 # a pan with a knife in it        the knife is in the pan, wherever the pan goes
 # slice the bread with a knife    the knife is a tool
@@ -40,14 +40,12 @@ def holder(
     *,
     at_work: bool = False,
 ) -> int | None:
-    """Return the entity on or in which the things of an adjunct are said to be; None if they are
-    tools or companions.
+    """Return the entity that holds the things of an adjunct; None if they are tools or companions.
 
     Args:
-        draft: the meaning so far.
-        candidates: entities that can be meant, the nearest to the adjunct first.
-        adjunct: of kind `with`.
-        at_work: the verb changes its object, so that a knife is its tool.
+        candidates: Possible holders, the nearest to the adjunct first.
+        adjunct: An adjunct of kind `with`.
+        at_work: The verb changes its object, so that a knife is its tool.
     """
     tools = (TOOL, INSTRUMENT) if at_work else (TOOL,)
     if not adjunct.inside and any(_is(draft, thing, tools) for thing in adjunct.things):
@@ -57,19 +55,19 @@ def holder(
     vessels = [n for n in candidates if draft.plays(n, PLACE, VESSEL)]
     able = [n for n in vessels if _fit(draft, n, adjunct.things)]
     placed = [n for n in able if adjunct.inside in _relations(draft, n)]
-    # What is said to be inside and does not fit is refused later, with the reason.
+    # Explicit contents that do not fit are refused later, with the reason.
     return next(iter(placed or able or (vessels if adjunct.inside else ())), None)
 
 
 def stands_on(draft: MeaningDraft, place: int, things: Iterable[int], adjunct: Adjunct) -> bool:
-    """Return whether an adjunct tells what stands on the surface where things are put, rather than
-    what is in them: 'the pan on the table with the lettuce', 'to the counter with a loaf on it'.
+    """Return whether an adjunct describes the surface at the destination, not the moved things.
+
+    Examples are 'the pan on the table with the lettuce' and 'to the counter with a loaf on it'.
 
     Args:
-        draft: the meaning so far.
-        place: where the things are put.
-        things: what is put there.
-        adjunct: of kind `with`.
+        place: The destination.
+        things: The moved things.
+        adjunct: An adjunct of kind `with`.
     """
     if not draft.plays(place, WORKTOP):
         return False
@@ -112,16 +110,11 @@ def _fit(draft: MeaningDraft, number: int, things: Iterable[NounPhrase]) -> bool
 # --------------------------------------------------------------------------------------------------
 
 STATIC = frozenset({"in", "on", "at", "inside", "inside of", "within", "on top of", "upon"})
-"""Prepositions that can say where a thing is; others ('into', 'to') say where it goes."""
+"""Prepositions of location; others ('into', 'to') give a direction."""
 
 
 class Adjuncts:
-    """Adds what adjuncts say to the draft of a meaning.
-
-    Args:
-        draft: the meaning so far.
-        referents: finds the things that adjuncts speak of.
-    """
+    """Add the meaning of adjuncts to a draft."""
 
     def __init__(self, draft: MeaningDraft, referents: Referents) -> None:
         self.draft = draft
@@ -129,16 +122,16 @@ class Adjuncts:
         self.referents = referents
 
     def means(self, verb: Verb, things: list[int], adjunct: Adjunct) -> None:
-        """Take in the means that an adjunct names."""
+        """Apply the means that an adjunct names."""
         for thing in adjunct.things:
             for number in self.referents.of(thing, ReferentReading()):
                 self.method(verb, things, number)
 
     def method(self, verb: Verb, things: list[int], number: int) -> None:
-        """Take in how something is to be done: 'in the microwave', 'on the stove', 'with a knife'.
+        """Apply a means to an action: 'in the microwave', 'on the stove', 'with a knife'.
 
         Raises:
-            LanguageError: the thing is no means for anything.
+            LanguageError: The thing is not a means for anything.
         """
         draft = self.draft
         taxonomy, entity = self.taxonomy, draft.entities[number]
@@ -161,9 +154,7 @@ class Adjuncts:
             draft.demand(thing, str(mark), verb.word)
 
     def _only_with(self, tools: tuple[str, ...]) -> None:
-        """Forbid the tool whose name is less exact than that of the one to use: with a butter
-        knife, not with the knife.
-        """
+        """Forbid the tool with the less specific name: with a butter knife, not with the knife."""
         label = self.taxonomy.label
         for tool in tools:
             others = tuple(
@@ -175,16 +166,14 @@ class Adjuncts:
                 self.draft.less_exact.append(Ban("(holding ?x)", others))
 
     def unless_wanted(self, number: int) -> None:
-        """Forget an entity of which nothing is asked: it was only a means."""
+        """Drop an entity that was only a means."""
         if not self.draft.wanted(number):
             self.draft.forget(number)
 
     def take(
         self, verb: Verb, things: list[int], adjuncts: Sequence[Adjunct]
     ) -> list[tuple[int, str]]:
-        """Take in sources, means and contents; return the places that are left, each with its
-        preposition.
-        """
+        """Apply sources, means and contents; return the other places with their prepositions."""
         places: list[tuple[int, str]] = []
         for adjunct in adjuncts:
             if adjunct.kind == "from":
@@ -211,7 +200,7 @@ class Adjuncts:
         )
 
     def source(self, things: Iterable[int], adjunct: Adjunct) -> None:
-        """Mean only the things that come from a place; 'from the tap' says nothing of this kind."""
+        """Restrict things to a place of origin; 'from the tap' has no effect."""
         reading = ReferentReading(requires=self.taxonomy.roles.class_of(PLACE))
         place = self.referents.of(adjunct.things[0], reading)[0]
         if self.draft.plays(place, PLACE):
@@ -222,7 +211,7 @@ class Adjuncts:
     def where_they_are(
         self, things: list[int], places: list[tuple[int, str]]
     ) -> list[tuple[int, str]]:
-        """Take 'in' and 'on' as saying where things are now; return the other places."""
+        """Read 'in' and 'on' as initial locations; return the other places."""
         going = [(n, word) for n, word in places if word not in STATIC]
         for number, word in places:
             if word in STATIC:
@@ -230,10 +219,10 @@ class Adjuncts:
         return going
 
     def settle(self, things: list[int], places: list[tuple[int, str]]) -> bool:
-        """Put things at the last place; places before it are carried there or tell which thing.
+        """Put things at the last place; earlier places are carried there or select the thing.
 
-        'the egg on the plate on the table': the plate goes to the table; 'the knife on the
-        counter in the drawer': the knife that is on the counter.
+        In 'the egg on the plate on the table' the plate goes to the table. 'The knife on the
+        counter in the drawer' means the knife that is on the counter.
 
         Returns:
             Whether there was a place.
@@ -252,7 +241,7 @@ class Adjuncts:
         return bool(places)
 
     def _not_above(self, place: int, word: str) -> None:
-        """Refuse the top of what only holds things inside."""
+        """Refuse the top of a thing that only holds things inside."""
         opens = self.taxonomy.roles.bearer(OPEN)
         holds_inside = (
             opens is not None
@@ -274,7 +263,7 @@ class Adjuncts:
         )
 
     def default_place(self, verb: Verb, number: int) -> int:
-        """Return the place a verb implies: the first class where the thing may be put."""
+        """Return the default place of a verb: the first class where the thing may be put."""
         classes: list[str] = []
         for name in verb.places:
             classes += [c for c in self.taxonomy.concrete(name) if c not in classes]
@@ -286,16 +275,16 @@ class Adjuncts:
         entity = Entity(places, self.taxonomy.label(places[0]), group=group)
         for known, other in enumerate(self.draft.entities):
             if other == entity and self.draft.fresh(known):
-                return known  # one bin for all that is thrown away
+                return known  # one bin for everything that is thrown away
         return self.draft.new(entity)
 
     def contents(self, things: list[int], adjunct: Adjunct, *, at_work: bool = False) -> bool:
-        """Take 'with …' as what is on or in one of some things; return whether it can be that.
+        """Interpret 'with …' as contents of one of the things; return whether that is possible.
 
         Args:
-            things: what may hold it, the nearest first.
-            adjunct: of kind `with`.
-            at_work: the verb changes its object: 'slice it with a knife'.
+            things: Possible holders, the nearest first.
+            adjunct: An adjunct of kind `with`.
+            at_work: The verb changes its object: 'slice it with a knife'.
         """
         outer = holder(self.draft, things, adjunct, at_work=at_work)
         if outer is None:
@@ -312,8 +301,10 @@ class Adjuncts:
         return [number for number in beside if self.draft.plays(number, PORTABLE)]
 
     def describes(self, places: Iterable[int], adjunct: Adjunct) -> bool:
-        """Take what furniture is said to hold as telling which is meant; return whether it does:
-        'open the drawer with the knife in it'.
+        """Select furniture by its contents: 'open the drawer with the knife in it'.
+
+        Returns:
+            Whether the adjunct does so.
         """
         classes = tuple(
             c
@@ -330,28 +321,26 @@ class Adjuncts:
         return True
 
     def is_tool(self, adjunct: Adjunct) -> bool:
-        """Return whether all that an adjunct names does the filling, rather than goes in."""
+        """Return whether everything in an adjunct is a source of the filling, not the filling."""
         return all(
             any(self.taxonomy.plays(n.object_class, SOURCE) for n in t.nouns)
             for t in adjunct.things
         )
 
     def without_effect(self, adjunct: Adjunct) -> None:
-        """Ignore means that make no difference to the goal: 'from the tap', 'using the coffee
-        machine'.
-        """
+        """Ignore means that do not affect the goal: 'from the tap'."""
         for thing in adjunct.things:
             for number in self.referents.of(thing, ReferentReading()):
                 self.unless_wanted(number)
 
     def into_sink(self, adjunct: Adjunct) -> bool:
-        """Return whether an adjunct names a fixture, such as a sink."""
+        """Return whether an adjunct names a drain, such as a sink."""
         return any(
             self.taxonomy.plays(n.object_class, DRAIN) for t in adjunct.things for n in t.nouns
         )
 
     def is_bin(self, adjunct: Adjunct) -> bool:
-        """Return whether all that an adjunct names is a bin."""
+        """Return whether an adjunct names only bins."""
         plays, named = self.taxonomy.plays, self.taxonomy.class_of_type
         return all(
             any(plays(noun.object_class, BIN) for noun in thing.nouns)

@@ -1,4 +1,4 @@
-"""Refusing impossible requests with the reason, which a planner that finds no plan cannot give."""
+"""Refusal of impossible requests with the reason, which a failing planner cannot give."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _MOST_NAMED = 8
 
 
 def check(choice: ObjectChoice) -> None:
-    """Refuse what the ontology already shows to be impossible.
+    """Refuse goals that the ontology shows to be impossible.
 
     Raises:
-        ImpossibleGoalError: with the affordance, the place or the means that is missing.
+        ImpossibleGoalError: An affordance, place or means is missing.
     """
     for number in choice.numbers:
         _check_entity(choice, number)
@@ -28,7 +28,7 @@ def check(choice: ObjectChoice) -> None:
 
 
 def _check_enough(choice: ObjectChoice, number: int) -> None:
-    """Refuse another one of which there is none: 'the apple here and another one there'."""
+    """Refuse more distinct things than exist: 'the apple here and another one there'."""
     if not choice.entities[number].distinct:
         return
     things = choice.available(number)
@@ -60,8 +60,9 @@ def _check_entity(choice: ObjectChoice, number: int) -> None:
 
 
 def _check_states(choice: ObjectChoice, condition: Condition, object_class: str) -> None:
-    """Refuse a state that things of a class cannot be in; of what comes about in a place, that
-    place says more.
+    """Refuse a state that a class does not support.
+
+    States achieved inside an appliance are left to `_check_method`, whose message says more.
     """
     methods = choice.taxonomy.methods
     placed = {m.achieves for m in methods.means if m.goes_into}
@@ -87,7 +88,7 @@ def _cannot(word: str, label: str) -> str:
 
 
 def _able(choice: ObjectChoice, affordance: str) -> str:
-    """Return the kinds of things in the scene that have an affordance, as text."""
+    """Return the labels of the classes in the scene that have an affordance."""
     known = choice.taxonomy.ontology.has_class(affordance)
     able = choice.taxonomy.concrete(affordance) if known else ()
     classes = [c for c in able if choice.inventory.of(c)]
@@ -97,7 +98,7 @@ def _able(choice: ObjectChoice, affordance: str) -> str:
 
 
 def _check_method(choice: ObjectChoice, condition: Condition, object_class: str) -> None:
-    """Refuse a condition that asks for an appliance into which things of a class do not go."""
+    """Refuse a condition that needs an appliance which does not take the class."""
     taxonomy = choice.taxonomy
     places = taxonomy.places(object_class)
     label, a_label = taxonomy.label(object_class), taxonomy.a_label(object_class)
@@ -122,7 +123,7 @@ def _is_liquid(choice: ObjectChoice, object_class: str, means: Manner) -> bool:
 def _check_place(choice: ObjectChoice, relation: SpatialRelation) -> None:
     taxonomy = choice.taxonomy
     inner, outer = choice.classes[relation.inner], choice.classes[relation.outer]
-    # Of all things every class must fit; else one that does is enough, and it is chosen.
+    # For 'all', every class must fit; otherwise one that fits is enough and is chosen.
     every = choice.entities[relation.inner].count == 0
     misfits = [i for i in inner if not any(choice.fits(i, o) for o in outer)]
     if not misfits or (not every and len(misfits) < len(inner)):
@@ -146,7 +147,7 @@ def _subject(entity: Entity, name: str) -> str:
 
 
 def _check_means(choice: ObjectChoice) -> None:
-    """Refuse conditions and liquids that nothing in the scene brings about."""
+    """Refuse conditions and liquids that nothing in the scene can achieve."""
     needs = {m.achieves: m.needs for m in choice.taxonomy.methods.means if m.needs}
     for number in choice.numbers:
         entity = choice.entities[number]

@@ -1,9 +1,9 @@
-"""The classes in a scene that the entities of a request can be.
+"""The classes in a scene that the entities of a request can have.
 
-In two passes, each over all entities before the next one begins: what is asked moves to the pieces
-or the liquid that it can be true of (`_adapt`), and each entity gets the classes that the scene has
-and that go where they are asked to go (`_choose`). Whether a class suits depends on the classes of
-the other entities, which is why the passes are not one.
+There are two passes over all entities. First, a condition that the whole cannot satisfy moves to
+the pieces or the liquid (`_adapt`). Then each entity gets classes that exist in the scene and fit
+the requested places (`_choose`). Whether a class fits depends on the classes of the other entities,
+so the passes cannot be merged.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from hvr.values import Value
 
 
 class ClassChoice:
-    """The entities of a request with the classes that they can be in a scene.
+    """The entities of a request with the classes that they can have in a scene.
 
     Raises:
-        ImpossibleGoalError: the scene lacks something.
+        ImpossibleGoalError: The scene lacks something.
     """
 
     def __init__(self, meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory) -> None:
@@ -42,18 +42,18 @@ class ClassChoice:
         return [n for n, entity in enumerate(self.entities) if entity.classes]
 
     def note(self, text: str) -> None:
-        """Add a note, unless it is there already."""
+        """Add a note once."""
         if text not in self.notes:
             self.notes.append(text)
 
-    # --- asking --------------------------------------------------------------------------
+    # --- queries -------------------------------------------------------------------------
 
     def any_is(self, classes: Iterable[str], wanted: str) -> bool:
-        """Return whether any of some classes is, or lies below, another."""
+        """Return whether any of the classes equals or is a subclass of another."""
         return any(self.taxonomy.is_a(c, wanted) for c in classes)
 
     def any_plays(self, classes: Iterable[str], *roles: str) -> bool:
-        """Return whether any of some classes has one of some roles."""
+        """Return whether any of the classes has one of the roles."""
         return any(self.taxonomy.plays(c, *roles) for c in classes)
 
     def label(self, number: int) -> str:
@@ -62,7 +62,7 @@ class ClassChoice:
         return self.taxonomy.label(classes[0]) if classes else self.entities[number].text
 
     def fits(self, inner: str, outer: str) -> bool:
-        """Return whether things of one class may be put on or in things of another."""
+        """Return whether one class may be put on or in another."""
         return outer in self.taxonomy.places(inner)
 
     def is_piece(self, number: int) -> bool:
@@ -76,15 +76,16 @@ class ClassChoice:
     # --- classes -------------------------------------------------------------------------
 
     def _adapt(self, number: int) -> Entity:
-        """Ask of pieces what the whole cannot be, and of liquids what vessels cannot.
+        """Move conditions to pieces, or to the liquid, if the whole cannot satisfy them.
 
-        Eggs are cooked cracked, bread is toasted in slices; hot water is warm, its cup is not.
+        Eggs are cooked after cracking and bread is toasted in slices. Hot water is warm, but its
+        cup is not.
         """
         entity = self._asked[number]
         conditions = entity.conditions
         methods = self.taxonomy.methods
         if entity.liquid:
-            # The condition is on the vessel, the only object the domain has for the liquid.
+            # The condition applies to the vessel, since the domain has no liquid objects.
             conditions = tuple(
                 c.replace(template=methods.of_contents(c.template)) for c in conditions
             )
@@ -98,7 +99,7 @@ class ClassChoice:
             if asks(c.template, predicate)
         ]
         for affordance in needed:
-            # One after the other: each affordance narrows what the one before has left.
+            # In sequence: each affordance narrows the result of the previous one.
             able = tuple(c for c in classes if self.taxonomy.is_a(c, affordance))
             pieces = tuple(
                 p
@@ -106,7 +107,7 @@ class ClassChoice:
                 if (p := self.taxonomy.pieces(c)) and self.taxonomy.is_a(p, affordance)
             )
             if entity.group and able:
-                continue  # of a group, `_fitting` leaves out what cannot be meant
+                continue  # for a group, `_fitting` drops the unsuitable classes
             classes = able or pieces or classes
         classes = self._more_exactly(number, self._loosely(number, classes))
         classes = self._for_places(number, classes)
@@ -119,8 +120,9 @@ class ClassChoice:
         return entity.replace(classes=classes, conditions=conditions)
 
     def _loosely(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """Return what people confuse a thing with, if only that goes where it is to be: 'a cup' in
-        a coffee machine is a mug.
+        """Substitute an often confused class if only that fits the place.
+
+        'A cup' in a coffee machine is a mug.
         """
         single = [
             self._asked[r.outer].classes
@@ -140,10 +142,10 @@ class ClassChoice:
         return others[:1] or classes
 
     def _more_exactly(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the kind of a thing that goes where the thing itself does not: a butter knife is a
-        knife, and only it goes into a cup.
+        """Substitute a more specific class if only that fits the place.
 
-        Where everything may be put everywhere, AI2-THOR's table tells what is usual all the same.
+        A butter knife is a knife, and only it goes into a cup. AI2-THOR's table of usual places
+        decides even if everything may be put anywhere.
         """
         usual = self.taxonomy.usual_places
         for relation in self.relations:
@@ -163,9 +165,9 @@ class ClassChoice:
         return classes
 
     def _for_places(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the pieces if only they go where the whole is to be: bread in a toaster."""
+        """Substitute the pieces if only they fit the place: bread in a toaster."""
         for relation in self.relations:
-            # Not `self.entities`, which is being made just now.
+            # `self.entities` is still under construction here.
             outers = self._asked[relation.outer].classes
             if relation.inner != number or not outers:
                 continue
@@ -176,10 +178,10 @@ class ClassChoice:
         return classes
 
     def _choose(self, number: int) -> tuple[str, ...]:
-        """Return the classes an entity is taken from in this scene.
+        """Return the classes of an entity in this scene.
 
-        A group ('a fruit') keeps all of them; of classes in order of preference ('a mug, else a
-        cup') the first is taken of which the scene has enough.
+        A group ('a fruit') keeps all of them. In an order of preference ('a mug, else a cup') the
+        first class with enough objects wins.
         """
         entity = self.entities[number]
         if not entity.classes:
@@ -211,8 +213,9 @@ class ClassChoice:
         return (best,)
 
     def _also_called(self, object_class: str, count: int) -> tuple[str, ...]:
-        """Return the classes here whose names end in that of a class, if with them there are
-        enough: butter knives are knives.
+        """Return further classes that share the name if they make up the count.
+
+        Butter knives are knives.
         """
         label = f" {self.taxonomy.label(object_class)}"
         here = dict.fromkeys(self.inventory.classes.values())
@@ -228,10 +231,9 @@ class ClassChoice:
         return kinds
 
     def _fitting(self, number: int) -> list[str]:
-        """Return the classes that can be what is asked; where all are meant, note those that
-        cannot.
+        """Return the suitable classes; for 'all', note the unsuitable ones.
 
-        All classes if none can: `checks` then says why, which is more than that none is here.
+        If none is suitable, all classes are returned, and `checks` explains why.
         """
         entity = self.entities[number]
         classes = list(entity.classes)
@@ -248,7 +250,7 @@ class ClassChoice:
         return able or classes
 
     def _able(self, number: int, object_class: str) -> bool:
-        """Return whether things of a class have the affordances that the conditions ask for."""
+        """Return whether a class has the affordances that the conditions require."""
         entity = self.entities[number]
         if entity.liquid and not self.taxonomy.plays(object_class, VESSEL):
             return False
@@ -257,7 +259,7 @@ class ClassChoice:
         )
 
     def _suits(self, number: int, object_class: str) -> bool:
-        """Return whether things of a class can be, and can be put, as asked."""
+        """Return whether a class can satisfy the conditions and the placements."""
         places = all(
             any(self.fits(object_class, outer) for outer in self.entities[r.outer].classes)
             for r in self.relations
@@ -272,7 +274,7 @@ class ClassChoice:
 
 
 # Alternative meanings -----------------------------------------------------------------------------
-# What a word asks of things to which it cannot apply as it stands: `k:Instead` of the ontology.
+# A condition that cannot apply literally becomes another one: `k:Instead` of the ontology.
 #
 # an apple cannot be cooked       'a cooked apple' is heated
 # a potato never gets dirty       'a clean potato' has been washed
@@ -281,16 +283,16 @@ class ClassChoice:
 
 
 class Substitute(Value):
-    """A condition in place of another.
+    """A replacement for a condition.
 
     Args:
-        condition: the part of a condition that is replaced.
-        becomes: what stands there instead.
-        requires: affordance class that the things must have.
-        lacking: affordance class that they must lack; empty for no such class.
-        among: of how many of the things the condition must hold already: `all`, `some`, `none`;
-            empty for no matter. `all` is about things that are put somewhere.
-        note: what to tell the user, after the name of the thing; empty for nothing.
+        condition: The part of a condition to replace.
+        becomes: The replacement.
+        requires: Affordance class that the things must have.
+        lacking: Affordance class that they must lack; empty for none.
+        among: How many of the things must satisfy the condition already: `all`, `some` or
+            `none`; empty for any. `all` applies to things that are put somewhere.
+        note: Note for the user, after the name of the thing; empty for none.
     """
 
     condition: str
@@ -302,7 +304,7 @@ class Substitute(Value):
 
 
 def substitutes(ontology: Ontology) -> tuple[Substitute, ...]:
-    """Return the substitutes of an ontology, in the order of their names."""
+    """Return the substitutes of an ontology, ordered by name."""
 
     def one(name: str, prop: str) -> str:
         values = ontology.annotation(name, prop)
@@ -327,7 +329,7 @@ def possible(
     taxonomy: Taxonomy,
     among: Callable[[str], str],
 ) -> tuple[Entity, list[str]]:
-    """Return an entity with conditions that things of its classes can meet, and notes."""
+    """Replace the conditions of an entity that its classes cannot satisfy; also return notes."""
     if entity.liquid:
         return entity, []
     found = [instead(c, classes, taxonomy, among) for c in entity.conditions]
@@ -343,22 +345,18 @@ def instead(
     taxonomy: Taxonomy,
     among: Callable[[str], str],
 ) -> tuple[Condition, str]:
-    """Return what a condition asks of things of some classes, and a note; both as they are where
-    nothing stands in their place.
+    """Return the condition to require of some classes, and a note; unchanged without a substitute.
 
     Args:
-        condition: what a word asks.
-        classes: of the things.
-        taxonomy: the class hierarchy.
-        among: of how many of the things a condition holds already.
+        among: Return `all`, `some` or `none` for a condition, by how many things satisfy it.
     """
     for other in substitutes(taxonomy.ontology):
         if other.condition not in condition.template:
             continue
         if other.condition in other.becomes and other.becomes in condition.template:
-            continue  # it asks for that already
+            continue  # the condition contains the replacement already
         if condition.requires not in {None, other.lacking, other.requires}:
-            continue  # 'toast the mug' asks for more than cooking
+            continue  # 'toast the mug' requires more than cooking
         if not all(taxonomy.is_a(c, other.requires) for c in classes):
             continue
         if other.lacking and any(taxonomy.is_a(c, other.lacking) for c in classes):

@@ -1,4 +1,4 @@
-"""The grammar of clauses: what is to be done, in which order.
+"""The grammar of clauses and their order.
 
 request := clause ((then | and | , | .) clause)*
 clause  := verb (and verb)* group ((and | ,) group)*
@@ -36,25 +36,25 @@ from hvr.language.syntax import (
 )
 
 # Order of clauses ---------------------------------------------------------------------------------
-# Clauses in their order, and what one says of another: 'after washing it', 'to put it there'.
+# How clauses order and refer to each other: 'after washing it', 'to put it there'.
 
 
 def told(clauses: list[Clause]) -> list[Clause]:
-    """Return clauses of which some say how things are; without a verb afterwards they say how
-    things shall be.
-    """
+    """Turn descriptions without a later action into goals."""
     last = max((n for n, clause in enumerate(clauses) if clause.verb is not None), default=-1)
     return [c.replace(given=c.given and n < last) for n, c in enumerate(clauses)]
 
 
 def done_with(clause: Clause, means: Adjunct) -> Clause:
+    """Add a means to every group of a clause."""
     groups = tuple(g.replace(adjuncts=(*g.adjuncts, means)) for g in clause.groups)
     return clause.replace(groups=groups)
 
 
 def only_fetched(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
-    """Return clauses of which the last only fetches what the next one puts somewhere: 'gather the
-    forks to place them in the sink'.
+    """Make the last clause fetch things if the next one places them.
+
+    An example is 'gather the forks to place them in the sink'.
     """
     if not clauses or clauses[-1].verb is None or clauses[-1].verb.frame != "put":
         return clauses
@@ -64,16 +64,16 @@ def only_fetched(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
 
 
 def ordered(clauses: list[Clause], then: bool) -> list[Clause]:
-    """Let the first of some clauses come after what stands before them."""
+    """Mark the first clause as coming after the preceding ones if `then` is true."""
     return [c.replace(then=c.then or then) if n == 0 else c for n, c in enumerate(clauses)]
 
 
 def earlier(early: list[Clause], before: list[Clause]) -> list[Clause]:
-    """Return clauses with those that come before the last of them in their place."""
+    """Insert clauses before the last one: 'put the mug away after washing it'."""
     if not (before and early):
         return [*early, *ordered(before, True)]
-    # 'put the mug away after washing it': the mug is named in what then comes second, so the
-    # noun and the pronoun change places.
+    # 'put the mug away after washing it': the noun is in the clause that now comes second, so
+    # the noun and the pronoun swap places.
     main = before[-1].groups[0]
     named = [c.replace(groups=tuple(naming(g, main.things) for g in c.groups)) for c in early]
     if named == early:
@@ -85,6 +85,7 @@ def earlier(early: list[Clause], before: list[Clause]) -> list[Clause]:
 
 
 def pronouns(group: NounGroup) -> bool:
+    """Return whether a group consists of pronouns or has an adjunct that does."""
     return _spoken_of(group.things) or any(_spoken_of(a.things) for a in group.adjuncts)
 
 
@@ -93,7 +94,7 @@ def _spoken_of(things: tuple[NounPhrase, ...]) -> bool:
 
 
 def naming(group: NounGroup, things: tuple[NounPhrase, ...]) -> NounGroup:
-    """Return a group with things in place of its pronoun."""
+    """Replace the pronoun of a group by things."""
     if _spoken_of(group.things):
         return group.replace(things=things)
     adjuncts = tuple(
@@ -103,13 +104,11 @@ def naming(group: NounGroup, things: tuple[NounPhrase, ...]) -> NounGroup:
 
 
 # Statements ---------------------------------------------------------------------------------------
-# The grammar of clauses without a verb: what shall be there, and how things shall be.
+# Clauses without a verb: which things must exist, and which properties they must have.
 
 
 def read_statement(cursor: Cursor) -> Clause:
-    """Read a clause without a verb, such as 'a hot coffee on the table', 'the mug should be clean'
-    or 'the cup contains water'.
-    """
+    """Read a clause without a verb: 'a hot coffee on the table', 'the mug should be clean'."""
     if cursor.take("none"):
         return _none(cursor)
     groups: list[NounGroup] = []
@@ -123,7 +122,7 @@ def read_statement(cursor: Cursor) -> Clause:
 
 
 def _none(cursor: Cursor) -> Clause:
-    """Read what shall hold of no thing: 'no drawer is open', 'nothing should be in the sink'."""
+    """Read a state that must hold of no thing: 'no drawer is open'."""
     if cursor.starts_thing() and not cursor.states(cursor.at) and not cursor.function("prep"):
         group = read_group(cursor, "no", subject=True)
     else:
@@ -142,7 +141,7 @@ def _none(cursor: Cursor) -> Clause:
 
 
 def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
-    """Add what is said of things: 'is clean', 'should contain water', 'needs washing'."""
+    """Add the statement about a group: 'is clean', 'should contain water', 'needs washing'."""
     adjuncts = list(group.adjuncts)
     stated: Predication | None = None
     while cursor.states(cursor.at) or _to_be(cursor):
@@ -170,7 +169,7 @@ def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
     kept = tuple(a for a in adjuncts if a.kind != "place")
     things = group.things
     if relative.adjuncts and stated:
-        # 'the mug on the table should be clean': the place tells which mug
+        # 'the mug on the table should be clean': the place selects the mug
         things = tuple(
             NounPhrase(
                 t.kind,
@@ -202,7 +201,7 @@ def read_passive(cursor: Cursor) -> Predication:
     """Read a predicate without a form of 'be', such as 'should stand on the table'.
 
     Raises:
-        LanguageError: none stands here.
+        LanguageError: None starts here.
     """
     predicate = read_predicate(cursor)
     if not predicate:
@@ -216,15 +215,14 @@ def read_passive(cursor: Cursor) -> Predication:
 # --------------------------------------------------------------------------------------------------
 
 _LISTING = frozenset({"make", "serve", "hold"})
-"""Frames after which a list of things goes on rather than a new clause begins."""
+"""Frames after which a list of things continues instead of a new clause."""
 
 
 def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition, ...]]:
-    """Read all clauses of a request, in the order in which they are to be reached, and what must
-    not be.
+    """Read all clauses of a request in the order of their goals, and its prohibitions.
 
     Raises:
-        LanguageError: some words do not fit in.
+        LanguageError: Some words cannot be parsed.
     """
     clauses: list[Clause] = []
     prohibitions: list[Prohibition] = []
@@ -274,13 +272,13 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
                 clauses += ordered(read, then and bool(clauses))
             then = False
         cursor.begun = bool(clauses)
-        if cursor.at == start:  # nothing was read, and nothing would be the next time
+        if cursor.at == start:  # nothing was consumed: avoid an endless loop
             raise cursor.lost()
     return tuple(told(clauses)), tuple(prohibitions)
 
 
 def _linked(cursor: Cursor, clauses: list[Clause], then: bool) -> bool:
-    """Add a clause without a verb after 'and' or 'then'; return whether 'then' still counts."""
+    """Read an elliptic clause after 'and' or 'then'; return whether 'then' is still pending."""
     if then and clauses and _verb_left_out(cursor, clauses[-1]):
         group = read_group(cursor, "then")
         clauses += ordered([Clause(clauses[-1].verb, (group,))], then)
@@ -304,8 +302,9 @@ def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> l
 
 
 def _tells(cursor: Cursor, start: int) -> bool:
-    """Return whether the words since a position say how things are: 'there is a mug in the sink',
-    'the mug is dirty', but not 'the mug should be clean'.
+    """Return whether the words since a position describe the initial state.
+
+    'There is a mug in the sink' and 'the mug is dirty' do; 'the mug should be clean' does not.
     """
     told = any(cursor.word(at) in {"is", "are"} for at in range(start, cursor.at))
     return told and not any(
@@ -316,7 +315,7 @@ def _tells(cursor: Cursor, start: int) -> bool:
 
 
 def _until(cursor: Cursor) -> Clause | None:
-    """Read a state in which something is then: 'until it is hot', 'until hot'."""
+    """Read a final state: 'until it is hot', 'until hot'."""
     match = cursor.function("until")
     after = cursor.at + (match.length if match else 0)
     if match is None or not (cursor.copular(after) or cursor.kind(Adjective, after)):
@@ -328,17 +327,17 @@ def _until(cursor: Cursor) -> Clause | None:
 
 
 def _read_instead(cursor: Cursor) -> list[Prohibition]:
-    """Read what something else takes the place of: 'instead of the fridge'."""
+    """Read an excluded alternative: 'instead of the fridge'."""
     cursor.take("instead")
     cursor.take("prep")
     if cursor.verb():
-        read_clause(cursor)  # 'instead of washing the mug' asks for nothing
+        read_clause(cursor)  # 'instead of washing the mug' imposes nothing
         return []
     return [Prohibition(None, (read_one_of(cursor, "instead of"),), instead=True)]
 
 
 def _with_it(cursor: Cursor) -> Adjunct | None:
-    """Read the means of what was said before: 'heat the potato, use the stove'."""
+    """Read the means of the previous clause: 'heat the potato, use the stove'."""
     start = cursor.at
     if cursor.take("use") is None or not cursor.starts_thing():
         cursor.at = start
@@ -351,7 +350,7 @@ def _with_it(cursor: Cursor) -> Adjunct | None:
 
 
 def _verb_left_out(cursor: Cursor, before: Clause) -> bool:
-    """Return whether a thing alone follows 'then': 'wash the fork, then the knife'."""
+    """Return whether only a thing follows 'then': 'wash the fork, then the knife'."""
     passed = cursor.function("filler", "unheeded")
     return (
         before.verb is not None
@@ -397,9 +396,9 @@ def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
 
 
 def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
-    """Put a clause that follows 'before' last: 'before serving it, wash the mug'.
+    """Move a clause that follows 'before' to the end: 'before serving it, wash the mug'.
 
-    'Wash it before serving it' is in order already.
+    'Wash it before serving it' is already in order.
     """
     cursor.take("before")
     late = read_clause(cursor)
@@ -414,7 +413,7 @@ def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
         return late
     early = read_clause(cursor)
     if early and late and pronouns(early[0].groups[0]):
-        # 'before you slice the tomato wash it': the noun and the pronoun change places
+        # 'before you slice the tomato wash it': the noun and the pronoun swap places
         first, last = early[0], late[0]
         early[0] = first.replace(groups=(naming(first.groups[0], named), *first.groups[1:]))
         late[0] = last.replace(groups=(last.groups[0].replace(things=(IT,)), *last.groups[1:]))
@@ -426,7 +425,7 @@ def _elliptic(cursor: Cursor, before: Clause) -> Clause:
 
 
 def read_clause(cursor: Cursor) -> list[Clause]:
-    """Read one clause, or several that share their objects ('wash and slice the tomato')."""
+    """Read one clause, or several with shared objects ('wash and slice the tomato')."""
     cursor.clause_at = cursor.at
     cursor.skip_fillers()
     cursor.take("first")
@@ -453,9 +452,7 @@ def read_clause(cursor: Cursor) -> list[Clause]:
 
 
 def _fronted(cursor: Cursor) -> Adjunct | None:
-    """Read an adjunct before the verb: 'use the microwave to …', 'with a knife, …', 'on a plate,
-    …'.
-    """
+    """Read an adjunct before the verb: 'use the microwave to …', 'with a knife, …'."""
     start = cursor.at
     if cursor.take("use"):
         means = Adjunct("means", "using", (read_thing(cursor, "use"),))
@@ -482,13 +479,13 @@ def _prefers_goal(cursor: Cursor) -> bool:
     return verb is None or goal.length >= verb.length
 
 
-# --- with a verb ------------------------------------------------------------------------
+# --- clauses with a verb ----------------------------------------------------------------
 
 
 def _verbs(cursor: Cursor) -> list[Clause]:
-    """Read one verb with its objects, or several before the same objects."""
+    """Read one verb with its objects, or several verbs with shared objects."""
     verbs: list[Verb] = []
-    after: list[bool] = [False]  # for each verb, whether it is said to come after the one before
+    after: list[bool] = [False]  # for each verb, whether it explicitly follows the one before
     while True:
         match = cursor.verb()
         if match is None or not _another_verb(cursor, cursor.at + match.length):
@@ -502,8 +499,8 @@ def _verbs(cursor: Cursor) -> list[Clause]:
     last, *also = _verb_clause(cursor)
     if not verbs:
         return [last, *also]
-    # 'wash and slice the tomato': the first clause names the things, the others speak of them
-    # as 'it' or 'them', so that all mean the same ones.
+    # 'wash and slice the tomato': the first clause names the things and the others refer to them
+    # by pronoun, so that all mean the same ones.
     things = tuple(thing for group in last.groups for thing in group.things)
     them = NounPhrase("pronoun", "them", Determiner(0))
     rest = tuple(
@@ -520,7 +517,7 @@ def _verbs(cursor: Cursor) -> list[Clause]:
 
 
 def _another_verb(cursor: Cursor, at: int) -> bool:
-    """Return whether a second verb follows the first at once: 'wash and slice the tomato'."""
+    """Return whether a second verb directly follows the first: 'wash and slice the tomato'."""
     start = at
     if cursor.word(at) == ",":
         at += 1
@@ -532,7 +529,7 @@ def _another_verb(cursor: Cursor, at: int) -> bool:
 def _verb_clause(cursor: Cursor) -> list[Clause]:
     """Read a verb with its objects; two clauses for 'turn the tap on and off'."""
     match = cursor.verb() or cursor.last_verb()
-    # A verb of two words in one place ('turn on') has its particle already.
+    # A contiguous two-word verb ('turn on') already has its particle.
     apart = cursor.particles() if match is None or match.length == 1 else {}
     verb = match.entry if match else None
     start = cursor.at

@@ -1,4 +1,4 @@
-"""A place in the words of a request, and what stands there."""
+"""A position in the words of a request, with lookahead."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from hvr.language.lexicon import (
 # Alternatives -------------------------------------------------------------------------------------
 # Choices in a request: 'the apple or the tomato', 'in the bowl or on the plate'.
 #
-# A request with choices is read once for each way to choose. While it is read, `Picks` says which
-# alternative counts, and learns how many there are; `explore` then goes through all of them.
+# A request with choices is read once per combination. During a reading, `Picks` selects the
+# alternatives and counts them; `explore` then enumerates the other combinations.
 
 MOST = 16
-"""Most ways to choose in one request."""
+"""Largest number of combinations of choices in one request."""
 
 _T = TypeVar("_T")
 
 
 class Picks:
-    """The alternatives that count in one way of reading.
+    """The alternatives selected in one reading.
 
     Args:
-        picks: the numbers of the alternatives, in the order in which they are met; from then on
-            the first counts.
+        picks: Indices of the alternatives, in the order in which the choices are met; later
+            choices take the first alternative.
     """
 
     def __init__(self, picks: tuple[int, ...] = ()) -> None:
@@ -43,17 +43,17 @@ class Picks:
         self.sizes: list[int] = []
 
     def take(self, size: int) -> int:
-        """Return the number of the alternative that counts, of so many."""
+        """Return the index of the selected alternative out of `size`."""
         number = self.picks[len(self.sizes)] if len(self.sizes) < len(self.picks) else 0
         self.sizes.append(size)
         return number
 
 
 def explore(attempt: Callable[[Picks], _T]) -> Iterator[_T]:
-    """Yield what comes of each way to choose, that of all first alternatives first.
+    """Yield the result for each combination of choices, starting with all first alternatives.
 
     Raises:
-        LanguageError: there are more ways than anyone means.
+        LanguageError: There are too many combinations.
     """
     waiting: list[tuple[int, ...]] = [()]
     done = 0
@@ -74,36 +74,35 @@ STOPS = frozenset(".;!?")
 """Punctuation that ends a clause."""
 
 _LITTLE = ("prep", "filler", "first", "det", "of", "from", "slice", "with")
-"""Roles of words that can be verbs as well: 'light', 'set', 'start by'."""
+"""Roles of words that can also be verbs: 'light', 'set', 'start by'."""
 
 _NO_PARTICLES: Mapping[str, Verb] = {}
 
 _MATERIALS = frozenset({"glass"})
-"""Things that other things are made of."""
+"""Materials whose names can modify a noun."""
 
 _COPULA_WITHIN = 7
-"""Words from the start of a subject in which 'is' or 'should' is looked for; bounds the
-look-ahead, which is done at every word."""
+"""Number of words after the start of a subject to search for 'is' or 'should'.
+
+It bounds a lookahead that runs at every word.
+"""
 
 _Kind = TypeVar("_Kind", FunctionWord, Verb)
 
 
 class Match(NamedTuple, Generic[_Kind]):
-    """A phrase of the lexicon that stands at a position."""
+    """A phrase of the lexicon that matches at a position."""
 
     length: int
     entry: _Kind
 
 
 class Cursor:
-    """A position in the words of a request; all look-ahead of the reader is here.
+    """A position in the words of a request, with all lookahead of the reader.
 
     Args:
-        text: the request.
-        tokens: its words.
-        lexicon: the known words.
-        picks: which alternatives count.
-        brackets: which of two ways to bracket 'and' and 'or' counts.
+        picks: Selected alternatives.
+        brackets: Selected bracketings of 'and' and 'or'.
     """
 
     def __init__(
@@ -120,17 +119,17 @@ class Cursor:
         self.tokens = tokens
         self.lexicon = lexicon
         self.at = 0
-        self.denying = False  # whether 'or' joins as 'and' does, as after 'do not'
+        self.denying = False  # whether 'or' joins like 'and', as after 'do not'
         self.notes: list[str] = []
-        self.begun = False  # a clause has been read, of which 'it' may speak
+        self.begun = False  # whether a clause has been read, so that 'it' has a referent
         self.unread: list[str] = []
-        self.clause_at = 0  # where the clause that is read began
+        self.clause_at = 0  # start of the current clause
 
-    # --- where it stands -----------------------------------------------------------------
+    # --- position ------------------------------------------------------------------------
 
     @property
     def done(self) -> bool:
-        """No word is left."""
+        """Whether no word is left."""
         return self.at >= len(self.tokens)
 
     def word(self, at: int | None = None) -> str:
@@ -143,28 +142,29 @@ class Cursor:
         return " ".join(self.tokens[start : self.at])
 
     def lost(self) -> LanguageError:
-        """Return the error for words that do not fit in anywhere."""
+        """Return the error for words that cannot be parsed."""
         if self.done:
             return LanguageError(f"the request ends too early: {self.text.strip()!r}")
         rest = " ".join(self.tokens[self.at : self.at + 6])
         return LanguageError(f"hvr cannot make sense of {rest!r} in {self.text.strip()!r}")
 
-    # --- what stands there ---------------------------------------------------------------
+    # --- lookahead -----------------------------------------------------------------------
 
     def kind(self, wanted: type[Entry], at: int | None = None) -> int:
-        """Return the length of the longest phrase of a kind at a position; 0 without one."""
+        """Return the length of the longest phrase of a kind at a position, or 0."""
         for length, entries in self.lexicon.matches(self.tokens, self.at if at is None else at):
             if any(isinstance(entry, wanted) for entry in entries):
                 return length
         return 0
 
     def named(self, at: int | None = None) -> int:
-        """Return the length of the longest noun or dish at a position; 0 without one."""
+        """Return the length of the longest noun or dish at a position, or 0."""
         return max(self.kind(Noun, at), self.kind(Dish, at))
 
     def modifier(self, length: int) -> bool:
-        """Return whether a noun of some length here only describes the next one: 'glass bowl',
-        'sink counter', but not 'fork' in 'fork knife'.
+        """Return whether a noun of some length only modifies the next one.
+
+        It does in 'glass bowl' and 'sink counter', but 'fork' in 'fork knife' does not.
         """
         after = self.at + length
         if not self.named(after) or self.verb(after) or self.function("slice", at=after):
@@ -186,7 +186,7 @@ class Cursor:
         return next(self.lexicon.matches(self.tokens, self.at), (0, ()))[0]
 
     def take(self, *roles: str) -> FunctionWord | None:
-        """Move over a phrase that has one of the roles, if one stands here."""
+        """Consume a phrase that has one of the roles, if one starts here."""
         match = self.function(*roles)
         if match is None:
             return None
@@ -194,7 +194,7 @@ class Cursor:
         return match.entry
 
     def take_adjective(self) -> Adjective:
-        """Move over the adjective that stands here."""
+        """Consume the adjective that starts here."""
         for length, entries in self.lexicon.matches(self.tokens, self.at):
             for entry in entries:
                 if isinstance(entry, Adjective):
@@ -203,46 +203,42 @@ class Cursor:
         raise self.lost()
 
     def after_or(self) -> int | None:
-        """Return where what follows 'or' starts, if 'or' stands here; a comma before it is
-        passed.
-        """
+        """Return the position after 'or' and an optional comma before it, or None."""
         at = self.at + int(self.word() == ",")
         match = self.function("or", at=at)
         return None if match is None else at + match.length
 
     def skip_fillers(self) -> None:
-        """Move over words that change nothing; note those that are ignored although they mean
-        something.
-        """
+        """Skip words without effect; note those that are ignored although they mean something."""
         while not self.done and self.verb() is None:
             filler = self.function("filler", "unheeded")
-            # The longest phrase wins: 'there' is a filler, 'there should be' is a goal; and a
+            # The longest phrase wins ('there' is a filler, 'there should be' starts a goal), and a
             # thing is never skipped.
             if filler is None or filler.length < self.longest() or filler.length <= self.named():
                 return
             if self.purpose():
                 return
             if self.function("prep") and self.named(self.at + filler.length):
-                return  # 'on the side table' is no 'on the side'
+                return  # 'on the side table' does not contain the filler 'on the side'
             self.unheeded(filler)
             self.at += filler.length
 
     def unheeded(self, passed: Match[FunctionWord]) -> None:
-        """Keep a phrase that means something and is passed over."""
+        """Record a skipped phrase if it means something."""
         if passed.entry.role == "unheeded":
             self.heed_not(" ".join(self.tokens[self.at : self.at + passed.length]))
 
     def heed_not(self, phrase: str) -> None:
-        """Keep words that are passed over although they mean something."""
+        """Record words that are skipped although they mean something."""
         if phrase not in self.unread:
             self.unread.append(phrase)
 
     def is_name(self, at: int | None = None) -> bool:
-        """Return whether an object's own name, such as mug-1, stands here."""
+        """Return whether the word is an object name, such as mug-1."""
         return is_name(self.word(at))
 
     def starts_exactly(self, at: int) -> bool:
-        """Return whether a thing starts here for certain: 'the …', 'two …', 'it', 'mug-1'."""
+        """Return whether a thing certainly starts here: 'the …', 'two …', 'it', 'mug-1'."""
         return bool(
             self.function("det", "number", "pronoun", "rest", "everything", at=at)
             or self.is_name(at)
@@ -250,7 +246,7 @@ class Cursor:
         )
 
     def starts_thing(self, at: int | None = None) -> bool:
-        """Return whether a noun phrase can start here."""
+        """Return whether a noun phrase can start at a position."""
         at = self.at if at is None else at
         passed = self.function("filler", "unheeded", "apart", at=at)
         return bool(
@@ -262,15 +258,15 @@ class Cursor:
         )
 
     def particles(self, at: int | None = None) -> Mapping[str, Verb]:
-        """Return the second words that can stand apart from the first of a verb: 'turn … on'."""
+        """Return the second words that can be separated from the verb here: 'turn … on'."""
         return self.lexicon.separable.get(self.word(at), _NO_PARTICLES)
 
     def verb(self, at: int | None = None, *, listing: bool = False) -> Match[Verb] | None:
-        """Return the verb at a position, if it reads as one there.
+        """Return the verb at a position, if the word reads as a verb there.
 
-        A word that is something else as well ('open', 'toast', 'water') is a verb only before
-        a thing or before another verb; inside a list of things only before one that starts
-        for certain, since 'coffee and warm milk' goes on with the list.
+        A word with other readings ('open', 'toast', 'water') is a verb only before a thing or
+        another verb. Inside a list of things the following thing must start for certain, since
+        'coffee and warm milk' continues the list.
         """
         at = self.at if at is None else at
         for length, entries in self.lexicon.matches(self.tokens, at):
@@ -279,8 +275,8 @@ class Cursor:
                 continue
             little = self.function(*_LITTLE, at=at)
             others = max(self.kind(Adjective, at), self.named(at), little.length if little else 0)
-            # Longer beats shorter: 'coffee machine' is no 'coffee'. Of readings of one length
-            # the verb wins only where its object follows.
+            # Longer beats shorter: 'coffee machine' is not 'coffee'. Among readings of equal length
+            # the verb wins only if its object follows.
             if others > length:
                 return None
             if others == length and not self._goes_on(at, at + length, listing):
@@ -298,16 +294,14 @@ class Cursor:
         return any(self.named(start) == at - start for start in range(max(0, at - 3), at))
 
     def split_verb(self, at: int | None = None) -> bool:
-        """Return whether the first word of a verb in two parts stands here: 'switch the light
-        on'.
-        """
+        """Return whether a separable verb starts at a position: 'switch the light on'."""
         at = self.at if at is None else at
         if not self.particles(at):
             return False
         return self.starts_exactly(at + 1) if self.named(at) else self.starts_thing(at + 1)
 
     def clause_starts(self, at: int, *, listing: bool = False) -> bool:
-        """Return whether a new clause begins here, rather than another thing of a list."""
+        """Return whether a clause starts at a position, instead of another item of a list."""
         while (passed := self.function("then", "first", "filler", at=at)) and not self.named(at):
             if self.verb(at):
                 break
@@ -318,9 +312,7 @@ class Cursor:
         )
 
     def copular(self, at: int) -> bool:
-        """Return whether a thing with a statement about it stands here, such as 'the fridge
-        should be closed'.
-        """
+        """Return whether a statement about a thing starts here: 'the fridge should be closed'."""
         if not self.starts_thing(at):
             return False
         for position in range(at, min(at + _COPULA_WITHIN, len(self.tokens))):
@@ -333,9 +325,7 @@ class Cursor:
         return False
 
     def purpose(self, at: int | None = None) -> int:
-        """Return the length of 'to' or 'in order to' before a verb: 'take it to heat it'; 0 if none
-        stands here.
-        """
+        """Return the length of 'to' or 'in order to' before a verb ('take it to heat it'), or 0."""
         at = self.at if at is None else at
         match = self.function("to", at=at)
         if match is None or match.entry.value == "and":
@@ -356,7 +346,7 @@ class Cursor:
         return None
 
     def object_left_out(self) -> bool:
-        """Return whether no thing follows a verb that needs one: 'wash it and put on a plate'."""
+        """Return whether a verb lacks its object: 'wash it and put on a plate'."""
         if self.done or self.word() in STOPS or self.word() == ",":
             return True
         if self.function("then", "and") or self.purpose():
@@ -365,13 +355,13 @@ class Cursor:
         return bool(place) and not self.starts_exactly(self.at) and not self.named()
 
     def states(self, at: int) -> bool:
-        """Return whether a statement begins here: 'is', 'should be', 'contains' …"""
+        """Return whether the predicate of a statement starts here: 'is', 'contains'."""
         return (
             self.function("modal", "be", "be not", "be never", "have", "needing", at=at) is not None
         )
 
     def particle_here(self) -> str | None:
-        """Return a second word of a verb that nothing but the verb can want here."""
+        """Return a verb particle that cannot belong to anything else here."""
         word = self.word()
         if word not in PARTICLES:
             return None
@@ -382,22 +372,21 @@ class Cursor:
 
 
 def is_name(token: str) -> bool:
-    """Return whether a word is an object's own name, such as mug-1."""
+    """Return whether a word is an object name, such as mug-1."""
     head, _, number = token.rpartition("-")
     return bool(head) and number.isdecimal()
 
 
 # Lookahead ----------------------------------------------------------------------------------------
-# Where lists and predicates go on: looking ahead without reading.
+# Whether lists and predicates continue, without consuming words.
 
 
 def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) -> int | None:
-    """Return where the next thing of a list starts, if the list goes on here.
+    """Return where the next item of a list starts, or None if the list ends here.
 
     Args:
-        cursor: where to read.
-        listing: nothing but things can follow, as after 'make'.
-        subject: something may be said of all of them together ('… should be open').
+        listing: Only things can follow, as after 'make'.
+        subject: A statement about all items may follow ('… should be open').
     """
     at = cursor.at
     if cursor.word(at) == ",":
@@ -415,14 +404,15 @@ def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) 
 
 
 def described(cursor: Cursor, at: int) -> bool:
-    """Return whether the words after a comma describe the thing before it: ', filled with water',
-    ', washed and sliced'.
+    """Return whether the words after a comma describe the thing before it.
+
+    Examples are ', filled with water' and ', washed and sliced'.
     """
     length = cursor.kind(Adjective, at)
     more = cursor.function("with", "prep", "from", "means", at=at)
     if more and more.length > max(length, cursor.named(at)):
         return True
-    # A series of adjectives describes what stands before it, unless a noun ends the series:
+    # A series of adjectives describes the preceding thing unless a noun ends the series:
     # ', washed and sliced' against ', sliced tomatoes and bread'.
     while length and length >= cursor.named(at):
         at += length
@@ -436,8 +426,9 @@ def described(cursor: Cursor, at: int) -> bool:
 
 
 def predicate_starts(cursor: Cursor) -> bool:
-    """Return whether an adjective follows its noun: 'the mug clean', 'the tap off', 'an apple,
-    washed'.
+    """Return whether an adjective follows its noun: 'the mug clean', 'the tap off'.
+
+    A comma before it is consumed: 'an apple, washed'.
     """
     if (
         cursor.word() == ","
@@ -465,7 +456,7 @@ def gerund(cursor: Cursor) -> Adjective | None:
 
 
 def predicate_goes_on(cursor: Cursor) -> bool:
-    """Move over 'and' or a comma if another adjective or place follows it."""
+    """Consume 'and' or a comma if another adjective or place follows it."""
     at = cursor.at
     if cursor.word(at) == ",":
         at += 1
@@ -473,7 +464,7 @@ def predicate_goes_on(cursor: Cursor) -> bool:
     at += linker.length if linker else 0
     copula = cursor.function("modal", "be", at=at)
     at += copula.length if copula else 0
-    # A verb after 'and' begins a clause: 'the mug should be clean and put it on the table'.
+    # A verb after 'and' starts a clause: 'the mug should be clean and put it on the table'.
     if at == cursor.at or cursor.verb(at) or cursor.split_verb(at):
         return False
     length = cursor.kind(Adjective, at)
@@ -489,15 +480,14 @@ def predicate_goes_on(cursor: Cursor) -> bool:
 
 
 # Compound phrases ---------------------------------------------------------------------------------
-# Phrases that are put together, or stand for others: 'a tomato and lettuce salad', 'breakfast:
-# toast and coffee', 'put the kettle on'.
+# 'a tomato and lettuce salad', 'breakfast: toast and coffee', 'put the kettle on'.
 
 
 def plainly(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the words of a request with what idioms stand for.
+    """Replace the idioms of a request by their plain equivalents.
 
-    An idiom ends its clause: 'put the kettle on', but not 'put the kettle on the stove'. What is
-    so meanwhile is one more thing to reach: 'turn on the lamp while holding the book'.
+    An idiom must end its clause: 'put the kettle on', but not 'put the kettle on the stove'.
+    'While' before a verb becomes 'and': 'turn on the lamp while holding the book'.
     """
     words: list[str] = []
     at = 0
@@ -521,10 +511,10 @@ def _begins_verb(tokens: tuple[str, ...], lexicon: Lexicon) -> bool:
 
 
 def skip_meal(cursor: Cursor) -> None:
-    """Move over the name of a meal before what it consists of: 'breakfast: toast and coffee'.
+    """Consume the name of a meal before its components: 'breakfast: toast and coffee'.
 
     Raises:
-        LanguageError: nothing says what it consists of.
+        LanguageError: No components follow.
     """
     start = cursor.at
     cursor.take("det")
@@ -544,8 +534,9 @@ def skip_meal(cursor: Cursor) -> None:
 
 
 def compound_dish(cursor: Cursor) -> tuple[int, Dish] | None:
-    """Return the length and the dish of what is named by its fillings, if such a name starts here:
-    'tomato and lettuce salad'.
+    """Read a dish named by its fillings: 'tomato and lettuce salad'.
+
+    Returns the number of words and the dish, without consuming them, or None.
     """
     at = cursor.at
     fillings: list[Part] = []

@@ -27,11 +27,10 @@ from hvr.language.syntax import Adjunct, NounGroup, NounPhrase
 from hvr.language.taxonomy import negated
 
 # Dishes -------------------------------------------------------------------------------------------
-# Clauses about dishes and about states that are only wanted: make, serve, 'I want …'.
 
 
 class Making:
-    """The clauses that say what shall be there in the end, whatever has to be done for it."""
+    """Clauses that describe a result: make, serve, 'I want …'."""
 
     def __init__(self, draft: MeaningDraft, adjuncts: Adjuncts) -> None:
         self.draft = draft
@@ -62,7 +61,7 @@ class Making:
         return things
 
     def _share_dish(self, things: list[int]) -> None:
-        """Let food of one clause that comes on plates come on one, as far as it has room."""
+        """Serve food of one clause on a shared plate if it has room."""
         draft = self.draft
         plates = [
             n
@@ -78,7 +77,7 @@ class Making:
                 draft.replace_vessel(other, plates[0])
 
     def _in_vessel(self, adjunct: Adjunct) -> Adjunct:
-        """Return a vessel that something is made 'using' as the place where it is made."""
+        """Read 'using' a vessel as the place where something is made."""
         vessels = adjunct.things and all(
             any(
                 self.taxonomy.plays(n.object_class, VESSEL)
@@ -100,7 +99,7 @@ class Making:
         return own_vessel or drink or beside
 
     def _serve_beside(self, things: Iterable[NounPhrase], places: list[tuple[int, str]]) -> None:
-        """Serve things with others: at the place that was named, or where things are served."""
+        """Serve accompanying things at the named place, or at the serving place."""
         numbers = self.referents.all_of(things, ReferentReading(dishes=True))
         fixed = [(n, w) for n, w in places[-1:] if not self.draft.plays(n, CARRIER)]
         self.adjuncts.settle(numbers, fixed)
@@ -109,7 +108,7 @@ class Making:
                 self.draft.change(number, serve=True, rests=False)
 
     def _make_sure_of(self, verb: Verb, number: int, *, serving: bool) -> None:
-        """Refuse to make things that nothing says how to make, as in 'make a fork'."""
+        """Refuse to make things without a known method, as in 'make a fork'."""
         entity = self.draft.entities[number]
         known = entity.conditions or entity.liquid or self.draft.placed(number)
         if known or serving or self.draft.holds_something(number):
@@ -128,7 +127,7 @@ class Making:
         )
 
     def leave(self, things: Iterable[int], *, serving: bool) -> None:
-        """Let what was made stand somewhere sensible if no place was given."""
+        """Let a result rest or be served somewhere if no place was given."""
         draft = self.draft
         for number in draft.live(things):
             top = draft.outermost(number)
@@ -140,7 +139,7 @@ class Making:
                 draft.change(top, rests=not draft.entities[top].serve)
 
     def _served_in(self, number: int) -> int:
-        """Return what is to stand on the table: food comes on a plate."""
+        """Return the entity to put on the table: food comes on a plate."""
         if not self.draft.plays(number, SERVED) or self.draft.entities[number].count == 0:
             return number
         vessels = self.taxonomy.preferred("solid food")
@@ -151,9 +150,7 @@ class Making:
         return plate
 
     def wanted(self, group: NounGroup) -> list[int]:
-        """Take in a state without a verb, such as 'a hot coffee on the table', 'the mug clean' or
-        'the cup full of water'.
-        """
+        """Interpret a state without a verb: 'a hot coffee on the table', 'the mug clean'."""
         draft = self.draft
         said = group.predicate.adjectives
         if said and all(a.selects for a in said) and not group.adjuncts:
@@ -182,7 +179,7 @@ class Making:
         return things
 
     def _is_means(self, things: list[int], adjunct: Adjunct) -> bool:
-        """Return whether a place is what heats the things, as in 'cooked in the microwave'."""
+        """Return whether a place is the means that heats the things: 'cooked in the microwave'."""
         conditions = [
             c.template for n in self.draft.live(things) for c in self.draft.entities[n].conditions
         ]
@@ -195,8 +192,7 @@ class Making:
         )
 
     def _want_idle(self, number: int, *, handed: bool) -> None:
-        """Ask for a wanted thing of which nothing else is said: held, switched on, or just
-        there."""
+        """Give a default goal to a thing without any other: held, switched on, or present."""
         entity, draft = self.draft.entities[number], self.draft
         related = draft.placed(number) or draft.holds_something(number) or entity.liquid
         held = handed and draft.plays(number, PORTABLE)
@@ -216,23 +212,19 @@ class Making:
 
 
 # Liquids ------------------------------------------------------------------------------------------
-# Clauses about liquids: fill, pour, empty.
 
 Handler = Callable[[Verb, NounGroup], list[int]]
 
 
 class Liquids:
-    """The verbs that move liquids.
+    """The verbs that move liquids: fill, pour, empty.
 
-    The domain has no liquids as objects: a liquid is what a vessel contains. So every clause is
-    read as one about vessels.
+    The domain has no liquid objects: a liquid is the content of a vessel, so every clause is
+    interpreted as one about vessels.
 
     Args:
-        draft: the meaning so far.
-        lexicon: finds the verbs that others stand for.
-        adjuncts: takes in what follows the objects.
-        make: what to do with 'pour me a glass of wine'.
-        clear: what to do with 'empty the drawer'.
+        make: Handler of 'pour me a glass of wine'.
+        clear: Handler of 'empty the drawer'.
     """
 
     def __init__(
@@ -263,7 +255,7 @@ class Liquids:
         return negated(self.taxonomy.state(FILLED))
 
     def fill(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Fill vessels: with the verb's own liquid if nothing else is given."""
+        """Fill vessels, by default with the liquid of the verb."""
         full = self.taxonomy.state(FILLED)
         reading = ReferentReading(wanted=False, requires=self.vessel, condition=full)
         things = self.referents.all_of(group.things, reading)
@@ -308,7 +300,7 @@ class Liquids:
         return None
 
     def _fill_with(self, verb: Verb, vessel: int, thing: NounPhrase) -> None:
-        """Fill a vessel with a liquid, with what a bottle holds, or with food."""
+        """Fill a vessel with a liquid, with the content of a bottle, or with food."""
         known = (
             self.referents.of(thing, ReferentReading(dishes=True))
             if thing.kind == "pronoun"
@@ -320,7 +312,7 @@ class Liquids:
             return
         is_dish = thing.dish is not None
         held = [x for n in thing.nouns if (x := self.taxonomy.liquid(n.object_class))]
-        if held and not is_dish:  # what a bottle holds
+        if held and not is_dish:  # the content of a bottle
             self.draft.fill(vessel, held[0])
             return
         if (
@@ -335,6 +327,7 @@ class Liquids:
         self.referents.put_in(vessel, thing, "with")
 
     def pour(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Pour liquids into a vessel, or away into a basin."""
         draft = self.draft
         targets: list[int] = []
         others: list[Adjunct] = []
@@ -387,10 +380,10 @@ class Liquids:
     def _poured(
         self, thing: NounPhrase, others: Sequence[Adjunct]
     ) -> tuple[str | None, int | None]:
-        """Return the liquid that is poured, and its vessel if that is given or known.
+        """Return the poured liquid, and its vessel if given or known.
 
-        Looking a thing up may make a new entity for it: 'the wine' that was not spoken of before
-        gets one with a vessel of its own, which is dropped again: any bottle will do.
+        Resolving a thing may create an entity: 'the wine' that was not mentioned before gets one
+        with a vessel of its own, which is dropped again because any bottle will do.
         """
         draft = self.draft
         vessel: int | None = None
@@ -418,7 +411,7 @@ class Liquids:
         return liquid, vessel
 
     def empty(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Pour away what is in a vessel; of furniture, take out what is in it."""
+        """Pour away the liquid of a vessel, or take the contents out of furniture."""
         draft = self.draft
         vessels_now: list[int] = []
         liquid_only: list[int] = []

@@ -1,6 +1,6 @@
-"""The function words of English that requests are made with, by the role that they play.
+"""The function words of English in requests, by grammatical role.
 
-They are grammar and belong to no world; words with a meaning are in the ontology.
+They belong to the grammar and to no world; content words are in the ontology.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ NUMBERS: Mapping[str, int] = {
 """Numbers of a single word."""
 
 FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
-    # Counts: 0 is all there are, -1 is some.
+    # Counts: 0 means all, -1 means some.
     "det": {
         "a": 1, "an": 1, "the": "the", "teh": "the", "hte": "the", "th": "the",
         "some": -1, "all": 0, "every": 0, "each": 0, "both": "both",
@@ -39,7 +39,7 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                 "all of them": 0, "all of it": 1, "each of them": 0, "the result": 1,
                 "the lot": 0, "them both": 0, "them all": 0, "it all": 1,
                 "both of these": 0},
-    # What is left of the things named before; 0 is all of it.
+    # The remainder of the things named before; 0 means all of it.
     "rest": {"the rest": 0, "the rest of it": 0, "the rest of them": 0, "the others": 0,
              "all the others": 0, "all the rest": 0, "the other ones": 0, "the remainder": 0,
              "the remaining ones": 0, "the other": 1, "the other one": 1, "the remaining one": 1,
@@ -206,7 +206,7 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                "pleese", "plz", "pls", "pleas", "plase",
                "i need help to", "i need your help to", "your job is to", "your goal is to",
                "the goal is to", "i'm asking you to", "i ask you to"),
-    # Ignored, with a note that says so.
+    # Ignored, with a note.
     "unheeded": ("only", "nothing else", "and nothing else", "small", "big", "large", "little",
                  "tiny", "huge", "red", "green", "blue",
                  "white", "yellow", "brown", "black", "purple", "orange", "round", "old", "ripe",
@@ -242,7 +242,7 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                  "extra", "juicy", "plain", "healthy", "left over", "leftover",
                  "center",
                  "centre", "opposite", "pull out"),
-    # What a place can be a part of: 'the lower right of the stove'.
+    # Parts of a place: 'the lower right of the stove'.
     "part": ("back", "end", "side", "edge", "corner", "center", "centre", "middle", "top",
              "bottom", "front", "left", "right", "upper", "lower", "far", "rear", "left side",
              "right side", "far side", "back side", "front side", "other side", "base", "spout",
@@ -299,11 +299,11 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                  "right by", "adjacent to", "on the other side of", "on the opposite side of",
                  "to the front of", "at the front of"),
 }  # fmt: skip
-"""Phrases by role; where a role has several values, each phrase with its own."""
+"""Phrases by role; a mapping gives each phrase its value."""
 
 ROOM_WORDS: Mapping[str, Iterable[str]] = {
     "filler": ("{0}", "the {0}", "in the {0}", "in this {0}", "in a {0}", "from the {0}",
                "of the {0}", "around the {0}", "the {0}'s"),
     "unheeded": ("in the corner of the {0}",),
 }  # fmt: skip
-"""Phrases with the name of a room, by role: nobody has to be told in which room things are."""
+"""Phrases with the name of a room, by role; they add nothing, since the room is known."""

@@ -18,10 +18,10 @@ from hvr.values import Value
 
 
 def at_origin(choice: ObjectChoice, number: int) -> str:
-    """Return the condition on `?x` that an entity is where it was; pieces go where the whole was.
+    """Return the condition on `?x` of being where it was initially; pieces follow their whole.
 
     Raises:
-        ImpossibleGoalError: it was nowhere, as what is in the hand is.
+        ImpossibleGoalError: It had no place, like a held object.
     """
     inventory = choice.inventory
     sources = dict(inventory.pairs(choice.taxonomy.piece_of))
@@ -41,11 +41,9 @@ def at_origin(choice: ObjectChoice, number: int) -> str:
 
 
 # Demands ------------------------------------------------------------------------------------------
-# The demands of a request, conjunct by conjunct, and the stages in which to meet them.
-#
-# A goal is one condition, which leaves the order to the planner. Only where a later demand makes an
-# earlier one untrue ('open the fridge and then close it') must there be a moment between the two
-# at which the earlier one holds: a stage of its own.
+# A goal is one condition, which leaves the order to the planner. Only if a later demand makes an
+# earlier one false ('open the fridge and then close it') does the earlier one get a stage of its
+# own.
 
 HELD = "(holding ?x)"
 
@@ -54,12 +52,13 @@ class Demand(Value):
     """One conjunct of the goal.
 
     Args:
-        moment: when it is asked for: twice the number of the clause, and one more for where
-            things go, since 'put a hot potato in the fridge' heats first.
-        entity: number of the entity that it is about.
-        key: demands of one entity with one key, `place` or `liquid`, replace each other.
-        text: PDDL over `?x`, or empty if the entity shall be at `outer`.
-        outer: number of the entity where it shall be.
+        moment: When it is requested: twice the index of the clause, plus one for placements,
+            since 'put a hot potato in the fridge' heats first.
+        entity: Index of the entity.
+        key: A later demand on the same entity with the same key, `place` or `liquid`, replaces
+            an earlier one.
+        text: PDDL over `?x`; empty if the entity must be at `outer`.
+        outer: Index of the entity where it must be.
     """
 
     moment: int
@@ -70,12 +69,12 @@ class Demand(Value):
 
     @property
     def passing(self) -> bool:
-        """Whether it matters only on the way to what comes after."""
+        """Whether it matters only on the way to later demands."""
         return self.text == "(near ?x)"
 
     @property
     def holds(self) -> bool:
-        """Whether it asks for something in the hand."""
+        """Whether it asks to hold something."""
         return self.text == HELD
 
 
@@ -83,7 +82,7 @@ def collect(choice: ObjectChoice) -> list[Demand]:
     """Return all demands of a request, in the order of its entities.
 
     Raises:
-        MissingObjectError: there is nowhere to serve.
+        MissingObjectError: There is no place to serve.
     """
     demands: list[Demand] = []
     for number in choice.numbers:
@@ -92,19 +91,18 @@ def collect(choice: ObjectChoice) -> list[Demand]:
 
 
 def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[Demand]:
-    """Return the demands about one entity."""
     entity = choice.entities[number]
     demands = []
     for condition in entity.conditions:
         text = condition.template
         if text == choice.taxonomy.there and not choice.is_piece(number):
-            continue  # always true of what is not made by cutting
-        # Where things are counts as half a clause later than what state they are in.
+            continue  # trivially true unless cutting creates it
+        # Places count half a clause later than states.
         placing = text == HELD or "(on ?x" in text
         demands.append(
             Demand(2 * condition.clause + placing, number, "place" if placing else text, text)
         )
-    if entity.used:  # so that it enters the problem
+    if entity.used:  # to include it in the problem
         demands.append(Demand(0, number, "used", choice.taxonomy.there))
     if entity.liquid:
         holds = choice.taxonomy.state(CONTAINS).replace("?x", f"?x {entity.liquid}")
@@ -113,7 +111,7 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
     demands += [Demand(2 * r.clause + 1, number, "place", "", r.outer) for r in places]
     if entity.returns is not None:
         demands.append(Demand(2 * entity.returns + 1, number, "place", at_origin(choice, number)))
-    # Serving and resting come after everything else that is asked of the entity.
+    # Serving and resting come after everything else asked of the entity.
     asked = [d.moment for d in (*before, *demands) if d.entity == number]
     filled = [2 * r.clause + 1 for r in choice.relations if r.outer == number]
     last = max((*asked, *filled), default=0)
@@ -132,7 +130,7 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
 
 
 def _in_the_open(choice: ObjectChoice) -> list[str]:
-    """Return conditions that dishes with something on them shall fulfil, by preference."""
+    """Return the preferred conditions of dishes with something on them."""
     ontology = choice.taxonomy.ontology
     return [
         str(ontology.annotation(name, "condition")[0])
@@ -142,9 +140,7 @@ def _in_the_open(choice: ObjectChoice) -> list[str]:
 
 
 def _resting(choice: ObjectChoice, number: int) -> str:
-    """Return the condition of being on a serving surface: the preferred one for serving, any one
-    for things that shall only rest.
-    """
+    """Return the condition of being on a serving surface: the preferred one if it is served."""
     ranked = choice.taxonomy.preferred("serving")
     places = [c for c in ranked if choice.inventory.of(c)]
     places = [p for p in places if choice.fits(choice.classes[number][0], p)] or places
@@ -163,13 +159,13 @@ def _resting(choice: ObjectChoice, number: int) -> str:
 
 
 def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
-    """Split where something later undoes something earlier.
+    """Split the demands where a later one undoes an earlier one.
 
-    A stage has what was asked for up to its moment and is not yet undone. Picking up what is
-    then put at a named place makes no stage: it happens on the way.
+    A stage contains the demands up to its moment that are not yet undone. Picking up a thing that
+    is then put at a named place needs no stage, since it happens on the way.
     """
     last = max((d.moment for d in demands), default=0)
-    # Going somewhere is a goal only if nothing is asked for afterwards.
+    # Being near something is a goal only if nothing is requested afterwards.
     demands = [d for d in demands if not d.passing or d.moment // 2 == last // 2]
     undone: dict[Demand, int] = {}
     for demand in demands:
@@ -189,9 +185,9 @@ def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
     split: list[list[Demand]] = []
     for moment in sorted(moments | told):
         stage = [d for d in demands if d.moment < moment and undone.get(d, moment) >= moment]
-        if moment not in moments:  # only the order of words makes this stage
+        if moment not in moments:  # this stage comes from the word order alone
             stage = [d for d in stage if not (d.holds and _on_the_way(choice, d, demands))]
-        hand = [d for d in stage if d.holds][-1:]  # one hand: the latest thing is in it
+        hand = [d for d in stage if d.holds][-1:]  # one hand: it holds the latest thing
         stage = [d for d in stage if not d.holds or d in hand]
         if stage and stage not in split:
             split.append(stage)
@@ -200,8 +196,9 @@ def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
 
 
 def _comes_last(choice: ObjectChoice, moment: int, demands: list[Demand]) -> bool:
-    """Return whether what is asked for from a moment on comes last anyway: things of which more
-    was asked before are only put where they end.
+    """Return whether the demands from a moment come last anyway.
+
+    They do if they only place things that earlier demands mention.
     """
     following = min((2 * c for c in choice.ordered if 2 * c > moment), default=None)
     later = [
@@ -216,9 +213,9 @@ def _comes_last(choice: ObjectChoice, moment: int, demands: list[Demand]) -> boo
 
 
 def _washing_first(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]:
-    """Yield the moments at which something washed before is filled: a full cup is not washed.
+    """Yield the moments at which a washed thing is filled, since a full cup cannot be washed.
 
-    What washing fills with is no matter.
+    A liquid that washing itself leaves behind needs no such moment.
     """
     for liquid in demands:
         if liquid.key != "liquid":
@@ -235,9 +232,9 @@ def _washing_first(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]
 
 
 def _on_the_way(choice: ObjectChoice, demand: Demand, demands: list[Demand]) -> bool:
-    """Return whether a thing is held only for what is done with it next.
+    """Return whether the robot holds a thing only for its next use.
 
-    'Pick it up and put it down' names no place: there the hand counts as a stage.
+    'Pick it up and put it down' names no place, so there holding it is a stage.
     """
     return demand.holds and any(
         d.moment > demand.moment
@@ -253,8 +250,9 @@ def _about(choice: ObjectChoice, demand: Demand, entity: int) -> bool:
 
 
 def _taken_out(choice: ObjectChoice, later: Demand, running: Demand, demands: list[Demand]) -> bool:
-    """Return whether what was put into an appliance that runs with the door closed goes elsewhere:
-    'put the cup in the microwave, turn it on and take it out'.
+    """Return whether the contents of a running appliance go elsewhere afterwards.
+
+    Its door is closed while it runs: 'put the cup in the microwave, turn it on and take it out'.
     """
     appliance, taxonomy = running.entity, choice.taxonomy
     classes, opens = choice.classes[appliance], taxonomy.roles.bearer(OPEN) or ""
@@ -272,22 +270,22 @@ def _taken_out(choice: ObjectChoice, later: Demand, running: Demand, demands: li
 
 
 def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
-    """Return whether one demand makes another untrue."""
-    # Whatever is done with what is in the hand takes it out of the hand first.
+    """Return whether one demand makes another false."""
+    # Any further use of a held thing takes it out of the hand first.
     if earlier.holds and _about(choice, later, earlier.entity):
         return later.text != earlier.text
-    # Of different things only the hand is shared.
+    # Different things share only the hand.
     if later.entity != earlier.entity:
         return later.holds and earlier.holds
     methods = choice.taxonomy.methods
-    # In the fridge things grow cold, although no demand says so.
+    # Things grow cold in the fridge, although no demand says so.
     outer = choice.classes[later.outer] if later.outer is not None else ()
     if kept := {p for c in outer for p in methods.kept_by(c)}:
         return any(methods.opposed(earlier.text, f"({p} ?x)") for p in kept) or (
             later.key == earlier.key and later != earlier
         )
     if earlier.key == "place" and choice.taxonomy.cuts(later.text):
-        return True  # what is cut up is nowhere: its pieces are
+        return True  # the whole no longer exists once it is cut
     if later.key == earlier.key and later != earlier:
         return later.key in {"place", "liquid"} and (later.text, later.outer) != (
             earlier.text,
@@ -295,7 +293,7 @@ def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
         )
     if earlier.key == "liquid" and any(asks(later.text, p) for p in methods.floods):
         return True
-    # Emptying and filling exclude each other, and are not literals of one predicate.
+    # Emptying and filling exclude each other, but their literals have different predicates.
     filled = choice.taxonomy.roles.predicate(FILLED)
     if earlier.key == "liquid":
         return (filled, False) in literals(later.text)
@@ -305,17 +303,14 @@ def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
 
 
 # Formula ------------------------------------------------------------------------------------------
-# Demands as PDDL: every entity is a variable or one or more objects.
 
 
 class Formula:
-    """The condition for one stage.
+    """The PDDL condition of one stage: each entity is a variable or one or more objects.
 
     Args:
-        choice: what the entities can be.
-        demands: of the stage.
-        bound: every entity is the object that is preferred now, so that later stages speak of
-            the same things.
+        bound: Use the currently preferred object for every entity, so that later stages refer to
+            the same ones.
     """
 
     def __init__(self, choice: ObjectChoice, demands: list[Demand], *, bound: bool) -> None:
@@ -336,7 +331,7 @@ class Formula:
         return f"(exists ({' '.join(self.declared)}) {body})" if self.declared else body
 
     def _bind(self) -> None:
-        """Choose a variable or an object for each entity of the stage."""
+        """Choose a variable or objects for each entity of the stage."""
         used = {d.entity for d in self.demands}
         used |= {d.outer for d in self.demands if d.outer is not None}
         self.anywhere = {n for n in used if self._each_in_some(n)}
@@ -372,9 +367,9 @@ class Formula:
         return types[0] if len(types) == 1 else f"(either {' '.join(types)})"
 
     def _distinctions(self) -> list[str]:
-        """Return the inequalities that keep two of a kind, and 'another' one, apart.
+        """Return the inequalities that keep copies, and 'another' one, distinct.
 
-        Other entities may turn out to be the same thing: 'take a mug, then wash the mug'.
+        Other entities may be the same object: 'take a mug, then wash the mug'.
         """
         inequalities = []
         for number, names in self.variables.items():
@@ -418,20 +413,15 @@ class Formula:
 
 
 # Goals --------------------------------------------------------------------------------------------
-# Meaning to goal: entities become variables of one PDDL condition on the world.
-#
-# Words that contradict each other over time ("open the fridge and then close it") make
-# stages, reached one after the other; everything else is one condition, which leaves the
-# planner the order.
 
 
 class Stage(Value):
     """One condition to reach, as PDDL text.
 
     Args:
-        wanted: what was asked for.
-        ends: how things shall be left besides, by preference.
-        constraints: PDDL trajectory constraints that hold while it is reached, such as
+        wanted: The requested condition.
+        ends: Preferred final conditions of the scene.
+        constraints: PDDL trajectory constraints on the way, such as
             `(always (not (opened fridge-1)))`.
     """
 
@@ -449,11 +439,11 @@ class Goal(Value):
     """The goal of a request.
 
     Args:
-        stages: conditions to be reached in this order; mostly one.
-        notes: what was assumed, one sentence each.
-        unread: content words of the request that did not enter the reading, in its order.
-        said: each stage in plain words, as its PDDL says it (`hvr.language.paraphrase`).
-        reader: who read it where it was not the grammar: `learnt` and the digest of its head.
+        stages: Conditions to reach in this order; usually one.
+        notes: Assumptions, one sentence each.
+        unread: Content words of the request that did not enter the reading, in order.
+        said: Paraphrase of each stage, generated from its PDDL (`hvr.language.paraphrase`).
+        reader: "grammar", or `learnt` with the digest of its head.
     """
 
     stages: tuple[Stage, ...]
@@ -467,19 +457,19 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
     """Return the goal of a request in a scene.
 
     Raises:
-        ImpossibleGoalError: the scene lacks something, or a thing cannot be what is asked.
+        ImpossibleGoalError: The scene lacks something, or a thing cannot have a requested state.
     """
     choice = ObjectChoice(meaning, taxonomy, inventory, domain)
     check(choice)
     demands = collect(choice)
     if not demands and choice.already_so:
-        # 'close all open drawers' where none is open: the goal holds, and asks for no other end.
+        # 'close all open drawers' where none is open: the goal holds already and needs no plan.
         kept = constraints(choice, meaning.bans)
         return Goal((Stage("(and)", constraints=kept),), tuple(choice.notes), meaning.unread)
     if not demands:
         raise ImpossibleGoalError(f"there is nothing to do: {'; '.join(choice.notes) or 'no goal'}")
     split = stages(choice, demands)
-    # Each stage is a problem of its own: only names, not variables, mean the same in all of them.
+    # Each stage is a separate problem: only object names mean the same in all of them.
     bound = len(split) > 1
     kept = constraints(choice, meaning.bans)
     goal_stages = tuple(
@@ -501,11 +491,11 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
 
 
 def _ends(choice: ObjectChoice, demands: list[Demand], *, last: bool) -> list[str]:
-    """Return the preferences for the end of a task, except where the request says otherwise.
+    """Return the preferred final conditions, except where the request says otherwise.
 
     Before the last stage the hand may hold what the next one needs.
     """
-    # Exempt are classes, not objects: with one burner on, the others are not checked either.
+    # Classes are exempt, not objects: with one burner on, the others are not checked either.
     states = {f"({predicate} ?x)" for predicate in end_predicates(choice.taxonomy)}
     exempt = {c for d in demands for c in choice.classes[d.entity] if d.text in states}
     exempt = choice.taxonomy.with_controls(exempt)
@@ -514,12 +504,11 @@ def _ends(choice: ObjectChoice, demands: list[Demand], *, last: bool) -> list[st
 
 
 def end_conditions(taxonomy: Taxonomy, exempt: set[str], *, holding: bool) -> list[str]:
-    """Return PDDL conditions for how a scene is left, from the preferences in the ontology.
+    """Return the preferred final conditions of a scene in PDDL, from the ontology.
 
     Args:
-        taxonomy: has the ontology.
-        exempt: classes that the request wants otherwise.
-        holding: the request ends with something in the hand.
+        exempt: Classes about which the request says otherwise.
+        holding: The request ends with something in the hand.
     """
     ontology = taxonomy.ontology
     conditions = []
@@ -542,7 +531,7 @@ def end_conditions(taxonomy: Taxonomy, exempt: set[str], *, holding: bool) -> li
 
 
 def end_predicates(taxonomy: Taxonomy) -> frozenset[str]:
-    """Return the predicates that preferences want so or not so when all is done."""
+    """Return the predicates that the preferred final conditions mention."""
     ontology = taxonomy.ontology
     return frozenset(
         str(predicate)
@@ -560,19 +549,19 @@ def _end_preferences(ontology: Ontology) -> list[tuple[str, str]]:
 
 
 # Choices ------------------------------------------------------------------------------------------
-# Goals that leave a choice: one goal of which either part will do.
 
 
 def one_of(goals: Sequence[Goal | ImpossibleGoalError]) -> Goal:
-    """Return the goal that any of some goals meets; the planner then takes the shortest way.
+    """Combine alternative goals into one that any of them satisfies.
 
-    Of goals in several stages only the first that is possible is kept, with a note.
+    The planner then takes the shortest way. If some goal has several stages, only the first
+    possible one is kept, with a note.
 
     Args:
-        goals: the goals, or why they are impossible.
+        goals: A goal or the error that rules it out, for each alternative.
 
     Raises:
-        ImpossibleGoalError: all are impossible.
+        ImpossibleGoalError: All are impossible.
     """
     possible = [goal for goal in goals if isinstance(goal, Goal)]
     refused = [goal for goal in goals if isinstance(goal, ImpossibleGoalError)]

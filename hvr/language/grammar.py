@@ -1,4 +1,4 @@
-"""The reader of requests: grammar, misspelt words, and the choice of the reader."""
+"""The reader of requests: spelling, grammar, and the choice of the reader."""
 
 from __future__ import annotations
 
@@ -34,19 +34,18 @@ if TYPE_CHECKING:
 
 
 # Spelling -----------------------------------------------------------------------------------------
-# Spelling mistakes: words that hvr does not know, read as the one known word that they resemble.
-#
-# A word that is an ordinary word of English is left alone: a 'cake' is no misspelt 'make'.
+# An unknown word is read as the one known word that it resembles. Ordinary English words are left
+# alone: 'cake' is not a misspelt 'make'.
 
 _SHORTEST = 4
-"""Letters of the shortest word that is corrected."""
+"""Minimum length of a word that is corrected."""
 
 _LONG = 5
-"""Letters from which two mistakes are corrected; before that, one."""
+"""Minimum length of a word in which two mistakes are corrected instead of one."""
 
 
 def correct(tokens: Sequence[str], lexicon: Lexicon) -> tuple[tuple[str, ...], list[str]]:
-    """Return words with the misspelt ones corrected, and a note for each of these."""
+    """Correct misspelt words; return the words and one note per correction."""
     corrected: list[str] = []
     notes: list[str] = []
     tokens = _rejoined(tokens, lexicon)
@@ -59,9 +58,7 @@ def correct(tokens: Sequence[str], lexicon: Lexicon) -> tuple[tuple[str, ...], l
 
 
 def _rejoined(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
-    """Return words with compounds as hvr knows them: 'sauce pan' as 'saucepan', 'saltshaker' as
-    'salt shaker'.
-    """
+    """Split or join compounds as the lexicon writes them: 'sauce pan' becomes 'saucepan'."""
     words: list[str] = []
     for token in tokens:
         joined = words[-1] + token if words else ""
@@ -83,7 +80,7 @@ def _known(token: str, lexicon: Lexicon) -> bool:
 
 
 def meant_by(word: str, lexicon: Lexicon) -> str | None:
-    """Return the one known word that a misspelt word resembles most; None without one.
+    """Return the one known word that a misspelt word resembles most, or None.
 
     Examples:
         >>> from hvr.knowledge.ontology import load_ontology
@@ -104,14 +101,14 @@ def meant_by(word: str, lexicon: Lexicon) -> str | None:
     best = min(near.values(), default=0)
     nearest = sorted(other for other, apart in near.items() if apart == best)
     if len(nearest) > 1:
-        # A word and its plural, or a verb and its -ing form, are one suggestion.
+        # A word and its plural, or a verb and its -ing form, count as one suggestion.
         nearest = [w for w in nearest if not any(w != o and w.startswith(o) for o in nearest)]
     return nearest[0] if len(nearest) == 1 else None
 
 
 @lru_cache(maxsize=4096)
 def distance(one: str, other: str) -> int:
-    """Return how many letters must be put in, left out, replaced or swapped with their neighbour.
+    """Return the edit distance of two words; swapping neighbouring letters counts as one edit.
 
     Examples:
         >>> distance("tabel", "table"), distance("aple", "apple"), distance("mug", "bug")
@@ -137,32 +134,30 @@ def _ordinary_words() -> frozenset[str]:
 
 
 # Grammar ------------------------------------------------------------------------------------------
-# Sentences to meaning.
-#
-# hvr looks words up (`lexicon`), reads them into clauses and noun phrases (`cursor`, `clauses`,
-# `noun_phrases`, `syntax`), and turns these into entities with conditions on them (`reference`,
-# `verb_phrases`, `meaning`). Where a word can be several things ("toast", "open", "water"), its
-# neighbours decide.
+# Words are looked up (`lexicon`), parsed into clauses and noun phrases (`cursor`, `clauses`,
+# `noun_phrases`, `syntax`), and turned into entities with conditions (`reference`,
+# `verb_phrases`, `meaning`). If a word is ambiguous ("toast", "open", "water"), its neighbours
+# decide.
 
 _PUNCTUATION = frozenset(".;,!?")
 _NOISE = frozenset({"really", "very", "quite", "just", "actually", "basically", "simply"})
-"""Words left out wherever they stand, even within a phrase: 'I'd really like'."""
+"""Words that are ignored everywhere, even within a phrase: 'I'd really like'."""
 
 
 def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]:
-    """Read a request; where it leaves a choice, once for each way to choose.
+    """Parse a request; return one meaning per combination of its choices.
 
     Raises:
-        LanguageError: nothing, or something essential, was not understood.
+        LanguageError: Something essential was not understood.
     """
     return readings(text, lexicon, taxonomy)[0]
 
 
 def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Meaning, ...], ...]:
-    """Read a request in all ways that English leaves open, the likeliest first; see `read`."""
+    """Parse a request in all ways that English allows, most likely first; see `read`."""
     tokens = tuple(token for token in tokenize(text) if token not in _NOISE)
     tokens, corrections = correct(plainly(tokens, lexicon), lexicon)
-    # First, since the grammar would stumble over an unknown word and blame what stands near it.
+    # Check words first: the grammar would stumble over an unknown word and blame its neighbours.
     check_words(Cursor(text, tokens, lexicon))
 
     def bracketed(brackets: Picks) -> tuple[Meaning, ...]:
@@ -200,10 +195,10 @@ def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
 
 
 def check_words(cursor: Cursor) -> None:
-    """Refuse words that are not known, and words that ask for what hvr cannot do.
+    """Reject unknown words and unsupported constructions.
 
     Raises:
-        LanguageError: there is such a word; the message has the nearest known ones.
+        LanguageError: There is such a word; the message suggests the nearest known ones.
     """
     unknown: list[str] = []
     known = False
@@ -261,16 +256,15 @@ def _dishes(cursor: Cursor) -> str:
 
 
 # Reader -------------------------------------------------------------------------------------------
-# The reader of requests: from a sentence to a goal in a scene.
 
 
 class Reader:
-    """Reads requests by grammar and ontology.
+    """Read requests by grammar and ontology.
 
     Args:
-        ontology: words, task knowledge and preferences.
-        domain: the actions.
-        any_place: take it that everything that fits the hand can be put everywhere.
+        ontology: Words, task knowledge and preferences.
+        domain: The actions.
+        any_place: Assume that everything that fits the hand can be put anywhere.
     """
 
     def __init__(self, ontology: Ontology, domain: Domain, *, any_place: bool = False) -> None:
@@ -280,26 +274,24 @@ class Reader:
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
-        """The class hierarchy as language sees it."""
+        """The class hierarchy for linguistic queries."""
         return Taxonomy(self.ontology, any_place=self._any_place)
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        """The words."""
+        """The words of the ontology."""
         return load_lexicon(self.ontology)
 
     def goal(self, request: str, inventory: Inventory, reading: int | None = None) -> Goal:
         """Return the goal of a request in a scene.
 
         Args:
-            request: the sentence.
-            inventory: what there is.
-            reading: which of several readings is meant, from 1; None for the only one.
+            reading: 1-based number of the reading to use if there are several.
 
         Raises:
-            LanguageError: it was not understood.
-            AmbiguousError: it can be read in ways that end differently, and none was chosen.
-            ImpossibleGoalError: it cannot be met in this scene.
+            LanguageError: The request was not understood.
+            AmbiguousError: Readings end differently, and none was chosen.
+            ImpossibleGoalError: The goal cannot be achieved in this scene.
         """
         goals = self.goals(request, inventory)
         if reading is not None and not 1 <= reading <= len(goals):
@@ -309,11 +301,11 @@ class Reader:
         return goals[(reading or 1) - 1]
 
     def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
-        """Return the goals that a request can mean in a scene, which all differ.
+        """Return the distinct goals that a request can mean in a scene.
 
         Raises:
-            LanguageError: it was not understood.
-            ImpossibleGoalError: it cannot be met in this scene.
+            LanguageError: The request was not understood.
+            ImpossibleGoalError: No reading can be achieved in this scene.
         """
         found: dict[tuple[Stage, ...], Goal] = {}
         refusals: list[ImpossibleGoalError] = []
@@ -339,30 +331,27 @@ class Reader:
 
 
 # Readers ------------------------------------------------------------------------------------------
-# The readers of requests, by name: the grammar, the learnt reader, or both with agreement.
 
 READERS = ("grammar", "learnt", "both")
-"""The names that `make_reader` takes."""
+"""The names that `make_reader` accepts."""
 
 _PLAIN_WORDS = 5
-"""A request of so few words that the grammar reads whole needs no second reader."""
+"""Longest request, in words, that needs no second reader if the grammar reads all of it."""
 
 
 def make_reader(
     name: str | None, ontology: Ontology, domain: Domain, *, any_place: bool = False
 ) -> Reader:
-    """Return a reader by name.
+    """Return the reader with the given name.
 
     Args:
-        name: one of `READERS`; None for both where the extra `language` is installed, and for the
-            grammar elsewhere.
-        ontology: words, task knowledge and preferences.
-        domain: the actions.
-        any_place: see `Reader`.
+        name: One of `READERS`; None for "both" if the extra `language` is installed, otherwise
+            for "grammar".
+        any_place: See `Reader`.
 
     Raises:
-        UsageError: there is no such reader.
-        MissingExtraError: the extra is not installed.
+        UsageError: The name is unknown.
+        MissingExtraError: The extra is not installed.
     """
     check_reader(name)
     if name is None:
@@ -372,11 +361,11 @@ def make_reader(
 
 
 def check_reader(name: str | None) -> None:
-    """Refuse a name that no reader has, or one whose extra is not installed.
+    """Reject an unknown reader, or one whose extra is not installed.
 
     Raises:
-        UsageError: there is no such reader.
-        MissingExtraError: the extra is not installed.
+        UsageError: The name is unknown.
+        MissingExtraError: The extra is not installed.
     """
     if name is not None and name not in READERS:
         raise UsageError(f"unknown reader {name!r} (readers: {', '.join(READERS)})", field="reader")
@@ -393,7 +382,7 @@ def _is_installed() -> bool:
 
 
 class _WithLearnt(Reader):
-    """A reader that can ask the learnt one, which is loaded when it is asked first."""
+    """A reader that loads the learnt reader on first use."""
 
     @cached_property
     def learnt(self) -> LearntReader:
@@ -404,10 +393,10 @@ class _WithLearnt(Reader):
 
 
 class LearntOnly(_WithLearnt):
-    """Reads requests by what was learnt alone."""
+    """Read requests with the learnt reader alone."""
 
     def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
-        """See `Reader`."""
+        """Return the goal of the learnt reader; see `Reader.goals`."""
         from hvr.language.learnt.agreement import ReaderThresholds, marked
 
         reading = self.learnt.read(request, inventory)
@@ -418,10 +407,10 @@ class LearntOnly(_WithLearnt):
 
 
 class AgreementReader(_WithLearnt):
-    """Reads requests by grammar, and asks the learnt reader where there may be doubt."""
+    """Read requests by grammar, and consult the learnt reader in case of doubt."""
 
     def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
-        """See `Reader`."""
+        """Return the goals on which the readers agree; see `Reader.goals`."""
         grammar: Goal | HvrError
         try:
             grammar, *others = super().goals(request, inventory)
@@ -442,5 +431,5 @@ class AgreementReader(_WithLearnt):
 
 
 def is_plain(request: str, goal: Goal) -> bool:
-    """Return whether a request is so short, and read so fully, that no one else is asked."""
+    """Return whether a request is short and fully read, so that no second reader is needed."""
     return len(request.split()) <= _PLAIN_WORDS and not goal.unread and not goal.notes

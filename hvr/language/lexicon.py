@@ -1,4 +1,4 @@
-"""The words that hvr knows: those of the ontology, and the function words of English."""
+"""The known words: content words of the ontology, and the function words of English."""
 
 from __future__ import annotations
 
@@ -22,24 +22,26 @@ _NUMBERED = re.compile(
     r"(?:^|(?<=[\s.;,:]))step\s+(?:\d{1,2}|one|two|three|four|five)\b\s*[:.,-]?",
     re.IGNORECASE,
 )
-"""What numbers the steps of a list: '1.', '2)', 'step 3:'."""
+"""Numbering of the steps of a list: '1.', '2)', 'step 3:'."""
 _BULLETED = re.compile(r"(?:^|(?<=\s))[-*\u2022](?=\s)")
-"""What stands before each step of a list: '- wash the apple - slice it'."""
+"""Bullets before the steps of a list: '- wash the apple - slice it'."""
 
 PARTICLES = frozenset({"on", "off", "up", "down", "away", "out", "back", "in", "open"})
-"""Second words of verbs that can stand after the object."""
+"""Second words of verbs that can follow the object."""
 
 MAX_CHARACTERS = 2000
-"""Longest request that is read: nobody says more to a robot at once, and reading takes time."""
+"""Longest request that is read; real requests are shorter, and reading time grows with length."""
 
 
 class Verb(Value):
-    """A verb: how it takes its objects (`frame`), what then holds of them (`condition`).
+    """A verb with its frame (how it takes its objects) and the condition that it achieves.
 
-    `places`: classes where things go if no place is said; `back`: they go where they were;
-    `liquid`: what is then in vessels of which nothing else is said ('boil the kettle');
-    `by` holds of what it is done by, a thing of the class `by_class` ('read by the lamp');
-    `of_dishes`: of a dish it says no more than that it be made ('cook some toast').
+    Args:
+        places: Classes of the default destinations.
+        back: Whether things return to their initial place.
+        liquid: Liquid that the vessels hold by default afterwards ('boil the kettle').
+        by: Condition on the instrument, a thing of `by_class` ('read by the lamp').
+        of_dishes: Whether it only asks to make a dish when used with one ('cook some toast').
     """
 
     word: str
@@ -55,7 +57,7 @@ class Verb(Value):
 
 
 class Adjective(Value):
-    """An adjective: the condition, and whether it only picks things out."""
+    """An adjective with its condition; `selects` if it can only describe, never request."""
 
     word: str
     condition: str
@@ -72,10 +74,11 @@ class Part(Value):
 
 
 class Dish(Value):
-    """Something that can be made: a vessel with a liquid or parts in it.
+    """A dish: a vessel that contains a liquid or parts.
 
-    With `at` instead of vessels, the parts stand at a place of that class. `base`: the parts that
-    it has with any filling, as a sandwich has bread.
+    Args:
+        at: Class of the place where the parts stand, for a dish without a vessel.
+        base: Parts that it has with any filling, such as the bread of a sandwich.
     """
 
     word: str
@@ -87,10 +90,12 @@ class Dish(Value):
 
 
 class Noun(Value):
-    """A class of things.
+    """A noun that names a class of things.
 
-    `plural`: the word said is a plural; `collective`: it means all of them ('cutlery'); `loose`:
-    the name of what is meant, where people say a word that names something else ('cabbage').
+    Args:
+        plural: Whether the word is a plural.
+        collective: Whether the singular means all of them ('cutlery').
+        loose: Label of the class if the word properly names something else ('cabbage').
     """
 
     object_class: str
@@ -111,16 +116,15 @@ Entry = Verb | Adjective | Dish | Noun | FunctionWord
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Phrases (tuples of words) and what each can mean.
+    """The known phrases (tuples of words) with their possible meanings.
 
     Args:
-        entries: the phrases.
-        words: single words that name things, actions or states, for suggestions.
-        fixed: classes of things that stay where they are.
-        fillings: classes to the parts that they are in a salad or a sandwich.
-        idioms: phrases to what they stand for.
-        examples: what refusals give as an example, by what they refuse.
-        full: the condition of holding a liquid; empty if nothing does.
+        words: Single words for things, actions and states, for suggestions.
+        fixed: Classes of things that cannot be moved.
+        fillings: The part that each class forms in a salad or sandwich.
+        idioms: Phrases and their plain equivalents.
+        examples: Examples for error messages, by topic.
+        full: Condition of holding a liquid; empty if nothing does.
     """
 
     entries: Mapping[tuple[str, ...], tuple[Entry, ...]]
@@ -133,30 +137,30 @@ class Lexicon:
 
     @cached_property
     def parts(self) -> frozenset[str]:
-        """Every word that stands in some phrase."""
+        """Every word that occurs in a phrase."""
         return frozenset(word for key in self.entries for word in key) | PARTICLES
 
     @cached_property
     def longest(self) -> int:
-        """Number of words of the longest phrase."""
+        """Number of words in the longest phrase."""
         return max(map(len, self.entries))
 
     def matches(
         self, tokens: tuple[str, ...], start: int
     ) -> Iterator[tuple[int, tuple[Entry, ...]]]:
-        """Yield the known phrases at a position with their lengths, the longest first."""
+        """Yield the known phrases at a position with their lengths, longest first."""
         for length in range(min(self.longest, len(tokens) - start), 0, -1):
             entries = self.entries.get(tokens[start : start + length])
             if entries:
                 yield length, entries
 
     def lookup(self, phrase: str) -> tuple[Entry, ...]:
-        """Return entries of exactly this phrase."""
+        """Return the entries of exactly this phrase."""
         return self.entries.get(tuple(phrase.split()), ())
 
     @cached_property
     def separable(self) -> Mapping[str, Mapping[str, Verb]]:
-        """Verbs of two words that can stand apart ('turn … on'), by their first and second word."""
+        """Two-word verbs that can be separated ('turn … on'), by first and second word."""
         verbs: dict[str, dict[str, Verb]] = {}
         for key, entries in self.entries.items():
             if len(key) == 2 and key[1] in PARTICLES:
@@ -166,9 +170,7 @@ class Lexicon:
         return verbs
 
     def nearest(self, word: str, count: int = 2) -> tuple[str, ...]:
-        """Return known words that look like an unknown one, or known phrases that it is a
-        part of.
-        """
+        """Return known words similar to an unknown one, or known phrases that contain it."""
         phrases = sorted(
             " ".join(key)
             for key, entries in self.entries.items()
@@ -178,22 +180,20 @@ class Lexicon:
         )
         if phrases:
             return tuple(phrases[:count])
-        # More than are returned, since a word and its plural are one suggestion.
+        # Ask for extra matches, since a word and its plural count as one suggestion.
         near = difflib.get_close_matches(word, sorted(self.words), n=8, cutoff=0.7)
         kept = [w for w in near if not any(w != o and w in plurals(o) for o in near)]
         return tuple(kept[:count])
 
 
 def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
-    """Return the verb of a word, or else the first that takes its objects in the same way.
+    """Return the verb of a word, or else the first verb with the same frame.
 
     Args:
-        lexicon: the words.
-        word: of the verb.
-        frame: of the verb, where its word is another.
+        frame: Frame to look for if it differs from the word.
 
     Raises:
-        LanguageError: there is no such verb.
+        LanguageError: No verb matches.
     """
     exact = (entry for entry in lexicon.lookup(word) if isinstance(entry, Verb))
     like = (
@@ -212,7 +212,7 @@ def tokenize(text: str) -> tuple[str, ...]:
     """Split a text into lower-case words, object names such as `mug-1`, and punctuation.
 
     Raises:
-        LanguageError: the text is empty or far too long.
+        LanguageError: The text is empty or too long.
     """
     if not text.strip():
         raise LanguageError("the request is empty: say what to do")
@@ -229,7 +229,7 @@ def tokenize(text: str) -> tuple[str, ...]:
 
 
 def plurals(phrase: str) -> tuple[str, ...]:
-    """Return the regular plurals of the last word, or of the first in 'slice of bread'."""
+    """Return the regular plurals of the last word, or of the word before 'of'."""
     words = phrase.split()
     index = words.index("of") - 1 if "of" in words[1:] else len(words) - 1
     word = words[index]
@@ -258,18 +258,16 @@ def build_lexicon(
     fixed: Iterable[str] = (),
     rooms: Iterable[str] = (),
 ) -> Lexicon:
-    """Make a lexicon of every phrase.
+    """Build a lexicon.
 
     Args:
         nouns: (phrase, class) pairs, the most preferred class of a phrase first; regular
             plurals are added here.
         verbs: (phrase, verb) pairs in the base form.
-        adjectives: (phrase, adjective) pairs.
-        dishes: (phrase, dish) pairs.
-        collective: classes whose singular means all of them together ('the cutlery').
-        loose: phrase, class and its label, which count where the phrase means nothing else.
-        fixed: classes of things that stay where they are.
-        rooms: names of the rooms in which everything happens.
+        collective: Classes whose singular means all of them together ('the cutlery').
+        loose: (phrase, class, label) triples for phrases that have no other meaning.
+        fixed: Classes of things that cannot be moved.
+        rooms: Names of the rooms where everything happens.
     """
     entries: dict[tuple[str, ...], list[Entry]] = {}
 
@@ -297,7 +295,7 @@ def build_lexicon(
         if not many:
             for plural in plurals(phrase.lower()):
                 add(plural, Noun(object_class, plural=True))
-    # Before the function words come in: nobody who misspells a thing means 'the'.
+    # Collected before function words are added: a misspelt thing must not be read as 'the'.
     content = frozenset(key[0] for key in entries if len(key) == 1 and len(key[0]) > 2)
     for phrase, word in _function_words(rooms):
         add(phrase, word)
@@ -335,14 +333,13 @@ def _gerund(phrase: str) -> str:
 
 
 # Vocabulary ---------------------------------------------------------------------------------------
-# The lexicon that the ontology's labels, verbs, adjectives and dishes make.
 
 
 def load_lexicon(ontology: Ontology) -> Lexicon:
-    """Read all words of an ontology.
+    """Build the lexicon of an ontology.
 
     Raises:
-        DataFileError: a word of the ontology lacks what its kind needs.
+        DataFileError: A word of the ontology lacks a required annotation.
     """
     verbs = list(_verbs(ontology))
     roles = roles_of(ontology)
@@ -380,7 +377,7 @@ def _idioms(ontology: Ontology) -> dict[tuple[str, ...], tuple[str, ...]]:
 
 
 def _fillings(ontology: Ontology) -> dict[str, Part]:
-    """Return the parts that can fill a dish, by their class and that which they are cut from."""
+    """Return the possible fillings of a dish, by their class and by the class they are cut from."""
     parts = [
         _part(ontology, name)
         for name in sorted(ontology.instances("Part"))
@@ -412,7 +409,7 @@ def _needed(ontology: Ontology, name: str, prop: str) -> str:
 
 
 def _nouns(ontology: Ontology) -> Iterator[tuple[str, str]]:
-    """Yield the labels of classes; object types first, since the name of a type is more exact."""
+    """Yield the labels of classes, object types first because their names are more specific."""
     types, roles = frozenset(ontology.object_types), roles_of(ontology)
     unnamed = {name for name, value in ontology.pairs("neverNamed") if value in {"True", "true"}}
     for name in sorted(ontology.classes(), key=lambda c: (c not in types, c)):
@@ -452,7 +449,7 @@ def _verb(ontology: Ontology, name: str, word: str) -> Verb:
 
 
 def learnt_verb(ontology: Ontology, kind: str) -> Verb | None:
-    """Return the verb that says what a kind of request of the learnt reader does, or None."""
+    """Return the verb for a request kind of the learnt reader, or None."""
     name = next((n for n, learnt in ontology.pairs("learntAs") if learnt == kind), None)
     return None if name is None else _verb(ontology, name, ontology.label(name))
 

@@ -10,18 +10,18 @@ from hvr.language.taxonomy import Taxonomy, asks
 from hvr.values import Value
 
 PORTION = 4
-"""Most pieces that are sure to fit on a plate or in a bowl."""
+"""Largest number of pieces that reliably fit on a plate or in a bowl."""
 
 
 class Condition(Value):
-    """A PDDL condition on `?x`, as a word of the sentence asks for it.
+    """A PDDL condition on `?x`, requested by a word of the sentence.
 
     Args:
         template: PDDL text over `?x`.
-        clause: number of the clause that asks for it, from 0: later clauses win.
-        word: the word, for messages.
-        requires: affordance class the entity must have, or None.
-        moved: it is asked of a thing that is put somewhere: 'put a clean cup on the table'.
+        clause: 0-based index of the clause that requests it; later clauses win.
+        word: The word, for messages.
+        requires: Affordance class that the entity must have, if any.
+        moved: Whether the entity is also put somewhere: 'put a clean cup on the table'.
     """
 
     template: str
@@ -32,10 +32,7 @@ class Condition(Value):
 
 
 class SpatialRelation(Value):
-    """Entity `inner` is on or in entity `outer` (by index).
-
-    `part`: as a part of a dish.
-    """
+    """Entity `inner` is on or in entity `outer` (both by index), with `part` as part of a dish."""
 
     inner: int
     outer: int
@@ -45,13 +42,13 @@ class SpatialRelation(Value):
 
 
 class Nearness(Value):
-    """An entity is near some other thing at the start.
+    """An entity is near another thing at the start.
 
     Args:
-        word: the preposition: 'next to', 'left of'.
-        classes: what the other thing may be.
-        name: the other object's own name if it was said.
-        text: the words for it, for messages.
+        word: The preposition: 'next to', 'left of'.
+        classes: Classes that the other thing may have.
+        name: Name of the other object, if the request gives it.
+        text: The words for it, for messages.
     """
 
     word: str
@@ -61,40 +58,40 @@ class Nearness(Value):
 
 
 class Entity(Value):
-    """A thing, or several of a kind, that is spoken of.
+    """A thing, or several of a kind, that the request mentions.
 
     Args:
-        classes: ontology classes that it may be, most preferred first.
-        group: the classes are of equal rank (a fruit), not a preference.
-        count: how many; 0 for all there are, -1 for some (two if there are two).
-        conditions: what shall hold of it.
-        selectors: PDDL conditions on `?x` that must hold of it at the start.
-        place_from: classes of the place where it stands at the start, if it was said.
-        liquid: PDDL name of the liquid that shall be in it.
-        name: the object's own name (`mug-1`) if it was said.
-        rests: it shall rest on a serving surface, wherever.
-        serve: it shall stand at the preferred serving place.
-        unnamed: a vessel that no one named: what a dish comes in.
-        cut_from: number of the entity that these are pieces of.
-        from_name: name of the object where it stands at the start, if it was said.
-        distinct: it is another thing than all others of its class that are spoken of.
-        each: what is put there goes to each of them, one by one.
-        every: all of them in so many words, of which there may be none.
-        everything: no noun says of what kind they are.
-        apart: every thing that is put there has one of its own.
-        used: it shall be used on the way, as the pan in which an egg is fried.
-        likely: PDDL conditions on `?x` that hold of it at the start if they hold of any.
-        turns: the condition on `?x` that a verb brings about, which something can only be meant
-            of which it does not hold yet.
-        somewhere: a place of which only is said what is near it.
-        besides: numbers of entities whose objects are not meant.
-        rest: those of `besides` that are used are not meant, rather than all that they can be.
-        spare: how many of all are left out, whichever.
-        holding: classes of a thing that is on or in it at the start, if that was said.
-        source: it was only said that something stands there at the start.
-        returns: number of the clause in which it goes back where it was at the start, or None.
-        near: what it is near to, at the start; of several such things the nearest is meant.
-        text: the words, for messages.
+        classes: Ontology classes that it may have, most preferred first.
+        group: The classes rank equally (a fruit) instead of by preference.
+        count: Number of objects; 0 for all, -1 for some (two if there are two).
+        conditions: Conditions to achieve.
+        selectors: PDDL conditions on `?x` that must hold at the start.
+        place_from: Classes of the place where it stands at the start, if given.
+        liquid: PDDL name of the liquid that it must contain.
+        name: Name of the object (`mug-1`), if given.
+        rests: It must end on a serving surface, whichever.
+        serve: It must end at the preferred serving place.
+        unnamed: It is an implied vessel, such as the cup of 'coffee'.
+        cut_from: Index of the entity that these pieces are cut from.
+        from_name: Name of the object where it stands at the start, if given.
+        distinct: It differs from every other mentioned entity of its class.
+        each: Things put there go to each of its objects, one by one.
+        every: The request says 'every' or 'all', and there may be none.
+        everything: No noun restricts its kind.
+        apart: Each thing put there gets an object of its own.
+        used: It is a means along the way, such as the pan in which an egg is fried.
+        likely: PDDL conditions on `?x` to prefer at the start, if any object satisfies them.
+        turns: Condition on `?x` that the verb achieves; objects that already satisfy it are not
+            meant.
+        somewhere: A place described only by what is near it.
+        besides: Indices of entities whose objects are excluded.
+        rest: Of `besides`, exclude only the objects used, not all candidates.
+        spare: Number of objects to leave out, whichever.
+        holding: Classes of a thing that is on or in it at the start, if given.
+        source: It is mentioned only as the place where something stands at the start.
+        returns: Index of the clause that returns it to its initial place, or None.
+        near: Things that it is near at the start; the nearest object is meant.
+        text: The words, for messages.
     """
 
     classes: tuple[str, ...]
@@ -135,10 +132,10 @@ class Ban(Value):
 
     Args:
         condition: PDDL text over `?x`.
-        classes: of the things that it is about; empty for all.
-        name: the object's own name if it was said.
-        most: how many things may be so at once.
-        again: it may hold once, and not a second time.
+        classes: Classes of the things that it covers; empty for all.
+        name: Name of the object, if given.
+        most: Number of things that may satisfy it at once.
+        again: It may hold once, but not a second time.
     """
 
     condition: str
@@ -149,17 +146,17 @@ class Ban(Value):
 
 
 class Meaning(Value):
-    """The whole request.
+    """The meaning of a whole request.
 
     Args:
-        text: the sentence.
-        entities: everything spoken of.
-        relations: what shall be on or in what.
-        clauses: number of clauses.
-        notes: what had to be assumed or was left out, one sentence each.
-        unread: content words that did not enter the meaning, in the order of the sentence.
-        ordered: numbers of the clauses that come after all before them, in so many words.
-        bans: what must not be.
+        text: The sentence.
+        entities: All entities mentioned.
+        relations: Required relations between entities.
+        clauses: Number of clauses.
+        notes: Assumptions and omissions, one sentence each.
+        unread: Content words that did not enter the meaning, in the order of the sentence.
+        ordered: Indices of clauses that explicitly come after all earlier ones.
+        bans: Conditions that must never hold.
     """
 
     text: str
@@ -173,14 +170,13 @@ class Meaning(Value):
 
 
 # Draft --------------------------------------------------------------------------------------------
-# The meaning of a request while it is being put together.
 
 
 class MeaningDraft:
-    """Entities, what is asked of each, and what was spoken of last.
+    """The meaning of a request under construction: entities, their conditions, and recent mentions.
 
-    Entities are known by their numbers. A number stays taken when its entity turns out to be
-    only a means ('in the microwave') or to be another one ('coffee in a cup').
+    Entities are identified by index. An index stays taken when its entity turns out to be only a
+    means ('in the microwave') or the same as another one ('coffee in a cup').
     """
 
     def __init__(self, text: str, taxonomy: Taxonomy) -> None:
@@ -192,10 +188,10 @@ class MeaningDraft:
         self.notes: list[str] = []
         self.ordered: list[int] = []
         self.bans: list[Ban] = []
-        self.less_exact: list[Ban] = []  # of tools, unless something else is asked of them
+        self.less_exact: list[Ban] = []  # on tools; dropped if the request uses the tool otherwise
         self.clause = 0
         self.requested = False
-        self.objects: tuple[int, ...] = ()  # of the latest verb, of which 'the rest' speaks
+        self.objects: tuple[int, ...] = ()  # of the latest verb; 'the rest' refers to them
         self._born: list[int] = []
         self._alias: dict[int, int] = {}
         self._spoken: list[tuple[int, ...]] = []
@@ -203,7 +199,7 @@ class MeaningDraft:
         self._topic: tuple[int, ...] = ()
 
     def finish(self) -> Meaning:
-        """Return the meaning, when all clauses are read."""
+        """Return the meaning after all clauses have been read."""
         for number, known in enumerate(self.entities):
             if known.source and not self.wanted(number):
                 self.forget(number)
@@ -219,31 +215,30 @@ class MeaningDraft:
         )
 
     def note(self, text: str) -> None:
-        """Add a note, unless it is there already."""
+        """Add a note once."""
         if text not in self.notes:
             self.notes.append(text)
 
     # --- entities ------------------------------------------------------------------------
 
     def new(self, entity: Entity) -> int:
-        """Add an entity and return its number."""
+        """Add an entity and return its index."""
         self.entities.append(entity)
         self._born.append(self.clause)
         return len(self.entities) - 1
 
     def change(self, number: int, **fields: object) -> None:
-        """Change some fields of an entity."""
         self.entities[number] = self.entities[number].replace(**fields)
 
     def forget(self, number: int) -> None:
         """Drop an entity that was only a means."""
-        # Its place stays, since others refer to entities by number.
+        # The slot stays, since other entities are referred to by index.
         self.entities[number] = Entity((), "")
         self.relations = [r for r in self.relations if number not in (r.inner, r.outer)]
         self.heated_in = [r for r in self.heated_in if number not in (r.inner, r.outer)]
 
     def live(self, things: Iterable[int]) -> list[int]:
-        """Return the entities that some have become, without those that were only means."""
+        """Resolve entities to those that replaced them, without dropped ones and duplicates."""
         alive: list[int] = []
         for number in things:
             now = number
@@ -254,55 +249,53 @@ class MeaningDraft:
         return alive
 
     def is_a(self, number: int, *kinds: str) -> bool:
-        """Return whether some class of an entity is of one of the kinds."""
+        """Return whether any class of an entity is a subclass of one of the kinds."""
         return any(
             self.taxonomy.is_a(c, kind) for c in self.entities[number].classes for kind in kinds
         )
 
     def plays(self, number: int, *roles: str) -> bool:
-        """Return whether some class of an entity has one of some roles."""
+        """Return whether any class of an entity has one of the roles."""
         return any(self.taxonomy.plays(c, *roles) for c in self.entities[number].classes)
 
     def fresh(self, number: int) -> bool:
-        """Return whether an entity is spoken of in this clause for the first time."""
+        """Return whether this clause mentions an entity for the first time."""
         return self._born[number] == self.clause
 
-    # --- what was spoken of --------------------------------------------------------------
+    # --- mentions ------------------------------------------------------------------------
 
     def mention(self, things: Iterable[int]) -> None:
-        """Record that things are spoken of in this clause, the less prominent first."""
+        """Record that this clause mentions things, the least prominent first."""
         group = tuple(things)
         if group:
             self._now.append(group)
 
     def keep_topic(self, things: Iterable[int]) -> None:
-        """Keep what a pronoun stands for as the topic: in 'put bread on it' that is 'it', rather
-        than the bread.
-        """
+        """Make the referent of a pronoun the topic: in 'put bread on it', 'it' stays the topic."""
         self._topic = tuple(things)
 
     def end_clause(self, main: Iterable[int]) -> None:
-        """Go on to the next clause; `main` is what this one was about."""
-        # Last is most prominent: places, then objects, then what 'it' has been all along. Only
-        # now do they count, since 'it' does not mean a thing of its own clause.
+        """Advance to the next clause; `main` holds the main objects of this one."""
+        # The last group is the most prominent: places, then objects, then the running topic. They
+        # are added only now because 'it' never refers to a thing of its own clause.
         self._spoken += [*self._now, tuple(main), self._topic]
         self._now, self._topic = [], ()
         self.clause += 1
 
     def spoken(self, *, now: bool = False) -> list[list[int]]:
-        """Return groups of entities of earlier clauses, the most prominent first.
+        """Return the mentioned groups of entities, the most prominent first.
 
         Args:
-            now: those of this clause too, and first.
+            now: Include the groups of the current clause, ahead of the earlier ones.
         """
         groups = [self.live(group) for group in (*self._spoken, *(self._now if now else ()))]
         return [group for group in reversed(groups) if group]
 
     def known(self, classes: Sequence[str]) -> int | None:
-        """Return the latest entity that 'the …' can mean; its pieces, once it is cut."""
+        """Return the latest entity that 'the …' can refer to, or its pieces once it is cut."""
         for number in range(len(self.entities) - 1, -1, -1):
             entity = self.entities[number]
-            # 'pour coffee into the cup': the vessel assumed for the coffee is not 'the cup'.
+            # 'pour coffee into the cup': the implied vessel of the coffee is not 'the cup'.
             preferred = entity.classes[:1]
             default = entity.unnamed and (self.fresh(number) or not set(preferred) & set(classes))
             if set(entity.classes) & set(classes) and not (default or entity.somewhere):
@@ -315,7 +308,7 @@ class MeaningDraft:
         return None
 
     def pieces(self, number: int, count: int) -> int:
-        """Return the entity for pieces of a thing; the thing itself if it gives none."""
+        """Return the entity for the pieces of a thing, or the thing itself if it cannot be cut."""
         entity = self.entities[number]
         classes = tuple(p for c in entity.classes if (p := self.taxonomy.pieces(c)))
         if not classes:
@@ -334,7 +327,7 @@ class MeaningDraft:
         )
 
     def each_pieces(self, number: int, count: int) -> list[int]:
-        """Return the entities for pieces of every kind of thing that an entity means."""
+        """Return one entity of pieces for each kind of thing that an entity covers."""
         entity = self.entities[number]
         if not entity.group or entity.count != 0:
             return [self.pieces(number, count)]
@@ -344,7 +337,7 @@ class MeaningDraft:
             for c in classes
         ]
 
-    # --- what is asked of them -----------------------------------------------------------
+    # --- conditions ----------------------------------------------------------------------
 
     def demand(
         self,
@@ -355,50 +348,47 @@ class MeaningDraft:
         *,
         moved: bool = False,
     ) -> None:
-        """Ask for a condition."""
+        """Add a condition to achieve."""
         entity = self.entities[number]
         condition = Condition(template, self.clause, word, requires, moved)
         if condition not in entity.conditions:
             self.change(number, conditions=(*entity.conditions, condition))
 
     def select(self, number: int, template: str) -> None:
-        """Mean only things of which a condition holds at the start."""
+        """Restrict an entity to things that satisfy a condition at the start."""
         self.change(number, selectors=(*self.entities[number].selectors, template))
 
     def fill(self, number: int, liquid: str) -> None:
-        """Ask for a liquid in a vessel."""
         self.change(number, liquid=liquid, liquid_clause=self.clause)
 
     def come_from(self, things: Iterable[int], place: int) -> None:
-        """Mean only things that stand at a place at the start."""
+        """Restrict things to those that stand at a place at the start."""
         entity = self.entities[place]
         for number in things:
             self.change(number, place_from=entity.classes, from_name=entity.name)
             if not self.entities[number].group:
                 self.change(place, holding=self.entities[number].classes)
-        # 'take the egg from the fridge and close it': the place stays known.
+        # 'take the egg from the fridge and close it': 'it' must still find the fridge.
         self.change(place, source=True)
 
     def wanted(self, number: int) -> bool:
-        """Return whether something is asked of an entity: it is more than a place or a means."""
+        """Return whether an entity is more than a place or a means."""
         entity = self.entities[number]
         relations = (*self.relations, *self.heated_in)
         related = any(number in (r.inner, r.outer) for r in relations)
         return bool(entity.conditions) or related or entity.liquid is not None
 
     def placed(self, number: int) -> bool:
-        """Return whether a place is asked for."""
+        """Return whether the request gives an entity a place."""
         goes_back = self.entities[number].returns is not None
         return goes_back or any(r.inner == number for r in self.relations)
 
     def holds_something(self, number: int) -> bool:
-        """Return whether something is to be on or in an entity."""
+        """Return whether an entity must hold something."""
         return any(r.outer == number for r in self.relations)
 
     def outermost(self, number: int) -> int:
-        """Return the outermost thing that can be carried of those that an entity is to be on or
-        in; the entity itself without one.
-        """
+        """Return the outermost portable container of an entity, or the entity itself."""
         for relation in self.relations:
             if relation.inner == number and self.plays(relation.outer, CARRIER):
                 return self.outermost(relation.outer)
@@ -407,20 +397,18 @@ class MeaningDraft:
     # --- places --------------------------------------------------------------------------
 
     def default_vessel(self, number: int) -> bool:
-        """Return whether an entity is the unnamed vessel of a liquid: 'coffee', not 'a mug of
-        coffee'.
-        """
+        """Return whether an entity is the implied vessel of a liquid, as in 'coffee'."""
         entity = self.entities[number]
         return entity.liquid is not None and entity.unnamed
 
     def place(self, things: Iterable[int], outer: int, word: str) -> None:
-        """Ask for things to be on or in another; liquids and dishes take it as their vessel.
+        """Require things to be on or in another; liquids and dishes take it as their vessel.
 
         Raises:
-            LanguageError: nothing can be put there.
+            LanguageError: Nothing can be put there.
         """
         alive = self.live(things)
-        # 'put a fork in a cup and put them on the table': the fork goes along in the cup.
+        # 'put a fork in a cup and put them on the table': the fork travels in the cup.
         along = {r.inner for r in self.relations if r.inner in alive and r.outer in alive}
         for number in alive:
             if number in along:
@@ -439,8 +427,10 @@ class MeaningDraft:
                 self._relate(number, outer, word)
 
     def _bare_parts(self, vessel: int, outer: int) -> list[int]:
-        """Return the parts of a dish if they go where the vessel assumed for them does not, or a
-        single part that is put where nothing is served: 'a cooked egg in the bin'.
+        """Return the parts of a dish that are put somewhere without its implied vessel.
+
+        This happens if the parts fit where the vessel does not, or if a dish of one part goes
+        where nothing is served: 'a cooked egg in the bin'.
         """
         if not self.entities[vessel].unnamed:
             return []
@@ -475,19 +465,19 @@ class MeaningDraft:
         self.change(inner, rests=False, serve=False)
 
     def heat_in(self, things: Iterable[int], vessel: int, word: str) -> None:
-        """Use a vessel to heat things in: where they stay is seen when all is read."""
+        """Record the vessel in which things are heated; `adapt` decides whether they stay there."""
         for number in self.live(things):
             self.heated_in.append(SpatialRelation(number, vessel, self.clause, word))
 
     def replace_vessel(self, vessel: int, outer: int) -> None:
-        """Put a named vessel in place of the assumed one, as in 'a salad in a bowl'."""
+        """Replace an implied vessel by a named one, as in 'a salad in a bowl'."""
         self.relations = [
             r.replace(outer=outer) if r.outer == vessel else r for r in self.relations
         ]
         self._become(vessel, outer)
 
     def _pour_into(self, vessel: int, target: int) -> None:
-        """Give the liquid, and what is asked of it, to a named vessel: 'coffee in a cup'."""
+        """Move a liquid and its conditions to a named vessel: 'coffee in a cup'."""
         source, entity = self.entities[vessel], self.entities[target]
         self.change(
             target,
@@ -506,14 +496,15 @@ class MeaningDraft:
 
 
 # Whole requests -----------------------------------------------------------------------------------
-# What a whole request shows of its parts, once all clauses are read.
-#
-# A thing that is put somewhere and cut is there in pieces; the pan in which an egg is fried before
-# it goes on a plate is only used; what potatoes are boiled in holds hot water.
 
 
 def adapt(draft: MeaningDraft) -> None:
-    """Adapt relations and conditions to what the other clauses say of the same things."""
+    """Adapt relations and conditions to later clauses about the same things.
+
+    A thing that is cut after it is put somewhere is there in pieces. The pan in which an egg is
+    fried before it goes on a plate is only a means. The pot in which potatoes are boiled holds hot
+    water.
+    """
     for relation in draft.heated_in:
         _heat_in(draft, relation)
     for relation in tuple(draft.relations):
@@ -521,9 +512,9 @@ def adapt(draft: MeaningDraft) -> None:
 
 
 def _heat_in(draft: MeaningDraft, relation: SpatialRelation) -> None:
-    """Use the vessel that was named, and leave there what goes nowhere else.
+    """Use the named vessel, and leave things in it that go nowhere else.
 
-    Pieces of a thing need not all fit in.
+    Pieces need not stay, since they might not all fit.
     """
     vessel, inner = draft.entities[relation.outer], draft.entities[relation.inner]
     means = draft.taxonomy.methods.used_with(vessel.classes)
@@ -538,9 +529,9 @@ def _heat_in(draft: MeaningDraft, relation: SpatialRelation) -> None:
 
 
 def _move_pieces(draft: MeaningDraft, relation: SpatialRelation) -> None:
-    """Let the pieces be where a thing was to be that is cut up there.
+    """Place the pieces where a thing is put and then cut.
 
-    Where it is put first and then somewhere else, only the last place counts.
+    If it is put in several places, only the last one counts.
     """
     entity = draft.entities[relation.inner]
     cut = next((c for c in entity.conditions if draft.taxonomy.cuts(c.template)), None)

@@ -1,5 +1,4 @@
-"""Negation: exceptions ('all but one') and prohibitions ('without the microwave'), from words to
-PDDL."""
+"""Negation: exceptions ('all but one') and prohibitions ('without the microwave'), to PDDL."""
 
 from __future__ import annotations
 
@@ -27,8 +26,7 @@ from hvr.language.syntax import (
 from hvr.language.taxonomy import Taxonomy, literals, negated, telling
 
 # Prohibitions -------------------------------------------------------------------------------------
-# The grammar of what must not be: 'without the microwave', 'do not open the fridge', 'never two
-# doors open', 'must not be dirty'.
+# 'without the microwave', 'do not open the fridge', 'never two doors open', 'must not be dirty'.
 #
 # prohibition := forbid verb things adjunct? | without (verb | 'using')? things
 #              | forbid verb things 'twice'
@@ -36,7 +34,7 @@ from hvr.language.taxonomy import Taxonomy, literals, negated, telling
 
 
 def prohibits(cursor: Cursor) -> bool:
-    """Return whether a prohibition begins here."""
+    """Return whether a prohibition starts here."""
     match, wish = cursor.function("forbid", "without"), cursor.function("ensure")
     if match is None:
         return _no_thing(cursor)
@@ -50,10 +48,10 @@ def _no_thing(cursor: Cursor) -> bool:
 
 
 def read_prohibition(cursor: Cursor) -> Prohibition | Clause:
-    """Read what must not be done, be used, or be so; a clause where it must not be so in the end.
+    """Read a prohibition; return a clause if it restricts only the final state.
 
     Raises:
-        LanguageError: no verb and no thing follows.
+        LanguageError: Neither a verb nor a thing follows.
     """
     if cursor.word() == "no":
         cursor.at += 1
@@ -97,7 +95,7 @@ def _any_of(cursor: Cursor, after: str) -> tuple[NounPhrase, ...]:
 
 
 def _limit(cursor: Cursor, at: int) -> tuple[int, int] | None:
-    """Return where the things begin after 'two' or 'more than one', and how many may be so."""
+    """Return where the things start after 'two' or 'more than one', and the allowed number."""
     have = cursor.function("have", "goal", "be", at=at)
     at += have.length if have else 0
     more = cursor.function("more than", at=at)
@@ -120,10 +118,10 @@ def _counted(cursor: Cursor) -> tuple[NounPhrase, ...]:
 
 
 def denied(cursor: Cursor, state: Predication) -> Predication:
-    """Return a predicate after 'is not': each adjective the other way round.
+    """Negate the adjectives of a predicate after 'is not'.
 
     Raises:
-        LanguageError: it says where things are not.
+        LanguageError: The predicate contains a place.
     """
     if state.adjuncts or state.serve or not state.adjectives:
         raise LanguageError(
@@ -134,7 +132,7 @@ def denied(cursor: Cursor, state: Predication) -> Predication:
 
 
 def kept(clause: Clause) -> list[Prohibition]:
-    """Return what must not come to be if a state is to be kept: 'keep the fridge closed'."""
+    """Return the prohibitions that preserve a state: 'keep the fridge closed'."""
     return [
         Prohibition(None, group.things, (), (deny(adjective),), keeps=True)
         for group in clause.groups
@@ -143,19 +141,18 @@ def kept(clause: Clause) -> list[Prohibition]:
 
 
 # Exceptions ---------------------------------------------------------------------------------------
-# Exceptions: 'all but one', 'everything in the sink except the mug'.
 
 _SPOKEN_OF = frozenset({"it", "them", "these", "those"})
-"""Pronouns for things that were named; others only count: 'all but one'."""
+"""Pronouns that refer to named things; others only count: 'all but one'."""
 
 
 def leave_out(
     referents: Referents, things: Iterable[int], exceptions: Iterable[NounPhrase]
 ) -> None:
-    """Mean all of some things but a few.
+    """Exclude exceptions from things: 'everything in the sink except the mug'.
 
     Raises:
-        LanguageError: there is nothing that they could be left out of.
+        LanguageError: The things are not all of something.
     """
     draft = referents.draft
     all_of = [n for n in draft.live(things) if draft.entities[n].count == 0]
@@ -171,7 +168,7 @@ def leave_out(
                 draft.change(number, spare=count)
             continue
         own = exception.kind == "noun" and count is None
-        # Not a known thing, since that would be what it is left out of.
+        # Resolve to a new entity: a known one would be the very set to exclude from.
         alone = exception.replace(determiner=Determiner(0)) if own else exception
         others = referents.of(alone, ReferentReading(wanted=False))
         for number in all_of:
@@ -179,7 +176,7 @@ def leave_out(
 
 
 def _without(draft: MeaningDraft, number: int, others: list[int]) -> None:
-    """Leave the objects of other entities out of one."""
+    """Exclude the objects of other entities from one."""
     entity = draft.entities[number]
     for other in others:
         left_out = draft.entities[other]
@@ -193,7 +190,7 @@ def _without(draft: MeaningDraft, number: int, others: list[int]) -> None:
 
 
 # Constraints --------------------------------------------------------------------------------------
-# Prohibitions as PDDL: constraints on every state of a plan.
+# Prohibitions become PDDL constraints on every state of a plan:
 #
 # without the microwave     (always (forall (?x - microwave) (not (toggled ?x))))
 # do not open the fridge    (always (forall (?x - fridge) (not (opened ?x))))
@@ -202,12 +199,7 @@ def _without(draft: MeaningDraft, number: int, others: list[int]) -> None:
 
 
 class Forbidding:
-    """Adds prohibitions to the draft of a meaning.
-
-    Args:
-        draft: the meaning so far: what they speak of may have been named before.
-        adjuncts: has the referents of noun phrases.
-    """
+    """Add prohibitions to the draft of a meaning."""
 
     def __init__(self, draft: MeaningDraft, adjuncts: Adjuncts) -> None:
         self.draft = draft
@@ -216,14 +208,14 @@ class Forbidding:
         self.adjuncts = adjuncts
 
     def take(self, prohibition: Prohibition) -> None:
-        """Take in one prohibition.
+        """Add one prohibition.
 
         Raises:
-            LanguageError: what it forbids is no condition on the world.
+            LanguageError: It is not a condition on the world.
         """
         for thing in prohibition.things:
             if prohibition.instead and not self._is_tool(thing):
-                continue  # 'in the bowl instead of the fridge' says where, and no more
+                continue  # 'in the bowl instead of the fridge' only gives a place
             if self._left_out(prohibition, thing):
                 continue
             requires = prohibition.verb.requires if prohibition.verb else None
@@ -234,7 +226,7 @@ class Forbidding:
                     f"nobody can {prohibition.verb.word} {thing.text!r}: say which thing is meant"
                 )
             if prohibition.keeps and self._is_place(classes):
-                continue  # 'put the apple in the fridge and keep it closed': in the end
+                continue  # 'put the apple in the fridge and keep it closed': a final state
             for condition in self._conditions(prohibition, classes):
                 ban = Ban(condition, classes, name, prohibition.most, prohibition.again)
                 self.draft.bans.append(ban)
@@ -263,7 +255,7 @@ class Forbidding:
                 self.draft.change(number, classes=others)
 
     def _is_tool(self, thing: NounPhrase) -> bool:
-        """Return whether something is done with a thing: an appliance but no fridge, a knife."""
+        """Return whether a thing is an instrument or an appliance that runs."""
         runs = self.taxonomy.roles.bearer(RUNNING)
         return any(
             self.taxonomy.plays(noun.object_class, INSTRUMENT)
@@ -274,7 +266,7 @@ class Forbidding:
     def _meant(
         self, thing: NounPhrase, requires: str | None = None
     ) -> tuple[tuple[str, ...], str | None]:
-        """Return the classes that a noun phrase speaks of, and the name of the thing, if given."""
+        """Return the classes of a noun phrase, and the name of the object, if given."""
         if thing.kind == "everything":
             return (), None
         if thing.nouns:
@@ -304,7 +296,7 @@ class Forbidding:
             yield from sorted(used - {""}) or ["(near ?x)"]
             vessels = [c for c in classes if self.taxonomy.plays(c, CARRIER)]
             if vessels:
-                # It may stand where it is to be used already.
+                # It may already stand where it would be used.
                 thing = self.taxonomy.roles.thing_type
                 inside = {f"({self.taxonomy.relation(c)} ?inside ?x)" for c in vessels}
                 yield from (f"(exists (?inside - {thing}) {at})" for at in sorted(inside))
@@ -318,7 +310,7 @@ class Forbidding:
             raise LanguageError(_unclear(verb, self.taxonomy))
 
     def _use(self, object_class: str) -> str:
-        """Return the condition that shows that a thing is in use; empty if none does."""
+        """Return the condition that shows that a thing is in use, or ''."""
         taxonomy = self.taxonomy
         for role in (RUNNING, OPEN):
             able = taxonomy.roles.bearer(role)
@@ -327,7 +319,7 @@ class Forbidding:
         return "(holding ?x)" if taxonomy.plays(object_class, PORTABLE) else ""
 
     def _places(self, prohibition: Prohibition) -> str:
-        """Return that something is at one of the places of a prohibition; empty without places."""
+        """Return the condition of being at a place of a prohibition, or '' without places."""
         parts = []
         for adjunct in prohibition.adjuncts:
             for thing in adjunct.things if adjunct.kind == "place" else ():
@@ -351,14 +343,14 @@ def _unclear(verb: Verb, taxonomy: Taxonomy) -> str:
 
 
 def constraints(choice: ObjectChoice, bans: tuple[Ban, ...]) -> tuple[str, ...]:
-    """Return prohibitions as trajectory constraints, with notes about those that come too late."""
+    """Return prohibitions as trajectory constraints; note those that are already violated."""
     return tuple(dict.fromkeys(text for ban in bans for text in _constraint(choice, ban)))
 
 
 def _constraint(choice: ObjectChoice, ban: Ban) -> Iterator[str]:
     classes = [c for c in ban.classes if choice.inventory.of(c)]
     if ban.classes and not classes:
-        return  # nothing of the kind is here
+        return  # the scene has no such thing
     if ban.most:
         yield _at_most(choice, ban, classes)
         return
@@ -371,7 +363,7 @@ def _constraint(choice: ObjectChoice, ban: Ban) -> Iterator[str]:
     parts = literals(ban.condition)
     late = [n for n in names if choice.holds(ban.condition, n)]
     if len(parts) == 1 and not next(iter(parts))[1]:
-        # 'do not close the fridge': what is open stays so
+        # 'do not close the fridge': things that are open stay open
         wanted = negated(ban.condition)
         yield from (f"(always {wanted.replace('?x', n)})" for n in names if n not in late)
         return
@@ -387,7 +379,7 @@ def _constraint(choice: ObjectChoice, ban: Ban) -> Iterator[str]:
 
 
 def _at_most(choice: ObjectChoice, ban: Ban, classes: list[str]) -> str:
-    """Return that never more than some things of a kind are so at once."""
+    """Return the constraint that at most some number of things satisfy the condition at once."""
     variables = [f"?x{number}" for number in range(1, ban.most + 2)]
     apart = [f"(not (= {a} {b}))" for a, b in combinations(variables, 2)]
     so = [ban.condition.replace("?x", variable) for variable in variables]

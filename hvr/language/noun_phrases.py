@@ -17,17 +17,17 @@ from hvr.language.syntax import Adjunct, Determiner, NounGroup, NounPhrase, Pred
 from hvr.language.taxonomy import negated
 
 # Modifiers ----------------------------------------------------------------------------------------
-# The grammar of what stands before a noun: determiners, numbers and adjectives.
+# The words before a noun: determiners, numbers and adjectives.
 
 MOST = 20
-"""The largest number that is read; no kitchen holds more of a kind."""
+"""Largest number that is read."""
 
 
 def read_determiner(cursor: Cursor) -> Determiner:
-    """Read determiners and numbers: 'the', 'two', 'all of the', 'another' …
+    """Read determiners and numbers: 'the', 'two', 'all of the', 'another'.
 
     Raises:
-        LanguageError: the number is beyond all kitchens.
+        LanguageError: The number is too large.
     """
     count: int | None = None
     definite = other = each = both = apart = False
@@ -67,7 +67,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
 
 
 def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
-    """Read the adjectives before a noun; add a note for those that hvr ignores."""
+    """Read the adjectives before a noun, and note those that hvr ignores."""
     adjectives: list[Adjective] = []
     while not cursor.done:
         length = cursor.kind(Adjective)
@@ -93,7 +93,7 @@ def _slice_next(cursor: Cursor) -> bool:
 
 
 def deny(adjective: Adjective) -> Adjective:
-    """Return an adjective the other way round: not dirty."""
+    """Negate an adjective: 'not dirty'."""
     return adjective.replace(
         word=f"not {adjective.word}",
         condition=negated(adjective.condition),
@@ -102,7 +102,7 @@ def deny(adjective: Adjective) -> Adjective:
 
 
 def several(determiner: Determiner, word: FunctionWord) -> Determiner:
-    """Count slices: 'slices' are some, 'the slices' are all, 'a slice' is one."""
+    """Count slices: 'slices' means some, 'the slices' all, 'a slice' one."""
     if determiner.count is not None:
         return determiner
     count = 2 if determiner.both else int(word.value)
@@ -112,13 +112,11 @@ def several(determiner: Determiner, word: FunctionWord) -> Determiner:
 
 
 # Fixed phrases ------------------------------------------------------------------------------------
-# Phrases that name no thing: 'back where it was', 'for two', 'in it', 'the lower right of'.
+# Phrases that name nothing themselves: 'back where it was', 'for two', 'the lower right of'.
 
 
 def skip_part(cursor: Cursor) -> bool:
-    """Move over the part of a place that is spoken of, with a note; return whether one stands
-    here.
-    """
+    """Consume a part of a place ('the lower right of'), with a note; return whether it did."""
     start = at = cursor.at
     while (match := cursor.function("part", "unheeded", at=at)) and cursor.named(
         at
@@ -133,7 +131,7 @@ def skip_part(cursor: Cursor) -> bool:
 
 
 def read_origin(cursor: Cursor) -> Adjunct | None:
-    """Read where things were: 'back where it was', 'to its place', or 'back' alone."""
+    """Read a return to the initial place: 'back where it was', 'to its place', 'back'."""
     match = cursor.function("origin")
     if match is None:
         return None
@@ -146,7 +144,7 @@ def read_origin(cursor: Cursor) -> Adjunct | None:
 
 
 def for_how_many(cursor: Cursor) -> int | None:
-    """Read 'for two' or 'for four people'; return how many."""
+    """Read 'for two' or 'for four people'; return the number."""
     match = cursor.function("for")
     number = cursor.function("number", at=cursor.at + match.length) if match else None
     at = cursor.at + (match.length if match else 0)
@@ -169,9 +167,7 @@ def for_how_many(cursor: Cursor) -> int | None:
 
 
 def read_inside(cursor: Cursor) -> str:
-    """Move over 'in it', 'on top of it', 'inside' after contents; return `in` or `on`, or nothing
-    if none stands here.
-    """
+    """Consume 'in it', 'on top of it' or 'inside' after contents; return `in`, `on` or ''."""
     if cursor.function("hand"):
         return ""
     there, more = cursor.function("there"), cursor.function("prep", "from", "unplaced")
@@ -192,9 +188,7 @@ def read_inside(cursor: Cursor) -> str:
 
 
 def _named_again(cursor: Cursor, at: int) -> int:
-    """Return the length of 'the pan' if a pan is the first thing that the clause named: 'a pan with
-    an apple on the pan'.
-    """
+    """Return the length of a repeated noun phrase: 'a pan with an apple on the pan'."""
     if cursor.word(at) != "the" or not (length := cursor.named(at + 1)):
         return 0
     said = cursor.tokens[at + 1 : at + 1 + length]
@@ -204,7 +198,7 @@ def _named_again(cursor: Cursor, at: int) -> int:
 
 
 def skip_interjection(cursor: Cursor) -> None:
-    """Move over fillers between commas: 'put it, please, in the bowl'."""
+    """Consume fillers between commas: 'put it, please, in the bowl'."""
     cursor.skip_fillers()
     if cursor.word() == ",":
         cursor.at += 1
@@ -214,7 +208,7 @@ def skip_interjection(cursor: Cursor) -> None:
 
 
 # Phrases ------------------------------------------------------------------------------------------
-# The grammar of noun phrases and what follows them, by recursive descent.
+# Noun phrases and the phrases that follow them, by recursive descent.
 #
 # group     := thing ((and | ,) thing)* predicate? adjunct*
 # thing     := determiner? adjective* head ('of' thing)? relative?
@@ -224,19 +218,18 @@ def skip_interjection(cursor: Cursor) -> None:
 
 STOP_OR_COMMA = frozenset(".;,!?")
 _ACCOMPANIED = frozenset({"with", "together with", "along with", "accompanied by", "of"})
-"""Words for contents that can name a tool or a companion as well; 'containing' cannot."""
+"""Prepositions before contents, tools or companions; 'containing' only introduces contents."""
 
 
 def read_group(
     cursor: Cursor, after: str, *, listing: bool = False, subject: bool = False
 ) -> NounGroup:
-    """Read things with what follows them.
+    """Read things with the predicate and adjuncts that follow them.
 
     Args:
-        cursor: where to read.
-        after: the word before, for messages.
-        listing: nothing but things can follow, as after 'make' or 'I want'.
-        subject: something may be said of all of them together.
+        after: The word before, for messages.
+        listing: Only things can follow, as after 'make' or 'I want'.
+        subject: A statement about all of them may follow.
     """
     things = read_things(cursor, after, listing=listing, subject=subject)
     predicate = read_predicate(cursor) if predicate_starts(cursor) else Predication()
@@ -251,14 +244,7 @@ def read_group(
 def read_things(
     cursor: Cursor, after: str, *, listing: bool = False, subject: bool = False
 ) -> tuple[NounPhrase, ...]:
-    """Read one or more things joined by 'and' or commas.
-
-    Args:
-        cursor: where to read.
-        after: the word before, for messages.
-        listing: see `next_thing`.
-        subject: see `next_thing`.
-    """
+    """Read one or more things joined by 'and' or commas; for the arguments, see `read_group`."""
     skip_meal(cursor)
     groups = [_alternatives(cursor, after)]
     commas_only = True
@@ -272,9 +258,7 @@ def read_things(
 
 
 def _like_first(thing: NounPhrase, first: NounPhrase) -> NounPhrase:
-    """Return a thing of a list with the determiner of the first, if that is of all and it has none:
-    'all the fruit and vegetables', 'the forks and spoons'.
-    """
+    """Give a bare plural the determiner of the first list item: 'the forks and spoons'."""
     determiner = first.determiner
     whole = determiner.count == 0 or (determiner.definite and determiner.count is None)
     bare = thing.determiner == Determiner() and thing.kind == first.kind == "noun"
@@ -298,14 +282,14 @@ def _has_own(cursor: Cursor, start: int) -> bool:
 def _chosen(
     cursor: Cursor, groups: list[list[NounPhrase]], commas_only: bool
 ) -> tuple[NounPhrase, ...]:
-    """Return the things of a list that count, where it has choices."""
+    """Select the things of a list that contains choices."""
     if cursor.denying:
         return tuple(thing for group in groups for thing in group)
     *before, last = groups
     if len(last) > 1 and commas_only and all(len(g) == 1 for g in before):
         groups = [[*(g[0] for g in before), *last]]
     elif before and len(last) > 1 and cursor.brackets.take(2):
-        # 'the apple and the egg or the tomato': the last alone, or all the others
+        # 'the apple and the egg or the tomato': 'or' joins the last things, or it joins all before
         wholes = [[*(g[0] for g in before), last[0]], *([thing] for thing in last[1:])]
         return tuple(wholes[cursor.picks.take(len(wholes))])
     return tuple(g[cursor.picks.take(len(g))] if len(g) > 1 else g[0] for g in groups)
@@ -324,7 +308,7 @@ def _alternatives(cursor: Cursor, after: str) -> list[NounPhrase]:
 
 
 def read_one_of(cursor: Cursor, after: str) -> NounPhrase:
-    """Read one thing, or things joined by 'or'."""
+    """Read one thing, or things joined by 'or', and return the selected one."""
     return _chosen(cursor, [_alternatives(cursor, after)], True)[0]
 
 
@@ -332,7 +316,7 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     """Read one noun phrase.
 
     Raises:
-        LanguageError: none stands here.
+        LanguageError: None starts here.
     """
     cursor.skip_fillers()
     if cursor.done or cursor.word() in STOP_OR_COMMA:
@@ -391,7 +375,7 @@ def _rest(cursor: Cursor) -> str:
 
 
 def _pronoun(cursor: Cursor) -> NounPhrase | None:
-    """Read a pronoun: 'it', 'them'; 'both', 'these' and 'the other' only where no noun follows."""
+    """Read a pronoun; 'both', 'these' and 'the other' count only without a noun."""
     match = cursor.function("pronoun", "rest")
     if match is None:
         return None
@@ -410,7 +394,7 @@ def _pronoun(cursor: Cursor) -> NounPhrase | None:
 def _head(
     cursor: Cursor, determiner: Determiner, adjectives: tuple[Adjective, ...], after: str
 ) -> NounPhrase:
-    """Read the head of a noun phrase with what follows 'of'."""
+    """Read the head of a noun phrase and its 'of' complement."""
     start = cursor.at
     if cursor.is_name():
         cursor.at += 1
@@ -484,9 +468,7 @@ def _slices(
 
 
 def _relative(cursor: Cursor) -> Predication | None:
-    """Read a relative clause, such as 'that is in the sink', 'standing on the table' or
-    'currently in the sink'.
-    """
+    """Read a relative clause: 'that is in the sink', 'standing on the table'."""
     predicate: Predication | None = None
     apart = cursor.word() == "," and cursor.function("relative", at=cursor.at + 1) is not None
     cursor.at += apart
@@ -507,8 +489,9 @@ def _relative(cursor: Cursor) -> Predication | None:
 
 
 def _another_relative(cursor: Cursor) -> bool:
-    """Move over 'and' if it goes on with what is said of the same thing, and return whether it
-    does: '… and that is dirty', '… and is dirty', '… and not dirty'.
+    """Consume 'and' if it continues a relative clause; return whether it does.
+
+    It does in '… and that is dirty', '… and is dirty' and '… and not dirty'.
     """
     linker = cursor.function("and")
     if linker is None:
@@ -521,7 +504,7 @@ def _another_relative(cursor: Cursor) -> bool:
     return False
 
 
-# --- what follows -----------------------------------------------------------------------
+# --- adjuncts ---------------------------------------------------------------------------
 
 
 def read_adjuncts(cursor: Cursor) -> tuple[Adjunct, ...]:
@@ -533,9 +516,9 @@ def read_adjuncts(cursor: Cursor) -> tuple[Adjunct, ...]:
 
 
 def read_adjunct(cursor: Cursor) -> Adjunct | None:
-    """Read the place, source, means or contents that stands here, if one does.
+    """Read the place, source, means or contents that starts here, if any.
 
-    Without one the cursor is put back before a comma, which then joins things or clauses.
+    Otherwise the cursor returns to before a comma, which then joins things or clauses.
     """
     saved = cursor.at
     skip_interjection(cursor)
@@ -556,7 +539,7 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
         return origin
     there = cursor.function("there")
     more = cursor.function("prep", "from", "with", "unplaced")
-    longer = there and more and more.length > there.length  # 'in front of' is no 'in'
+    longer = there and more and more.length > there.length  # 'in front of' is not 'in'
     if there and not longer and not cursor.starts_thing(cursor.at + there.length):
         cursor.at += there.length  # 'open the microwave and put the potato inside'
         it = NounPhrase("pronoun", "it", Determiner(1))
@@ -588,7 +571,7 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
 
 
 def _adjunct_after(cursor: Cursor, length: int, role: str) -> Adjunct:
-    """Read the adjunct whose preposition of so many words stands here."""
+    """Read the adjunct after a preposition of `length` words."""
     start = cursor.at
     cursor.at += length
     word = cursor.between(start)
@@ -609,7 +592,7 @@ def _adjunct_after(cursor: Cursor, length: int, role: str) -> Adjunct:
 
 
 def _exception(cursor: Cursor) -> Adjunct | None:
-    """Read what is left out of all: 'except the knife', 'but one'."""
+    """Read an exception: 'except the knife', 'but one'."""
     match = cursor.function("except")
     after = cursor.at + (match.length if match else 0)
     if match is None or not cursor.starts_thing(after) or cursor.verb(after):
@@ -621,7 +604,7 @@ def _exception(cursor: Cursor) -> Adjunct | None:
 
 
 def _where(cursor: Cursor) -> Adjunct | None:
-    """Read 'where the bread is', which is next to it."""
+    """Read 'where the bread is' as a place next to it."""
     start = cursor.at
     cursor.at += int(cursor.word() == "to")
     if cursor.word() in {"where", "wherever"} and cursor.starts_exactly(cursor.at + 1):
@@ -634,7 +617,7 @@ def _where(cursor: Cursor) -> Adjunct | None:
 
 
 def _for_what(cursor: Cursor) -> bool:
-    """Move over what something is for, with a note: 'for the salad', 'for serving'."""
+    """Consume a purpose, with a note: 'for the salad', 'for serving'."""
     match = cursor.function("for")
     if match is None:
         return False
@@ -653,11 +636,10 @@ def _for_what(cursor: Cursor) -> bool:
 
 
 def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
-    """Read what is said of things, joined by 'and'.
+    """Read a predicate: adjectives and adjuncts joined by 'and'.
 
     Args:
-        cursor: where to read.
-        sole_place: stop after one place, or adjectives: what follows belongs to the clause.
+        sole_place: Stop after one place or after adjectives, since the rest belongs to the clause.
     """
     adjectives: list[Adjective] = []
     adjuncts: list[Adjunct] = []

@@ -1,7 +1,7 @@
-"""Which of several things of a kind is meant.
+"""Choice among several objects of a kind.
 
-close the cabinet          the one that is open: closing another would change nothing
-put the fork in the open drawer    the one that is open, if any is
+close the cabinet          the open one: closing another would change nothing
+put the fork in the open drawer    the open one, if any
 wash the mug               the dirty one, if they differ
 """
 
@@ -28,13 +28,11 @@ def single_out(
     inventory: Inventory,
     holds: Callable[[str, str], bool],
 ) -> tuple[str, ...]:
-    """Return the things that an entity can mean without being named; all if none stands out.
+    """Return the most plausible objects of an entity; all if none stands out.
 
     Args:
-        entity: what is spoken of.
-        things: the objects that it can be.
-        inventory: the state of the scene.
-        holds: whether a condition holds of an object.
+        things: The candidates.
+        holds: Test of a condition on an object.
     """
     chosen = tuple(things)
     for template in entity.likely:
@@ -52,7 +50,7 @@ def _most(things: tuple[str, ...], rank: Callable[[str], int]) -> tuple[str, ...
 def _unmet(
     template: str, name: str, inventory: Inventory, holds: Callable[[str, str], bool]
 ) -> int:
-    """Return how much of a condition is still to be brought about."""
+    """Return how much of a condition is still to be achieved."""
     parts = literals(template)
     if not parts:
         return int(not holds(template, name))
@@ -60,13 +58,10 @@ def _unmet(
 
 
 def stands_at(inventory: Inventory, name: str, entity: Entity, piece_of: str) -> bool:
-    """Return whether an object stands where an entity is said to be at the start.
+    """Return whether an object is at the initial place of an entity.
 
     Args:
-        inventory: the state of the scene.
-        name: the object.
-        entity: has the place.
-        piece_of: the predicate of a piece and what it is cut from.
+        piece_of: Predicate that relates a piece to its source.
     """
     parent = inventory.parents.get(name)
     while parent is not None:
@@ -75,7 +70,7 @@ def stands_at(inventory: Inventory, name: str, entity: Entity, piece_of: str) ->
         ):
             return True
         if entity.group and entity.count == 0:
-            # 'everything on the table' are the dishes; what they hold goes with them.
+            # 'everything on the table' covers the dishes; their contents go along with them.
             return False
         parent = inventory.parents.get(parent)
     source = next((b for a, b in inventory.pairs(piece_of) if a == name), None)
@@ -83,21 +78,22 @@ def stands_at(inventory: Inventory, name: str, entity: Entity, piece_of: str) ->
 
 
 # Choice -------------------------------------------------------------------------------------------
-# The objects of a scene that the entities of a request can be.
-#
-# After the classes are chosen (`class_choice`), descriptions such as 'the dirty one in the sink',
-# what was said to be there, and what is left out of all leave only some of the objects.
 
 MANY = 15
-"""Most things that one request moves: each is a goal of its own for the planner, whose time grows
-with every one."""
+"""Largest number of things that one request may move.
+
+Each is a separate goal for the planner, whose time grows with every one.
+"""
 
 
 class ObjectChoice(ClassChoice):
     """The entities of a request with the classes and objects that they can be in a scene.
 
+    The classes are chosen first (`class_choice`). Descriptions such as 'the dirty one in the sink',
+    initial places and exceptions then reduce the objects.
+
     Raises:
-        ImpossibleGoalError: the scene lacks something.
+        ImpossibleGoalError: The scene lacks something.
     """
 
     def __init__(
@@ -119,7 +115,7 @@ class ObjectChoice(ClassChoice):
             self._bind_source(number)
 
     def names(self, number: int) -> tuple[str, ...]:
-        """Return the objects an entity is narrowed down to; empty if any of its classes will do."""
+        """Return the objects an entity is restricted to; empty if any of its classes will do."""
         return self._names.get(number, ())
 
     def pool(self, number: int) -> tuple[str, ...]:
@@ -127,17 +123,17 @@ class ObjectChoice(ClassChoice):
         return self.names(number) or self.available(number)
 
     def copies(self, number: int) -> int:
-        """Return how many of an entity are wanted; all that can be meant for 0.
+        """Return the number of objects of an entity; for a count of 0, all candidates.
 
         Raises:
-            ImpossibleGoalError: there are fewer.
+            ImpossibleGoalError: There are fewer.
         """
         wanted, every = self.entities[number].count, len(self.pool(number))
         if self.entities[number].apart:
             wanted = sum(self.copies(n) for n in self.inside(number)) or wanted
         if wanted == 0:
             return every
-        if wanted < 0:  # 'some': two are the fewest that make a plural
+        if wanted < 0:  # 'some': a plural needs at least two
             return min(2, every)
         places = [
             len(self.pool(r.outer))
@@ -154,17 +150,17 @@ class ObjectChoice(ClassChoice):
         return count
 
     def inside(self, number: int) -> list[int]:
-        """Return the entities that shall be on or in another, in the order of the request."""
+        """Return the entities that must be on or in another, in the order of the request."""
         inner = (r.inner for r in self.relations if r.outer == number)
         return [n for n in dict.fromkeys(inner) if self.entities[n].classes]
 
     # --- objects -------------------------------------------------------------------------
 
     def _select(self, number: int) -> tuple[str, ...]:
-        """Return the objects that a description fits; empty if it fits all.
+        """Return the objects that satisfy the description; empty if all do.
 
-        A description that fits nothing is given up with a note rather than refused: 'the dirty
-        mug' where all are clean still means a mug.
+        A description that fits nothing is dropped with a note instead of refused: 'the dirty mug'
+        still means a mug if all are clean.
         """
         entity = self.entities[number]
         everything = self.available(number)
@@ -205,7 +201,7 @@ class ObjectChoice(ClassChoice):
         chosen = self._left(number, chosen)
         chosen = single_out(entity, chosen, self.inventory, self.holds)
         if entity.returns is not None and entity.count > 0:
-            chosen = chosen[: entity.count]  # where it was depends on which it is
+            chosen = chosen[: entity.count]  # the initial place depends on which object it is
         if every and entity.group and self._asked_of(number):
             changing = self._changing(number, chosen)
             if changing > MANY:
@@ -221,7 +217,7 @@ class ObjectChoice(ClassChoice):
         return () if chosen == everything else chosen
 
     def _said_of_none(self, number: int, template: str) -> str:
-        """Return in words that a description fits nothing: 'no mug here is dirty'."""
+        """Phrase that a description fits nothing: 'no mug here is dirty'."""
         entity = self.entities[number]
         if entity.everything:
             subject = "nothing here"
@@ -243,11 +239,11 @@ class ObjectChoice(ClassChoice):
         )
 
     def _left(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the objects that are left of some when those of other entities are taken out."""
+        """Return the remaining objects after excluding the objects of other entities."""
         entity = self.entities[number]
         taken: set[str] = set()
         if entity.distinct and not self._alike_before(number):
-            # 'to the other table': not where it stands
+            # 'to the other table': not where it stands now
             taken.update(
                 filter(
                     None,
@@ -259,7 +255,7 @@ class ObjectChoice(ClassChoice):
                 )
             )
             if not taken & set(chosen):
-                # 'the second drawer': hvr does not number the things of a kitchen.
+                # 'the second drawer': hvr does not number objects.
                 self.note(f"no other {entity.text} was named before: taking any")
         for other in entity.besides:
             names = self.pool(other)
@@ -288,7 +284,7 @@ class ObjectChoice(ClassChoice):
         return related or bool(self.entities[number].conditions)
 
     def _portion(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """Return no more pieces than fit on a dish, if they are to be put on one."""
+        """Limit pieces that go on a dish to its capacity."""
         on_dish = any(
             r.inner == number and self.any_plays(self.entities[r.outer].classes, CARRIER)
             for r in self.relations
@@ -299,19 +295,17 @@ class ObjectChoice(ClassChoice):
         return chosen[:PORTION]
 
     def _own_name(self, number: int) -> tuple[str, ...]:
-        """Return the object named, or its pieces if only they can be what is asked."""
+        """Return the named object, or its pieces if only they can have the requested state."""
         entity = self.entities[number]
         if entity.name is None:
             return ()
-        # `_adapt` has changed the classes exactly if it is the pieces that are meant.
+        # `_adapt` has changed the classes exactly if the pieces are meant.
         if entity.classes == self._asked[number].classes:
             return (entity.name,)
         return tuple(p for p, s in self.inventory.pairs(self.taxonomy.piece_of) if s == entity.name)
 
     def _pieces(self, number: int) -> tuple[str, ...]:
-        """Return the pieces that can be meant; for all slices, those that are there or else those
-        that the nearest source gives.
-        """
+        """Return the possible pieces; for all slices, existing ones or the pieces of one source."""
         entity = self.entities[number]
         if (entity.group and entity.cut_from is None) or not self.is_piece(number):
             return ()
@@ -346,8 +340,8 @@ class ObjectChoice(ClassChoice):
     def _bind_source(self, number: int) -> None:
         """Fix the object that is cut if all its slices are meant.
 
-        The slices were chosen from the first of the pool; without this the planner could cut
-        another one, whose slices nobody asked for.
+        The slices come from the first object of the pool. Without this the planner could cut
+        another one, whose slices were not requested.
         """
         entity = self.entities[number]
         if (
@@ -369,7 +363,7 @@ class ObjectChoice(ClassChoice):
         try:
             formula = parse_formula(template.replace("?x", PLACEHOLDER), self.domain, [thing])
         except PddlError:
-            return False  # the predicate is none of things of this type
+            return False  # the predicate does not apply to this type
         return self.inventory.holds(formula, name)
 
     def _elsewhere(self, number: int, chosen: tuple[str, ...]) -> str:

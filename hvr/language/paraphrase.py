@@ -1,9 +1,9 @@
-"""A paraphrase of a goal in plain words, from its PDDL alone, whatever read the request.
+"""A paraphrase of a goal in plain words, from its PDDL alone, whichever reader produced it.
 
     (exists (?m - mug ?t - diningtable) (and (contains ?m coffee) (on ?m ?t)))
     a mug contains coffee and is on a dining table
 
-What is said is what is proven, since both come from the same formula.
+The words describe what is proven, since both come from the same formula.
 """
 
 from __future__ import annotations
@@ -22,23 +22,16 @@ from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Forall, Imply, 
 _ORDINALS = ("a second", "a third", "a fourth", "a fifth")
 _ANYTHING = "thing"
 _FEW = 3
-"""The most things of which it is said that one is meant; of more, any of the kind."""
+"""Largest number of alternative objects to list; longer lists become 'any of the kind'."""
 
 _MOST = 12
-"""The most alternatives and things of a kind that are named one by one."""
+"""Largest number of alternatives, or things of a kind, to list individually."""
 
 
 def said(
     stages: Sequence[Stage], taxonomy: Taxonomy, inventory: Inventory, domain: Domain
 ) -> tuple[str, ...]:
-    """Return each stage of a goal in words.
-
-    Args:
-        stages: of the goal; how things are left by preference is not said.
-        taxonomy: the classes and their words.
-        inventory: the objects of the scene.
-        domain: the predicates.
-    """
+    """Return a paraphrase of each stage of a goal, without preferred final conditions."""
     objects = [TypedName(n, (taxonomy.pddl_type(c),)) for n, c in inventory.classes.items()]
     return tuple(_stage(stage, domain, objects, taxonomy, inventory) for stage in stages)
 
@@ -46,13 +39,13 @@ def said(
 def constraints_said(
     constraints: Sequence[Expression], taxonomy: Taxonomy, inventory: Inventory
 ) -> str:
-    """Return trajectory constraints in words, each once."""
+    """Return a paraphrase of trajectory constraints, without duplicates."""
     told = (_Speaker(taxonomy, inventory).kept(constraint) for constraint in constraints)
     return "; ".join(dict.fromkeys(told))
 
 
 def in_order(sentences: Sequence[str]) -> str:
-    """Return stages as one sentence."""
+    """Join stages into one sentence."""
     return "; then ".join(sentences)
 
 
@@ -78,23 +71,23 @@ _KEPT = {
     "sometime-before": "before {}, {}",
     "sometime-after": "after {}, {}",
 }
-"""What trajectory constraints say of their conditions."""
+"""Phrases for trajectory constraints."""
 
 
 class _Speaker:
-    """Says formulas; it remembers what has been spoken of."""
+    """Generate text from formulas, and keep track of what has been mentioned."""
 
     def __init__(self, taxonomy: Taxonomy, inventory: Inventory) -> None:
         self._taxonomy = taxonomy
         self._wording = wording_of(taxonomy.ontology)
         self._classes = inventory.classes
         self._copies = Counter(inventory.classes.values())
-        self._nouns: dict[str, str] = {}  # of variables: "mug"
-        self._spoken: dict[str, str] = {}  # of variables: "the mug", once they were mentioned
-        self._taken: Counter[str] = Counter()  # how many things a noun has stood for
-        self._articles: dict[str, str] = {}  # of nouns: "a mug", "bread"
-        self._only: set[str] = set()  # nouns of which the scene has one thing
-        self._among: dict[str, str] = {}  # of variables: "cabinet-1 or cabinet-2"
+        self._nouns: dict[str, str] = {}  # by variable: "mug"
+        self._spoken: dict[str, str] = {}  # by variable: "the mug", once mentioned
+        self._taken: Counter[str] = Counter()  # number of things a noun has referred to
+        self._articles: dict[str, str] = {}  # by noun: "a mug", "bread"
+        self._only: set[str] = set()  # nouns with a single object in the scene
+        self._among: dict[str, str] = {}  # by variable: "cabinet-1 or cabinet-2"
 
     def whole(self, formula: Expression) -> str:
         """Return a formula as clauses."""
@@ -116,13 +109,13 @@ class _Speaker:
         return f"throughout {constraint}"
 
     def _collect(self, formula: Expression, found: list[Expression]) -> None:
-        """Collect the conjuncts of a formula; the variables of its quantifiers become known."""
+        """Collect the conjuncts of a formula, and register its quantified variables."""
         if isinstance(formula, And):
             for operand in formula.operands:
                 self._collect(operand, found)
         elif isinstance(formula, Exists):
             self._learn(formula.variables)
-            if isinstance(formula.body, Atom):  # 'in a drawer', whichever: not spoken of again
+            if isinstance(formula.body, Atom):  # 'in a drawer', whichever: no later reference
                 whichever = [variable.name for variable in formula.variables]
                 self._spoken |= {name: self._any(name) for name in whichever}
             self._collect(formula.body, found)
@@ -160,7 +153,7 @@ class _Speaker:
         return self._taxonomy.label(object_class) if object_class else name
 
     def _sentences(self, parts: Sequence[Expression]) -> list[str]:
-        """Return conjuncts as sentences: what is said of one subject in one of them."""
+        """Return conjuncts as sentences, one per subject."""
         by_subject: dict[str, list[Atom | Not]] = {}
         others = []
         for part in map(self._without_none, parts):
@@ -179,7 +172,7 @@ class _Speaker:
         return [*told, *map(self._other, others)]
 
     def _without_none(self, part: Expression) -> Expression:
-        """Return "no mug is on it" or "it is not on any table" as a literal about them."""
+        """Turn "no mug is on it" or "it is not on any table" into a literal about them."""
         if not (
             isinstance(part, Not)
             and isinstance(part.operand, Exists)
@@ -198,7 +191,7 @@ class _Speaker:
         return atom
 
     def _alike(self, by_subject: Mapping[str, Sequence[Atom | Not]]) -> list[str]:
-        """Return the first subject, and all others of the same kind of which the same is said."""
+        """Return the first subject with all others of its kind that have the same literals."""
         first, *rest = by_subject
         kind = self._kind(first)
         if not kind:
@@ -218,19 +211,19 @@ class _Speaker:
         return self._taxonomy.label(object_class) if object_class else ""
 
     def _about(self, subjects: Sequence[str], literals: Sequence[Atom | Not]) -> str:
-        """Return what is said of one subject, or of each of several."""
+        """Return the sentence about one subject, or about each of several."""
         first, *_ = subjects
         name = self._name(first) if first else ""
         subject = self._each(subjects) if len(subjects) > 1 else name
         clauses = [self._literal(literal, subject) for literal in literals]
-        # "the mug is clean and is hot"; what does not begin with the mug stands alone.
+        # "the mug is clean and is hot"; a clause that does not start with the subject stands alone.
         own = [text for text in clauses if text.startswith(f"{subject} ")]
         others = [text for text in clauses if text not in own]
         rest = [text.removeprefix(f"{subject} ") for text in own[1:]]
         return " and ".join(part for part in (_joined([*own[:1], *rest]), *others) if part)
 
     def _each(self, subjects: Sequence[str]) -> str:
-        """Return what several things of one kind are called, of each of which the same is said."""
+        """Return a subject for several things of one kind that share the same statement."""
         first, *_ = subjects
         kind = self._kind(first)
         if first in self._nouns:
@@ -250,7 +243,7 @@ class _Speaker:
         return self._wording.clause(atom.predicate, args, positive=positive) or str(literal)
 
     def _name(self, arg: str) -> str:
-        """Return what a variable or an object is called at this place."""
+        """Return the noun phrase for a variable or an object at this place."""
         if arg in self._spoken:
             return self._spoken[arg]
         if arg not in self._nouns:
@@ -274,7 +267,7 @@ class _Speaker:
         return f"the {self._taxonomy.label(object_class)}"
 
     def _other(self, part: Expression) -> str:
-        """Return what is no literal as a clause."""
+        """Return the clause of a formula that is not a literal."""
         if isinstance(part, Or):
             return self._either(part)
         if isinstance(part, Forall):
@@ -295,7 +288,7 @@ class _Speaker:
             self._spoken[variable.name] = f"{'the' if noun in self._only else 'every'} {noun}"
 
     def _either(self, part: Or) -> str:
-        """Return alternatives; what is said of all of them is said once."""
+        """Return alternatives, with the parts that they share stated once."""
         options = []
         before = dict(self._spoken), self._taken.copy()
         for operand in part.operands[:_MOST]:
@@ -311,9 +304,7 @@ class _Speaker:
         return "; ".join((choice, *shared) if all(own) else shared)
 
     def _at_most(self, part: Exists) -> str | None:
-        """Return what is denied of several things at once as what holds of fewer; None if not the
-        same is said of each.
-        """
+        """Rewrite a denial of several things at once as 'at most …', if their literals agree."""
         literals: list[Expression] = []
         self._collect(part.body, literals)
         self._learn(part.variables)
@@ -333,7 +324,7 @@ class _Speaker:
 
 
 def one_of(part: Expression) -> tuple[str, tuple[str, ...]] | None:
-    """Return the variable that is one of some objects, with these, if a formula says only so."""
+    """Return the variable and the objects if a formula only lists them as alternatives."""
     options = part.operands if isinstance(part, Or) else (part,)
     if not options or not all(isinstance(o, Equal) for o in options):
         return None

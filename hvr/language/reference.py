@@ -14,24 +14,24 @@ from hvr.language.taxonomy import Taxonomy, literals
 from hvr.values import Value
 
 # Pronouns -----------------------------------------------------------------------------------------
-# Pronouns: 'it', 'them', 'both', 'two of them', 'the rest', 'the other one'.
+# 'it', 'them', 'both', 'two of them', 'the rest', 'the other one'.
 
 
 class Pronouns:
-    """Finds what pronouns stand for, of what was spoken of."""
+    """Resolve pronouns to the entities mentioned so far."""
 
     def __init__(self, draft: MeaningDraft) -> None:
         self.draft = draft
         self.taxonomy = draft.taxonomy
 
     def of(self, thing: NounPhrase, requires: str | None) -> list[int]:
-        """Return what 'it', 'them' or 'both' stands for: the latest with the affordance needed.
+        """Return the referents of 'it', 'them' or 'both': the latest with the required affordance.
 
-        What lacks the affordance is passed over ('put the apple in the fridge and close it'); if
-        all lack it, the latest is taken, so that the error speaks of what the user meant.
+        Entities without the affordance are skipped: 'put the apple in the fridge and close it'. If
+        all lack it, the latest is returned, so that the error is about what the user meant.
 
         Raises:
-            LanguageError: nothing was spoken of.
+            LanguageError: Nothing was mentioned before.
         """
         groups = [
             g for g in self.draft.spoken() if not any(self.draft.entities[n].somewhere for n in g)
@@ -55,7 +55,7 @@ class Pronouns:
             several = next((g for g in suited if self._several(g)), None)
             if several is not None:
                 return several
-            # Things named one by one ('wash a mug. slice an apple. put them …') together.
+            # Unite things that were named one by one: 'wash a mug. slice an apple. put them …'.
             carried = [[n for n in g if self.draft.plays(n, PORTABLE)] for g in suited]
             return self._union(carried) or groups[0]
         return (suited or groups)[0]
@@ -66,7 +66,7 @@ class Pronouns:
         return [n for n in union if n not in cut]
 
     def _some_of(self, group: list[int], count: int) -> list[int]:
-        """Return the entities for some of the things of a group: 'two of them'."""
+        """Return entities for a part of a group: 'two of them'."""
         entity = self.draft.entities[group[0]]
         if len(group) > 1 or entity.count == count:
             return group[:count]
@@ -75,7 +75,7 @@ class Pronouns:
         return [self.draft.new(entity.replace(count=count))]
 
     def _pair(self, groups: list[list[int]]) -> list[int]:
-        """Return the latest two things of which people say 'both'; none if there are no two."""
+        """Return the latest two things that 'both' can refer to, or nothing."""
         single: list[int] = []
         for group in groups:
             if len(group) == 2 and not single:
@@ -86,11 +86,10 @@ class Pronouns:
         return single[1::-1] if len(single) > 1 else []
 
     def rest(self, thing: NounPhrase, requires: str | None) -> int:
-        """Return what is left of the objects of the verb before: 'one in the sink and the other on
-        the table'.
+        """Return the remaining objects of the previous verb: 'one in the sink and the other …'.
 
         Raises:
-            LanguageError: nothing was spoken of of which something can be left.
+            LanguageError: Nothing was mentioned that could leave a remainder.
         """
         draft = self.draft
         named = [
@@ -141,18 +140,17 @@ class Pronouns:
 
 
 # Referents ----------------------------------------------------------------------------------------
-# Noun phrases to entities: which thing is meant, and what is said of it.
 
 
 class ReferentReading(Value):
-    """The way in which the noun phrases of a clause are to be read.
+    """How to interpret the noun phrases of a clause.
 
     Args:
-        dishes: where a word is a dish and a thing ('wine'), the dish is meant.
-        wanted: adjectives are to become true, rather than to pick things out.
-        requires: affordance that 'it' must have.
-        condition: what the verb will make true: 'open the closed fridge'.
-        moved: the things are put somewhere.
+        dishes: A word for both a dish and a thing ('wine') means the dish.
+        wanted: Adjectives request states instead of selecting things.
+        requires: Affordance that the referent of 'it' must have.
+        condition: Condition that the verb achieves: 'open the closed fridge'.
+        moved: The things are put somewhere.
     """
 
     dishes: bool = False
@@ -162,13 +160,13 @@ class ReferentReading(Value):
     moved: bool = False
 
     def use(self, thing: NounPhrase) -> AdjectiveUse:
-        """Return what the adjectives of a noun phrase stand for."""
+        """Return how to use the adjectives of a noun phrase."""
         every = thing.determiner.count == 0
         return AdjectiveUse(self.condition, thing.determiner.definite, self.moved, every)
 
 
 class Referents:
-    """Finds or makes the entities that noun phrases speak of."""
+    """Resolve noun phrases to entities, creating them as needed."""
 
     def __init__(self, draft: MeaningDraft) -> None:
         self.draft = draft
@@ -187,7 +185,7 @@ class Referents:
         """Return the entities of one noun phrase.
 
         Raises:
-            LanguageError: it is not clear what is meant.
+            LanguageError: The referent is unclear.
         """
         thing = _cut_before(thing, self.taxonomy)
         entities = self._entities(thing, reading)
@@ -200,7 +198,8 @@ class Referents:
     def _entities(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
         """Return the entities of a noun phrase by its kind.
 
-        'of' and slices come before dishes: 'a cup of coffee' is a cup, 'a slice of toast' a slice.
+        'Of' and slices take precedence over dishes: 'a cup of coffee' is a cup, 'a slice of toast'
+        a slice.
         """
         if thing.kind == "pronoun":
             entities = self.pronouns.of(thing, reading.requires)
@@ -224,10 +223,10 @@ class Referents:
             return self._dish(thing, thing.dish)
         return [self._noun(thing, reading)]
 
-    # --- what was spoken of --------------------------------------------------------------
+    # --- known entities ------------------------------------------------------------------
 
     def _known_dish(self, dish: Dish) -> int | None:
-        """Return the vessel of a dish spoken of before: 'the coffee' after 'make coffee'."""
+        """Return the vessel of a dish mentioned before: 'the coffee' after 'make coffee'."""
         entities = self.draft.entities
         for number in range(len(entities) - 1, -1, -1):
             entity = entities[number]
@@ -265,13 +264,13 @@ class Referents:
         )
 
     def _noun(self, thing: NounPhrase, reading: ReferentReading) -> int:
-        """Return the entity of a common noun: one spoken of before, or else a new one."""
+        """Return the entity of a common noun: one mentioned before, or a new one."""
         determiner = thing.determiner
         classes: list[str] = []
         for noun in thing.nouns:
             classes += [c for c in self.taxonomy.concrete(noun.object_class) if c not in classes]
         if any(self.taxonomy.slices_it(a.condition) for a in thing.adjectives):
-            # 'a sliced tomato' is a slice: the tomato is gone once it is cut.
+            # 'a sliced tomato' means a slice: the tomato no longer exists once it is cut.
             pieces = [p for c in classes if (p := self.taxonomy.pieces(c))]
             if len(pieces) > 1 and determiner.count != 1:
                 raise LanguageError(
@@ -352,8 +351,9 @@ class Referents:
     def _slices_spoken_of(
         self, thing: NounPhrase, count: int, reading: ReferentReading
     ) -> list[int]:
-        """Return the slices of what was spoken of: 'two slices of it', or 'the slices' after
-        something was cut; all of them are of all that was cut together.
+        """Return the slices of a mentioned thing: 'two slices of it', or 'the slices' after a cut.
+
+        'All' covers everything that was cut together.
         """
         for group in self.draft.spoken(now=True):
             slices = [s for number in group if (s := self._slices_from(number, count)) is not None]
@@ -365,7 +365,7 @@ class Referents:
         raise LanguageError(f"{thing.text} of what? Say it{self.taxonomy.example('slice')}")
 
     def _slices_from(self, number: int, count: int) -> int | None:
-        """Return the entity for slices of an entity, or None if it gives none."""
+        """Return the entity for slices of an entity, or None if it cannot be sliced."""
         entity = self.draft.entities[number]
         if entity.cut_from is not None:
             return self.draft.pieces(entity.cut_from, count)
@@ -387,8 +387,10 @@ class Referents:
         return number
 
     def _describe_pieces(self, number: int, thing: NounPhrase, reading: ReferentReading) -> None:
-        """Take in the adjectives of pieces. Those of a thing that is cut only now cannot be picked
-        out by how they are at the start: 'slice an apple and put the chilled slices on a plate'.
+        """Apply the adjectives of pieces.
+
+        Pieces that are cut only now cannot be selected by their initial state: 'slice an apple and
+        put the chilled slices on a plate'.
         """
         adjectives = [
             a
@@ -402,7 +404,7 @@ class Referents:
         qualify(self.draft, number, adjectives, use)
 
     def _asked(self, number: int, adjective: Adjective) -> bool:
-        """Return whether an entity shall be so anyway: 'heat a slice and put the hot slice …'."""
+        """Return whether a state is already requested: 'heat a slice and put the hot slice …'."""
         asked = {
             part
             for condition in self.draft.entities[number].conditions
@@ -414,7 +416,7 @@ class Referents:
     # --- dishes --------------------------------------------------------------------------
 
     def _dish(self, thing: NounPhrase, dish: Dish, count: int | None = None) -> list[int]:
-        """Return the vessels (or the places) of a dish, with the dish in them."""
+        """Return the vessels (or places) of a dish, with its contents."""
         asked = thing.determiner.count if count is None else count
         copies = asked if asked and asked > 0 else 1
         if thing.determiner.definite and asked is None:
@@ -473,7 +475,7 @@ class Referents:
         )
 
     def _vessel_of(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
-        """Return a vessel with something in it: 'a cup of hot coffee', 'a bowl of salad'."""
+        """Return a vessel with its contents: 'a cup of hot coffee', 'a bowl of salad'."""
         assert thing.of is not None
         if self._is_its_name(thing, thing.of):
             return self.all_of((thing.of,), reading)
@@ -487,7 +489,7 @@ class Referents:
         return [number]
 
     def put_in(self, vessel: int, thing: NounPhrase, word: str) -> None:
-        """Put what follows 'of' or 'with' into a vessel: a liquid, a dish or things."""
+        """Put the complement of 'of' or 'with' into a vessel: a liquid, a dish or things."""
         draft = self.draft
         dish = thing.dish
         if dish is not None and dish.liquid:
@@ -504,8 +506,9 @@ class Referents:
             draft.place([inner], vessel, word)
 
     def _is_ingredient(self, inner: int, vessel: int) -> bool:
-        """Return whether a dish has a thing anyway, as a salad 'with tomato' has; the thing is then
-        dropped. If the dish has it not, make it the slices that go into the dish.
+        """Return whether a dish already contains a thing, and drop the thing if so.
+
+        A salad 'with tomato' is an example. Otherwise the thing becomes the slices to add.
         """
         draft = self.draft
         entity = draft.entities[inner]
@@ -519,10 +522,10 @@ class Referents:
         draft.change(inner, classes=(wanted,))
         return False
 
-    # --- what is near, and relative clauses -------------------------------------------------
+    # --- nearness and relative clauses -----------------------------------------------------
 
     def _nearby(self, nearby: Iterable[Nearby], things: Iterable[int]) -> None:
-        """Mean only the things that are nearest to others."""
+        """Restrict things to those nearest to other things."""
         for near in nearby:
             for other in near.things:
                 if other.kind == "pronoun" and "door" in other.text and not self.draft.spoken():
@@ -538,10 +541,10 @@ class Referents:
                         self.draft.change(thing, near=(*known, nearness))
 
     def _relative(self, thing: NounPhrase, things: list[int], reading: ReferentReading) -> None:
-        """Take in a relative clause: 'that is in the fridge', 'which are dirty'."""
+        """Apply a relative clause: 'that is in the fridge', 'which are dirty'."""
         assert thing.relative is not None
         for number in things:
-            # 'the egg that was boiled' is boiled if none is; 'all that are clean' are chosen.
+            # 'the egg that was boiled' gets boiled if none is; 'all that are clean' only selects.
             if reading.wanted:
                 for adjective in thing.relative.adjectives:
                     apply_adjective(self.draft, number, adjective)
@@ -577,7 +580,7 @@ class Referents:
 
 
 def _cut_before(thing: NounPhrase, taxonomy: Taxonomy) -> NounPhrase:
-    """Return 'a tomato that was cut' as 'a cut tomato', which speaks of its slices."""
+    """Rewrite 'a tomato that was cut' as 'a cut tomato', which means its slices."""
     if thing.relative is None:
         return thing
     cut = tuple(a for a in thing.relative.adjectives if taxonomy.slices_it(a.condition))

@@ -1,4 +1,4 @@
-"""Spatial relations: 'next to', 'under', 'left of', resolved by the coordinates of the scene."""
+"""Spatial relations ('next to', 'under', 'left of'), resolved by coordinates."""
 
 from __future__ import annotations
 
@@ -13,30 +13,26 @@ from hvr.language.syntax import Adjunct, Nearby, NounGroup, NounPhrase
 from hvr.language.taxonomy import Taxonomy
 
 # Spatial relations --------------------------------------------------------------------------------
-# 'Next to', 'under', 'left of': which thing or place is meant, told by what is near it.
-#
-# the mug next to the sink                     of the mugs, the one nearest to a sink
-# put it on the counter next to the sink       of the counters, the one nearest to a sink
-# put it next to the plate                     on what the plate stands on
-# put the mug under the coffee machine         where such a machine takes a mug
+# the mug next to the sink                     the mug nearest to a sink
+# put it on the counter next to the sink       the counter nearest to a sink
+# put it next to the plate                     on the thing that the plate stands on
+# put the mug under the coffee machine         at the slot of the machine
 
 _PLACING = frozenset({"put", "set", "make", "serve", "drop", "discard"})
-"""Frames of verbs after which 'next to' alone says where things go."""
+"""Frames of verbs after which 'next to' is a destination."""
 
 UNDER = frozenset({"under", "underneath", "below", "beneath"})
 
 
 def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: bool) -> NounGroup:
-    """Return a group in which each 'next to …' belongs to a thing or a place.
+    """Attach each 'next to …' of a group to a thing or a place.
 
     Args:
-        group: as it was read.
-        frame: of the verb; empty without a verb.
-        taxonomy: the class hierarchy.
-        placed: a place follows later in the clause.
+        frame: Frame of the verb; empty without a verb.
+        placed: A place follows later in the clause.
 
     Raises:
-        LanguageError: something can only be near itself.
+        LanguageError: Something can only be near itself.
     """
     if not any(a.kind == "unplaced" for a in group.adjuncts):
         return group
@@ -64,9 +60,7 @@ def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: b
 
 
 def with_as_beside(group: NounGroup) -> NounGroup:
-    """Return a group in which 'with' says where, if nothing else does: 'put the fork with the
-    spoon'.
-    """
+    """Read 'with' as a place if there is no other: 'put the fork with the spoon'."""
     if any(a.kind in {"place", "origin", "unplaced", "hand"} or a.inside for a in group.adjuncts):
         return group
     return group.replace(
@@ -109,7 +103,6 @@ def _place_near(adjunct: Adjunct) -> NounPhrase:
 
 
 # Nearness -----------------------------------------------------------------------------------------
-# Which of several things are near another, by the coordinates of the scene.
 
 _SIDES = {
     "left": (-1, 0),
@@ -117,7 +110,7 @@ _SIDES = {
     "front": (0, -1),
     "behind": (0, 1),
 }
-"""Right of and behind a thing, for someone who looks at it from the middle of the room."""
+"""Offsets (right, ahead) of each side, for a viewer in the middle of the room."""
 
 _HEIGHTS = {
     "above": 1,
@@ -130,14 +123,15 @@ _HEIGHTS = {
 
 
 _NOT_FAR = 1.0
-"""Metres within which all things are meant by 'the plates near the sink'."""
+"""Radius in metres for a plural: 'the plates near the sink'."""
 
 
 def narrowed(
     inventory: Inventory, entity: Entity, chosen: tuple[str, ...]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return those of some objects that are near what an entity is said to be near to, and notes
-    on what that is in this scene. Where there is nothing to be near to, all objects stay.
+    """Return the objects that satisfy the nearness of an entity, and notes.
+
+    A nearness to something absent is ignored, with a note.
     """
     notes = []
     for near in entity.near:
@@ -160,10 +154,10 @@ def narrowed(
 def place_near(
     inventory: Inventory, candidates: Sequence[str], nearness: Nearness
 ) -> tuple[str, ...]:
-    """Return the places that are meant by 'put it near …'.
+    """Return the places that 'put it near …' can mean.
 
-    That is where the other thing stands; near what stands nowhere, the nearest surface; below or
-    above it, the nearest cupboard or shelf.
+    They are what holds the other thing, or the nearest surface if nothing holds it. For 'above' and
+    'below' it is the nearest cupboard or shelf.
     """
     holding = {
         h
@@ -191,18 +185,17 @@ def _holders(inventory: Inventory, name: str) -> Iterator[str]:
 def nearest(
     inventory: Inventory, candidates: Sequence[str], nearness: Nearness, count: int
 ) -> tuple[str, ...]:
-    """Return the candidates that are meant by 'near …', the nearest first.
+    """Return the candidates that 'near …' can mean, the nearest first.
 
-    What holds the other thing is nearest to it. A side that no candidate is on counts for nothing.
+    A holder is at distance 0 from its contents. A side on which there is no candidate is ignored.
 
     Args:
-        inventory: the scene.
-        candidates: names of objects.
-        nearness: near what, and on which side of it.
-        count: how many are meant; 0 for all that are not far.
+        candidates: Names of objects.
+        nearness: The other thing and the side of it.
+        count: Number of objects meant; 0 for all within reach.
 
     Returns:
-        `count` of them, or more if they are equally near; none if there is nothing to be near to.
+        `count` candidates, more in case of ties, or none without a known position.
     """
     others = [
         n
@@ -234,7 +227,7 @@ def _distance(inventory: Inventory, one: str, other: str) -> float:
 
 
 def _on_side(inventory: Inventory, candidate: str, other: str, word: str) -> bool:
-    """Return whether a candidate is on the side of another thing that a preposition names."""
+    """Return whether a candidate is on the side that a preposition names."""
     x, y, z = _between(inventory.positions[other], inventory.positions[candidate])
     height = next((sign for name, sign in _HEIGHTS.items() if name in word.split()), 0)
     if height:
@@ -246,7 +239,7 @@ def _on_side(inventory: Inventory, candidate: str, other: str, word: str) -> boo
     ahead_x, _, ahead_z = _between(middle, inventory.positions[other])
     right = x * ahead_z - z * ahead_x
     ahead = x * ahead_x + z * ahead_z
-    # Within 60 degrees of the side: what is more before a thing than beside it is not left of it.
+    # Within 60 degrees: a thing that is more in front than beside is not 'left of'.
     return 2 * (right * side[0] + ahead * side[1]) > math.hypot(right, ahead)
 
 

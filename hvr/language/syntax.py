@@ -7,15 +7,15 @@ from hvr.values import Value
 
 
 class Determiner(Value):
-    """The determiner of a noun, with numbers.
+    """The determiner of a noun, including numbers.
 
     Args:
-        count: how many; 0 for all, -1 for some, None if it is not given.
+        count: Number of things; 0 for all, -1 for some, None if not given.
         definite: 'the'.
         other: 'another'.
-        each: 'each' or 'every': something is said of them one by one.
-        apart: one for each: 'different', 'separate'.
-        both: 'both', of two things or of two kinds.
+        each: 'each' or 'every': the statement applies to each one separately.
+        apart: 'different' or 'separate': one for each.
+        both: 'both', of two things or two kinds.
     """
 
     count: int | None = None
@@ -27,7 +27,7 @@ class Determiner(Value):
 
 
 class Nearby(Value):
-    """What is near a thing: 'next to the sink'."""
+    """A location relative to other things: 'next to the sink'."""
 
     word: str
     things: tuple[NounPhrase, ...]
@@ -37,15 +37,13 @@ class NounPhrase(Value):
     """A noun phrase.
 
     Args:
-        kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun`, `everything`, `rest` (those
-            of the things named before that are left), or `beside` (a place of which only is said
-            what is near it).
-        text: the words of its head.
-        determiner: what stands before it.
-        adjectives: in order.
-        nouns: classes the head may mean.
-        dish: the dish the head may mean.
-        of: what follows 'of': a cup of coffee, two slices of bread.
+        kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun`, `everything`, `rest` (the
+            remaining ones of things named before), or `beside` (a place described only by what
+            is near it).
+        text: The words of its head.
+        nouns: Classes that the head may name.
+        dish: Dish that the head may name.
+        of: The complement of 'of': a cup of coffee, two slices of bread.
         relative: 'that is in the sink', 'which are dirty'.
         nearby: 'next to the sink', 'under the table'.
     """
@@ -62,7 +60,7 @@ class NounPhrase(Value):
 
     @property
     def many(self) -> bool:
-        """Whether several are meant: 'them', 'the slices'."""
+        """Whether the phrase is plural: 'them', 'the slices'."""
         count = self.determiner.count
         plural = any(noun.plural for noun in self.nouns)
         return plural if count is None else count != 1
@@ -76,11 +74,11 @@ class Adjunct(Value):
 
     Args:
         kind: `place`, `unplaced` (next to), `from`, `means`, `with`, `hand` (in the hand), `for`
-            (for how many, which is the word), `origin` (back where it was) or `except`.
-        word: the preposition, as `in` or `on` for a place.
-        things: what it speaks of.
-        inside: of `with`: `in` or `on` where it is said that they are so ('with a knife in it',
-            'containing a knife'), which no tool is.
+            (`word` is the number of people), `origin` (back to its initial place) or `except`.
+        word: The preposition; `in` or `on` for a place.
+        things: The complement.
+        inside: For `with`: `in` or `on` if the things are explicitly contents ('with a knife in
+            it', 'containing a knife'), so that they cannot be tools.
     """
 
     kind: str
@@ -100,7 +98,7 @@ class Predication(Value):
         return bool(self.adjectives or self.adjuncts or self.serve)
 
     def and_also(self, other: Predication) -> Predication:
-        """Return what both say."""
+        """Return the conjunction of two statements."""
         return Predication(
             (*self.adjectives, *other.adjectives),
             (*self.adjuncts, *other.adjuncts),
@@ -109,7 +107,7 @@ class Predication(Value):
 
 
 class NounGroup(Value):
-    """Things that share what follows them: 'the plate and the cup on the table'."""
+    """Things that share adjuncts and a predicate: 'the plate and the cup on the table'."""
 
     things: tuple[NounPhrase, ...]
     adjuncts: tuple[Adjunct, ...] = ()
@@ -117,14 +115,13 @@ class NounGroup(Value):
 
 
 class Clause(Value):
-    """One thing to do, with a verb, or one state to reach, without.
+    """An action to carry out, or a state to reach if it has no verb.
 
     Args:
-        verb: the verb, or None.
-        groups: its objects with what belongs to each.
-        then: it comes after what stands before, in so many words.
-        given: it says how things are, rather than how they shall be.
-        none: of no such thing shall it be so: 'no drawer is open', 'nothing on the table'.
+        groups: The objects, each group with its own adjuncts.
+        then: It explicitly follows the preceding clauses.
+        given: It describes the initial state instead of a goal.
+        none: The state must hold of no such thing: 'no drawer is open', 'nothing on the table'.
     """
 
     verb: Verb | None
@@ -135,7 +132,7 @@ class Clause(Value):
 
 
 def for_each(thing: NounPhrase, persons: int) -> NounPhrase:
-    """Return a thing as many times as there are persons, unless it says how many there are."""
+    """Multiply an unspecified or single thing by the number of persons."""
     count = thing.determiner.count
     if persons == 1 or thing.determiner.definite or count not in {None, 1}:
         return thing
@@ -143,17 +140,16 @@ def for_each(thing: NounPhrase, persons: int) -> NounPhrase:
 
 
 class Prohibition(Value):
-    """Something that must not be done, be used, or be so.
+    """Something that must not be done, be used, or be true.
 
     Args:
-        verb: what must not be done; None for using the things, or for the adjectives.
-        things: the things.
-        adjuncts: where they must not be put.
-        adjectives: what they must not be.
-        most: how many of them may be so at once: 1 in 'never two doors open'.
-        keeps: it follows from a state that is to be kept.
-        again: it may be so once, and not a second time.
-        instead: something else takes their place, so that only tools are forbidden.
+        verb: The forbidden action; None if using the things, or the adjectives, are forbidden.
+        adjuncts: Forbidden destinations.
+        adjectives: Forbidden properties.
+        most: Number of things that may have the property at once: 1 in 'never two doors open'.
+        keeps: It follows from a state that must be preserved.
+        again: It may be true once, but not a second time.
+        instead: Something else replaces the things, so only tools are forbidden.
     """
 
     verb: Verb | None
@@ -167,9 +163,9 @@ class Prohibition(Value):
 
 
 def how_many(thing: NounPhrase, group: bool) -> int:
-    """Return how many things a noun means; 0 for all there are, -1 for some.
+    """Return the number of things that a noun means; 0 for all, -1 for some.
 
-    'The cutlery' and 'the plates' are all of them, 'plates' some, 'a plate' one.
+    'The cutlery' and 'the plates' mean all of them, 'plates' some, 'a plate' one.
     """
     determiner = thing.determiner
     if determiner.count is not None:

@@ -1,4 +1,4 @@
-"""The questions about classes that language needs, answered by the ontology."""
+"""Linguistic queries about classes, answered by the ontology."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ from hvr.knowledge.roles import (
 from hvr.values import Value, cached_property
 
 # Literals -----------------------------------------------------------------------------------------
-# The literals of a condition on `?x`: enough to see what it asks for.
-#
-# Disjunctions are not told apart from conjunctions: 'hot or warm' counts as both.
+# The literals of a condition on `?x`, without the distinction of disjunction and conjunction:
+# 'hot or warm' counts as both.
 
 _LITERAL = re.compile(r"(\(not )?\(([\w-]+) \?x\b")
 _PART = re.compile(r"\(not \([\w-]+ \?x\)\)|\([\w-]+ \?x\)")
@@ -39,7 +38,7 @@ Literal = tuple[str, bool]
 
 @lru_cache(maxsize=1024)
 def literals(condition: str) -> frozenset[Literal]:
-    """Return the predicates of a condition, each with whether it is to hold.
+    """Return the predicates of a condition, each with whether it must hold.
 
     Examples:
         >>> sorted(literals("(and (washed ?x) (not (dirty ?x)))"))
@@ -49,12 +48,12 @@ def literals(condition: str) -> frozenset[Literal]:
 
 
 def asks(condition: str, predicate: str) -> bool:
-    """Return whether a condition wants a predicate to hold."""
+    """Return whether a condition requires a predicate to hold."""
     return (predicate, True) in literals(condition)
 
 
 def negated(condition: str) -> str:
-    """Return the opposite of a condition.
+    """Negate a condition.
 
     Examples:
         >>> negated("(not (opened ?x))"), negated("(dirty ?x)")
@@ -70,7 +69,7 @@ def negated(condition: str) -> str:
 
 
 def telling(condition: str) -> str:
-    """Return the part of a conjunction that tells it from others: the last that is to hold.
+    """Return the most characteristic part of a conjunction: its last positive literal.
 
     Examples:
         >>> telling("(and (washed ?x) (not (dirty ?x)))")
@@ -83,21 +82,20 @@ def telling(condition: str) -> str:
 
 
 # State changes ------------------------------------------------------------------------------------
-# How states are brought about, by the ontology: means, places that act, what comes with a state.
-#
-# Every word here is the ontology's; `ontology/grammar.ttl` says what its annotations mean.
+# How states are achieved, according to the ontology; `ontology/grammar.ttl` documents its
+# annotations.
 
 
 class Manner(Value):
-    """How a state or a liquid is brought about.
+    """A way to achieve a state or a liquid.
 
     Args:
-        achieves: the PDDL predicate, or the liquid.
-        needs: classes of which one must be at hand.
-        asked_by: classes; naming one as a means asks for what it achieves.
-        goes_into: classes on or in one of which a thing must fit.
-        why_not: what is said of a thing, {0}, that does not; empty for the usual words.
-        in_contents: what is then so of a dish with a liquid in which things are treated.
+        achieves: The PDDL predicate, or the liquid.
+        needs: Classes; an object of at least one must be available.
+        asked_by: Classes; naming one as a means requests the state.
+        goes_into: Classes; the thing must fit on or in at least one.
+        why_not: Reason why a thing, {0}, does not fit; empty for the default message.
+        in_contents: Condition of a dish whose liquid treats the things in it.
     """
 
     achieves: str
@@ -114,7 +112,7 @@ class Manner(Value):
 
 
 class Methods:
-    """What an ontology says of how states are brought about."""
+    """The state changes that an ontology describes."""
 
     def __init__(self, ontology: Ontology) -> None:
         self._ontology = ontology
@@ -124,7 +122,7 @@ class Methods:
 
     @cached_property
     def means(self) -> tuple[Manner, ...]:
-        """The means, in the order of their names."""
+        """The means, ordered by name."""
         return tuple(self._by_name.values())
 
     @cached_property
@@ -142,31 +140,29 @@ class Methods:
         }
 
     def sources(self, achieved: str) -> tuple[str, ...]:
-        """Return the classes of which one is needed for a predicate or liquid."""
+        """Return the classes that can achieve a predicate or provide a liquid."""
         return tuple(c for m in self.means if m.achieves == achieved for c in m.needs)
 
     def used_with(self, classes: Iterable[str]) -> Manner | None:
-        """Return the means with which things are treated in dishes of some classes, or None."""
+        """Return the means by which things are treated in dishes of some classes, or None."""
         known = self._listed_of("usedWith")
         names = (name for c in classes for name in sorted(known.get(c, ())))
         return next((self._by_name[name] for name in names if name in self._by_name), None)
 
     def made_by(self, object_class: str) -> frozenset[str]:
-        """Return the predicates that things of a class bring about."""
+        """Return the predicates that things of a class can make true."""
         return self._listed_of("makes").get(object_class, frozenset())
 
     def kept_by(self, object_class: str) -> frozenset[str]:
-        """Return the predicates that become true of whatever is put in things of a class."""
+        """Return the predicates that become true of everything put in a class."""
         return self._listed_of("keeps").get(object_class, frozenset())
 
     def asked_of(self, condition: str, classes: Iterable[str]) -> bool:
-        """Return whether a condition asks for something that things of some classes make."""
+        """Return whether a condition requires a state that some of the classes can achieve."""
         return any(asks(condition, p) for c in classes for p in self.made_by(c))
 
     def vessels_for(self, liquid: str | None, condition: str) -> tuple[str, ...]:
-        """Return the classes in which a liquid is brought to a state, preferred first; none if the
-        ontology says nothing of it.
-        """
+        """Return the classes in which a liquid reaches a state, preferred first."""
         wanted = literals(condition)
         found = [
             (len(literals(c)), classes)
@@ -176,7 +172,7 @@ class Methods:
         return max(found, default=(0, ()))[1]
 
     def vessels_with(self, means: Manner) -> frozenset[str]:
-        """Return the classes in which liquids are treated by a means."""
+        """Return the classes in which a means treats liquids."""
         return frozenset(
             c
             for _, condition, classes in self._vessels
@@ -195,11 +191,11 @@ class Methods:
 
     @cached_property
     def excluding(self) -> frozenset[frozenset[str]]:
-        """Pairs of predicates that do not hold of one thing at once."""
+        """Pairs of mutually exclusive predicates."""
         return frozenset(frozenset(pair) for pair in self._of_states("excludes"))
 
     def opposed(self, one: str, other: str) -> bool:
-        """Return whether two conditions cannot hold of one thing at once."""
+        """Return whether two conditions exclude each other."""
         return any(
             (a == b and wanted != also) or (wanted and also and frozenset({a, b}) in self.excluding)
             for a, wanted in literals(one)
@@ -208,33 +204,33 @@ class Methods:
 
     @cached_property
     def requirements(self) -> Mapping[str, str]:
-        """Predicates with the affordance class that what is so must have, in order of name."""
+        """The affordance class that each predicate requires, ordered by predicate."""
         return {p: c for p, c in sorted(self._pairs("requires")) if self._ontology.has_class(c)}
 
     @cached_property
     def floods(self) -> Mapping[str, str]:
-        """Predicates with the liquid that vessels are left with when they come true."""
+        """The liquid that each predicate leaves in vessels when it becomes true."""
         return dict(self._pairs("fillsWith"))
 
     @cached_property
     def lasting(self) -> frozenset[str]:
-        """Predicates that never cease to hold."""
+        """Predicates that never become false again."""
         return frozenset(predicate for predicate, _ in self._pairs("lasting"))
 
     @cached_property
     def entailed(self) -> tuple[tuple[str, str, str], ...]:
-        """Predicates, what comes with each, and the relation that says of which things."""
+        """Triples of a predicate, a predicate that it entails, and the relation that limits it."""
         where = dict(self._pairs("where"))
         relations = {p: self._predicate(name) for p, name in where.items()}
         return tuple((p, q, relations.get(p, "")) for p, q in self._of_states("entails"))
 
     @cached_property
     def contents(self) -> tuple[tuple[str, str], ...]:
-        """The predicates that say how a thing is, with those that say so of what a vessel holds."""
+        """Pairs of a predicate of a thing and the predicate of a vessel that contains it."""
         return tuple(self._of_states("ofContents"))
 
     def of_contents(self, condition: str) -> str:
-        """Return a condition on a liquid as one on its vessel, the only object that there is."""
+        """Rewrite a condition on a liquid as one on its vessel, since liquids are not objects."""
         for state, of_vessel in self.contents:
             either = rf"\(or \({state} \?x\) \({of_vessel} \?x\)\)|\({state} \?x\)"
             condition = re.sub(either, f"({of_vessel} ?x)", condition)
@@ -246,7 +242,7 @@ class Methods:
         return {self._text(v, "condition"): str(also) for v, also in ontology.pairs("also")}
 
     def also(self, condition: str) -> str:
-        """Return what holds besides a condition of things that can be so; mostly empty."""
+        """Return a condition to add for things that can satisfy it; usually empty."""
         return self._also.get(condition, "")
 
     # --- reading -------------------------------------------------------------------------
@@ -259,7 +255,7 @@ class Methods:
         return tuple(self._text(name, prop).split())
 
     def _listed_of(self, prop: str) -> dict[str, frozenset[str]]:
-        """Return the words of a property for every class that has it or lies below one."""
+        """Return the words of a property for every class, inherited by subclasses."""
         if prop not in self._inherited:
             words: dict[str, set[str]] = {}
             for name, text in self._ontology.pairs(prop):
@@ -286,8 +282,7 @@ class Taxonomy:
     """A view of the ontology for grammar and goals.
 
     Args:
-        ontology: the ontology.
-        any_place: take it that everything that fits the hand can be put everywhere.
+        any_place: Assume that everything that fits the hand can be put anywhere.
     """
 
     def __init__(self, ontology: Ontology, *, any_place: bool = False) -> None:
@@ -298,39 +293,39 @@ class Taxonomy:
 
     @cached_property
     def portable(self) -> tuple[str, ...]:
-        """The object types that fit the hand, in order of name."""
+        """The portable object types, ordered by name."""
         return tuple(sorted(c for c in self._types if self.plays(c, PORTABLE)))
 
     @cached_property
     def standing(self) -> tuple[str, ...]:
-        """The receptacles that stay where they are and take several things, in order of name."""
+        """The fixed receptacles for several things, ordered by name."""
         return tuple(sorted(c for c in self._roomy if not self.plays(c, PORTABLE, GROUND)))
 
     def is_a(self, object_class: str, ancestor: str) -> bool:
-        """Return whether a class is, or lies below, another; False for unknown names."""
+        """Return whether a class equals or is a subclass of another; False for unknown names."""
         return self.ontology.is_a(object_class, ancestor)
 
     def plays(self, object_class: str, *roles: str) -> bool:
-        """Return whether a class has one of some roles, or lies below one that has."""
+        """Return whether a class or a superclass has one of the roles."""
         return self.roles.plays(object_class, *roles)
 
     def wants(self, condition: str, role: str) -> bool:
-        """Return whether a condition asks for a state with a role."""
+        """Return whether a condition requires a state with a role."""
         return any(asks(condition, predicate) for predicate in self.roles.predicates(role))
 
     def cuts(self, condition: str) -> bool:
-        """Return whether a condition wants a thing in pieces, sliced or not."""
+        """Return whether a condition requires a thing in pieces of any kind."""
         return self.wants(condition, DIVIDED)
 
     def slices_it(self, condition: str) -> bool:
-        """Return whether a condition wants a thing in slices."""
+        """Return whether a condition requires a thing in slices."""
         return self.wants(condition, SLICED)
 
     def state(self, role: str) -> str:
-        """Return the condition on `?x` of being in a state with a role.
+        """Return the condition on `?x` for the state with a role.
 
         Raises:
-            LanguageError: the world has no such state.
+            LanguageError: The world has no such state.
         """
         predicate = self.roles.predicate(role)
         if predicate is None:
@@ -339,29 +334,29 @@ class Taxonomy:
 
     @cached_property
     def there(self) -> str:
-        """The condition on `?x` that asks for no more than that it is there."""
+        """The condition on `?x` that it exists."""
         predicate = self.roles.predicate(PRESENT)
         return f"({predicate} ?x)" if predicate else "(= ?x ?x)"
 
     def is_there(self, inventory: Inventory, name: str) -> bool:
-        """Return whether an object is there at the start, rather than to be made."""
+        """Return whether an object exists at the start."""
         predicate = self.roles.predicate(PRESENT)
         return predicate is None or inventory.true(predicate, name)
 
     @cached_property
     def piece_of(self) -> str:
-        """The predicate of a piece and what it is cut from; empty if there is none."""
+        """The predicate that relates a piece to its source; empty if there is none."""
         return self.roles.predicate(PIECE_OF) or ""
 
     @cached_property
     def switched(self) -> frozenset[str]:
-        """The classes of things that are switched by others, by controls of their own."""
+        """The classes that are switched by separate controls."""
         return frozenset(
             name for prop in self.roles.players(SWITCHES) if (name := self.ontology.range_of(prop))
         )
 
     def with_controls(self, classes: set[str]) -> set[str]:
-        """Return classes with those that are on and off together with them."""
+        """Add the classes that are on and off together with the given ones."""
         ontology, more = self.ontology, set(classes)
         for prop in self.roles.players(SWITCHES):
             ends = set(filter(None, (ontology.domain_of(prop), ontology.range_of(prop))))
@@ -369,12 +364,12 @@ class Taxonomy:
         return more
 
     def under(self, object_class: str) -> str:
-        """Return the noun for where things are put under things of a class; empty if nowhere."""
+        """Return the noun for the place under a class ('under the tap'), or ''."""
         above = sorted(self.ontology.superclasses(object_class, reflexive=True))
         return next((str(w) for c in above for w in self.ontology.annotation(c, "under")), "")
 
     def example(self, of: str, before: str = "") -> str:
-        """Return an example for a refusal, as ', for example …'; empty if the world gives none."""
+        """Return an example for an error message, as ', for example …', or ''."""
         names = (name for name, refused in self.ontology.pairs("exampleOf") if refused == of)
         found = next(names, None)
         return f", for example '{before}{self.ontology.label(found)}'" if found else ""
@@ -392,12 +387,12 @@ class Taxonomy:
         return f"{'an' if label[0] in 'aeiou' else 'a'} {label}"
 
     def liquid(self, object_class: str) -> str | None:
-        """Return the liquid in full things of a class if none is given, or None."""
+        """Return the default liquid of a class, or None."""
         liquids = self.ontology.annotation(object_class, "defaultLiquid")
         return str(liquids[0]).removeprefix("k:") if liquids else None
 
     def preferred(self, context: str) -> tuple[str, ...]:
-        """Return the classes in the order of the preferences for a context ('serving')."""
+        """Return the classes ordered by preference for a context ('serving')."""
         ontology = self.ontology
         names = [
             n
@@ -417,18 +412,18 @@ class Taxonomy:
         return frozenset(self.ontology.object_types)
 
     def concrete(self, object_class: str) -> tuple[str, ...]:
-        """Return the object types at or below a class, in order of name."""
+        """Return the object types at or below a class, ordered by name."""
         below = self.ontology.subclasses(object_class, reflexive=True)
         return tuple(sorted(below & self._types))
 
     def with_role(self, role: str) -> tuple[str, ...]:
-        """Return the object types that have a role, in order of name."""
+        """Return the object types that have a role, ordered by name."""
         return tuple(sorted(c for c in self._types if self.plays(c, role)))
 
     def class_of_type(self, name: str) -> str | None:
         """Return the class of a PDDL type name (`mug`), or None.
 
-        Names of objects are made of letters, so that `storage-rack` is known as `storagerack`, too.
+        Object names consist of letters, so `storage-rack` is also found as `storagerack`.
         """
         return self.ontology.class_of_pddl_type(name) or self._squeezed.get(name)
 
@@ -442,7 +437,7 @@ class Taxonomy:
         return name if name is not None else object_class.lower()
 
     def pieces(self, object_class: str) -> str | None:
-        """Return the class of what slicing or cracking makes, or None."""
+        """Return the class of the pieces of a sliced or cracked thing, or None."""
         classes = sorted(self.ontology.related("slicesInto", object_class))
         return classes[0] if classes else None
 
@@ -452,7 +447,7 @@ class Taxonomy:
         return tuple(part for part in parts if part and self.plays(part, SLICE))
 
     def source(self, piece_class: str) -> str | None:
-        """Return the class whose pieces these are, or None."""
+        """Return the class that pieces are cut from, or None."""
         return self._sources.get(piece_class)
 
     @cached_property
@@ -460,16 +455,16 @@ class Taxonomy:
         return {p: c for c in sorted(self._types) if (p := self.pieces(c)) is not None}
 
     def more_exact(self, object_class: str) -> tuple[str, ...]:
-        """Return the kinds whose name says more than that of a class: a butter knife is a knife."""
+        """Return the kinds with a more specific name: a butter knife is a knife."""
         label = f" {self.label(object_class)}"
         return tuple(c for c in self.portable if self.label(c).endswith(label))
 
     def usual_places(self, object_class: str) -> frozenset[str]:
-        """Return the object types on or in which AI2-THOR lets things of a class be put."""
+        """Return the object types on or in which AI2-THOR allows a class to be put."""
         return self.ontology.related("placeableIn", object_class)
 
     def places(self, object_class: str) -> frozenset[str]:
-        """Return the object types on or in which things of a class may be put."""
+        """Return the object types on or in which a class may be put."""
         places = self.usual_places(object_class)
         if self._any_place and self.plays(object_class, PORTABLE):
             return places | (self._roomy - {object_class})
@@ -485,5 +480,5 @@ class Taxonomy:
 
 
 def squeezed_type(name: str) -> str:
-    """Return the letters of the name of a type."""
+    """Return the lower-case letters of a type name."""
     return "".join(filter(str.isalpha, name.lower()))

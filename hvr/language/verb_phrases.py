@@ -26,11 +26,11 @@ from hvr.language.syntax import IT, Adjunct, Clause, Determiner, NounGroup, Noun
 from hvr.language.taxonomy import asks, negated
 
 # States -------------------------------------------------------------------------------------------
-# Verbs that bring about a state: heat, wash, slice, open, turn on.
+# Verbs that achieve a state: heat, wash, slice, open, turn on.
 
 
 class States:
-    """The verbs of the frame `state`, which say what then holds of their objects."""
+    """The verbs of the frame `state`, which achieve a condition of their objects."""
 
     def __init__(self, draft: MeaningDraft, adjuncts: Adjuncts, making: Making) -> None:
         self.draft = draft
@@ -40,7 +40,7 @@ class States:
         self.making = making
 
     def state(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Ask for the state that a verb brings about; return its objects, or what they become."""
+        """Request the state of a verb; return its objects, or the pieces that they become."""
         condition = verb.condition or ""
         adjuncts = list(group.adjuncts)
         reading = ReferentReading(wanted=False, requires=verb.requires, condition=condition)
@@ -63,12 +63,12 @@ class States:
             vessels += self._adjunct(verb, things, adjunct, definite, vessels)
         things = self.draft.live(things)
         if self.taxonomy.cuts(condition):
-            # 'slice the tomato and fry it': from now on the slices are spoken of.
+            # 'slice the tomato and fry it': from now on 'it' means the slices.
             return [self.draft.pieces(number, 0) for number in things]
         return things
 
     def _demand(self, number: int, verb: Verb) -> None:
-        """Ask for the verb's condition; of slices that are to be cut, that there are some."""
+        """Request the condition of a verb; for slices to be cut, only that they exist."""
         entity = self.draft.entities[number]
         condition = verb.condition or ""
         if verb.liquid and entity.liquid is None and self.draft.plays(number, VESSEL):
@@ -84,7 +84,7 @@ class States:
     def _adjunct(
         self, verb: Verb, things: list[int], adjunct: Adjunct, definite: bool, vessels: list[int]
     ) -> list[int]:
-        """Take in what follows the objects; return the vessels that it names."""
+        """Apply an adjunct; return the vessels that it names."""
         condition = verb.condition or ""
         cuts = self.taxonomy.cuts(condition)
         if cuts and all(t.kind == "slices" and t.of is None for t in adjunct.things):
@@ -95,7 +95,7 @@ class States:
         if adjunct.kind in {"means", "unplaced"}:
             self.adjuncts.means(verb, live, adjunct)
         elif adjunct.kind == "with":
-            # 'boil the potato in the pot with water': what is nearest holds it.
+            # 'boil the potato in the pot with water': the nearest vessel holds the contents.
             nearest = [*reversed(self.draft.live(vessels)), *live]
             opens = verb.requires and verb.requires == self.taxonomy.roles.bearer(OPEN)
             if opens and self.adjuncts.describes(live, adjunct):
@@ -114,11 +114,11 @@ class States:
     def _place(
         self, verb: Verb, things: list[int], outer: int, adjunct: Adjunct, definite: bool
     ) -> None:
-        """Take in a place after 'heat', 'slice' …: a means, a destination, or where the thing is.
+        """Interpret a place after 'heat', 'slice' …: a means, a destination, or a location.
 
-        An appliance that does what the verb says is a means, and so is a knife; what is heated in
-        a pan is in it then. Of other places, 'in' and 'on' before a known place ('heat the cup on
-        the table') tell which thing is meant, and everything else is where it shall be.
+        An appliance that achieves the state is a means, like a knife. Things heated in a pan are in
+        it afterwards. Otherwise 'in' and 'on' before a known place select the thing ('heat the cup
+        on the table'), and all other places are destinations.
         """
         draft, taxonomy = self.draft, self.taxonomy
         condition, methods = verb.condition or "", taxonomy.methods
@@ -149,7 +149,6 @@ class States:
 
 
 # Verbs --------------------------------------------------------------------------------------------
-# Clauses to demands: what each verb asks of its objects, and what its adjuncts mean.
 
 _IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
 """Verbs that end with a thing in the hand even if it must be made first; 'get' does not."""
@@ -165,15 +164,11 @@ def _nouns(lexicon: Lexicon, word: str) -> tuple[Noun, ...]:
 
 
 class Interpreter:
-    """Turns clauses into entities, conditions and relations.
+    """Convert clauses to entities, conditions and relations.
 
-    A verb has a frame, which says how it takes its objects, and each frame has a method here;
-    the condition that the verb brings about comes from the ontology. So a new verb is a line of
-    the ontology unless it needs a new frame.
-
-    Args:
-        draft: the meaning so far.
-        lexicon: has the dishes that verbs such as 'lay' stand for.
+    The frame of a verb determines how it takes its objects, and each frame has a method here. The
+    condition that the verb achieves comes from the ontology, so a new verb needs code only if it
+    needs a new frame.
     """
 
     def __init__(self, draft: MeaningDraft, lexicon: Lexicon) -> None:
@@ -188,10 +183,10 @@ class Interpreter:
         self.liquids = Liquids(draft, lexicon, self.adjuncts, self.making.make, self._clear)
 
     def clause(self, clause: Clause) -> None:
-        """Take in one clause.
+        """Interpret one clause.
 
         Raises:
-            LanguageError: the verb does not go with its objects in this way.
+            LanguageError: The verb does not take such objects or adjuncts.
         """
         if clause.given:
             self._as_it_is(clause)
@@ -209,7 +204,7 @@ class Interpreter:
         self.draft.end_clause(self.draft.live(main))
 
     def _as_it_is(self, clause: Clause) -> None:
-        """Take in how things are, which tells which of them is spoken of."""
+        """Use a description of the initial state to select things."""
         main: list[int] = []
         for group in clause.groups:
             things = self.referents.all_of(group.things, ReferentReading(wanted=False))
@@ -223,7 +218,7 @@ class Interpreter:
         self.draft.end_clause(main)
 
     def _none(self, group: NounGroup) -> None:
-        """Take in what shall hold of no thing: that none is so, or that none is at a place."""
+        """Request that no thing has a property or is at a place."""
         kinds = [
             c for t in group.things for n in t.nouns for c in self.taxonomy.concrete(n.object_class)
         ]
@@ -301,7 +296,7 @@ class Interpreter:
         return things
 
     def _under_tap(self, frame: str, adjunct: Adjunct) -> Adjunct:
-        """Return 'under the tap' as 'in the sink', after a verb that puts things there."""
+        """Read 'under the tap' as 'in the sink' after a verb that puts things there."""
         if adjunct.kind != "unplaced" or adjunct.word not in UNDER or frame not in {"put", "set"}:
             return adjunct
         thing = adjunct.things[0]
@@ -322,7 +317,7 @@ class Interpreter:
         )
 
     def _for_persons(self, verb: Verb | None, group: NounGroup) -> NounGroup:
-        """Return a group with as many of each thing as it is for: 'make coffee for two'."""
+        """Multiply each thing by the number of persons: 'make coffee for two'."""
         persons = [a for a in group.adjuncts if a.kind == "for"]
         if not persons or (verb is not None and verb.frame == "set"):
             return group
@@ -342,7 +337,7 @@ class Interpreter:
         )
 
     def _done_by(self, verb: Verb, group: NounGroup, by: tuple[Adjunct, ...]) -> list[int]:
-        """Take in what something is done by: 'examine the book by the light of the lamp'."""
+        """Apply an instrument: 'examine the book by the light of the lamp'."""
         rest = group.replace(adjuncts=tuple(a for a in group.adjuncts if a not in by))
         things = self._group(verb, rest, ())
         reading = ReferentReading(wanted=False, requires=verb.by_class)
@@ -358,7 +353,7 @@ class Interpreter:
         return things
 
     def _in_hand(self, verb: Verb | None, group: NounGroup) -> list[int]:
-        """Take in 'a cup of wine in your hand': whatever else is asked, and it is held."""
+        """Interpret 'a cup of wine in your hand': everything else as usual, and hold it."""
         rest = group.replace(adjuncts=tuple(a for a in group.adjuncts if a.kind != "hand"))
         hold = verb_of(self.lexicon, "hold")
         moved = verb is not None and verb.frame == "put"
@@ -371,7 +366,6 @@ class Interpreter:
     # --- moving ---------------------------------------------------------------------------
 
     def _put(self, verb: Verb, group: NounGroup, *, stays: bool = False) -> list[int]:
-        """Put things somewhere."""
         away = verb.places and all(self.taxonomy.plays(c, BIN) for c in verb.places)
         if away and all(t.dish and t.dish.liquid and not t.nouns for t in group.things):
             return self.liquids.empty(verb_of(self.lexicon, "empty"), group)
@@ -398,8 +392,9 @@ class Interpreter:
     def _in_what_holds_them(
         self, group: NounGroup, things: list[int], places: list[tuple[int, str]]
     ) -> list[int]:
-        """Return the dish where things were put just before, if it is that which is put somewhere
-        now: 'put the egg in the pan and put it on the stove'.
+        """Return the dish that now holds the things, if 'it' refers to the dish.
+
+        An example is 'put the egg in the pan and put it on the stove'.
         """
         pronoun = len(group.things) == 1 and group.things[0].text == "it"
         vessels = {
@@ -429,7 +424,7 @@ class Interpreter:
         return any(v not in self.taxonomy.places(k) for k in kinds for v in vessels)
 
     def _put_nowhere(self, verb: Verb, group: NounGroup, things: list[int]) -> list[int]:
-        """Put things at the verb's own place, or in the hand, if no place was given."""
+        """Put things at the default place of the verb, or in the hand."""
         live = self.draft.live(things)
         others = all(t.kind == "rest" or t.determiner.other for t in group.things)
         if verb.word.startswith("leav") and others:
@@ -449,9 +444,9 @@ class Interpreter:
         )
 
     def _set(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Take in 'set': 'set the table' is a dish of its own, 'set the mug on the table' puts.
+        """Interpret 'set': 'set the table' is a dish, 'set the mug on the table' puts.
 
-        What the table is set with is all that comes on it.
+        'With' lists everything that goes on the table.
         """
         things = group.things
         dish = next(
@@ -486,7 +481,7 @@ class Interpreter:
         )
 
     def _clear(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Take in 'clear the table', which moves whatever is on it, or 'clear away the plates'."""
+        """Interpret 'clear the table', which moves everything on it, or 'clear away the plates'."""
         things: list[int] = []
         for thing in group.things:
             numbers = self.referents.of(thing, ReferentReading(wanted=False))
@@ -512,7 +507,7 @@ class Interpreter:
         return self._put(verb, group, stays=True)
 
     def _drop(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Drop things to the floor, or at the place that was given."""
+        """Drop things on the floor, or at the given place."""
         if any(a.kind == "place" for a in group.adjuncts):
             return self._put(verb, group)
         things = self.referents.all_of(
@@ -524,7 +519,7 @@ class Interpreter:
         return things
 
     def _hold(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Pick something up; with 'to' or 'into', carry it there; if it is a dish, make it."""
+        """Pick something up; with 'to' or 'into', carry it there; make it if it is a dish."""
         if any(thing.dish and not thing.nouns for thing in group.things) or any(
             thing.of and thing.kind == "noun" for thing in group.things
         ):

@@ -1,1 +1,1 @@
-"""A learnt reader of requests: encoder, head, frames, and the choice between readings."""
+"""A learnt reader of requests: encoder, head, frames, and agreement with the grammar."""

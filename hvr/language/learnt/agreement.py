@@ -1,19 +1,18 @@
-"""Which reading of a request counts: the grammar's, the learnt reader's, or neither.
+"""The choice between two readings of a request: by the grammar and by the learnt reader.
 
-    both want the same end                         it is done
-    the learnt one adds by what a thing is heated
-    or chilled, or that a clean one is washed,
-    and is sure                                    its reading is done, and said: it meets both
-    only the grammar has a reading                 it is done
-    only the learnt reader has one, and is sure    it is done, and said; surer still where the
-                                                   grammar's is impossible
-    they want different ends of the same things,
-    and the learnt one is sure                     its reading is done, and said
-    they want different things, or it is not sure  the question which one is meant
-    a frame cannot say what the grammar read       the grammar's is done
-    neither                                        the grammar's refusal
+    both mean the same end                         grammar
+    the learnt one only adds how a thing is
+    heated, chilled or washed, with confidence     learnt, with a note (it satisfies both)
+    only the grammar has a reading                 grammar
+    only the learnt reader has one, confidently    learnt, with a note; a higher threshold applies
+                                                   if the grammar's reading is impossible
+    different ends of the same things, and the
+    learnt one is confident                        learnt, with a note
+    different things, or low confidence            ask which one is meant
+    no frame can express the grammar's reading     grammar
+    neither has a reading                          the grammar's error
 
-Nothing is guessed in silence: a learnt reading carries a note, its probability and its head.
+A learnt reading always carries a note, its probability and its head.
 """
 
 from __future__ import annotations
@@ -33,21 +32,21 @@ from hvr.pddl import Domain, TypedName, parse_formula
 from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Not, Or, substitute
 
 # End state ----------------------------------------------------------------------------------------
-# Which of two goals asks for more: goals compared by the end that they want, not by their text.
+# Goals are compared by the end states that they require, not by their text.
 
 _MOST = 20_000
-"""Ways to match the variables of two goals that are tried; beyond, they count as different."""
+"""Maximum number of variable bindings to try; beyond it, goals count as different."""
 
 
 @dataclass
 class _Conjunction:
-    """What a condition asks for, with its variables."""
+    """The conjuncts of a condition, with the types of its variables."""
 
     parts: list[Expression] = field(default_factory=list)
     types: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def add(self, formula: Expression) -> None:
-        """Add the conjuncts of a formula; the variables of its quantifiers become terms."""
+        """Add the conjuncts of a formula, and register its quantified variables."""
         if isinstance(formula, And):
             for operand in formula.operands:
                 self.add(operand)
@@ -59,7 +58,7 @@ class _Conjunction:
 
 
 class EndStates:
-    """Compares goals in a scene."""
+    """Compare goals in a scene."""
 
     def __init__(self, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> None:
         self._domain = domain
@@ -82,30 +81,27 @@ class EndStates:
             )
         also = {other for other, _ in self._entailed.values()}
         self.states: frozenset[str] = states_of(taxonomy.ontology) | also
-        """The predicates, but for places, of which the learnt reader's frames can speak."""
+        """Predicates, except places, that frames of the learnt reader can express."""
 
     def predicates(self, goal: Goal) -> frozenset[str]:
-        """Return the predicates of what a goal asks for; '' for what is not a plain literal."""
+        """Return the predicates that a goal requires; '' for anything but a plain literal."""
         parts = [p for stage in goal.stages for p in self._conjunction(stage, "a").parts]
         return frozenset(map(_predicate, parts))
 
     def things(self, goal: Goal) -> int:
-        """Return of how many things and places the end of a goal speaks."""
+        """Return the number of things and places in the end state of a goal."""
         end = self._conjunction(goal.stages[-1], "a")
         return len(end.types) + len(self._named(end))
 
     def kinds(self, goal: Goal) -> frozenset[str]:
-        """Return of which types of things and places the end of a goal speaks."""
+        """Return the types of the things and places in the end state of a goal."""
         end = self._conjunction(goal.stages[-1], "a")
         return frozenset(
             t for types in (*end.types.values(), *self._named(end).values()) for t in types
         )
 
     def entails(self, one: Goal, other: Goal) -> bool:
-        """Return whether whatever meets one goal meets the other.
-
-        False also where that cannot be told: of goals that take several stages.
-        """
+        """Return whether one goal implies the other; False if undecided for goals with stages."""
         if one.stages == other.stages:
             return True
         if any(s.constraints for s in other.stages) and _kept(one) != _kept(other):
@@ -143,7 +139,7 @@ class EndStates:
         )
 
     def _follows(self, conjunction: _Conjunction) -> Iterator[Expression]:
-        """Yield what comes with what is asked for: a microwave cooks what it can cook."""
+        """Yield the consequences of a conjunction: what a microwave heats, it also cooks."""
         types = {**self._types, **conjunction.types}
         for part in conjunction.parts:
             if not isinstance(part, Atom):
@@ -179,7 +175,7 @@ def _predicate(part: Expression) -> str:
         case Not(Equal()) | Equal():
             return "="
         case Or(operands):
-            # Of a choice, what it is between: "hot, or what it holds is warm".
+            # For a choice, use its first option: "hot, or its contents are warm".
             return _predicate(operands[0]) if operands else ""
     return ""
 
@@ -188,7 +184,7 @@ def _holds(part: Expression, held: Collection[str]) -> bool:
     """Return whether a part follows from literals that hold."""
     match part:
         case Not(Equal(left, right)) if left != right and "?" not in left + right:
-            return True  # two things of different names
+            return True  # two objects with different names
         case And(operands):
             return all(_holds(operand, held) for operand in operands)
         case Or(operands):
@@ -211,7 +207,7 @@ def _arguments(part: Expression) -> Iterator[str]:
 
 
 def _canonical(part: Expression) -> str:
-    """Return a conjunct as a text that does not depend on the order of an equation."""
+    """Return the text of a conjunct, with the sides of equations sorted."""
     match part:
         case Not(Equal(left, right)):
             first, second = sorted((left, right))
@@ -229,18 +225,18 @@ _PLACES = frozenset({"on", "in"})
 
 @dataclass(frozen=True)
 class ReaderThresholds:
-    """How sure the learnt reader must be.
+    """Minimum probabilities of a learnt reading.
 
-    Chosen on demonstrations that are not kept apart, by a head that had not seen them, and on
-    `benchmarks/sentences.txt`: see docs/results/learnt_reader.md.
+    They were tuned on demonstrations that the head had not seen, none of them from the test set,
+    and on `benchmarks/sentences.txt`: see docs/results/learnt_reader.md.
 
     Args:
-        alone: for a reading where the grammar has none.
-        against: for its reading of the same things where the grammar reads otherwise.
-        heard: to be named beside the grammar's in a question.
-        instead: for a reading where the grammar's is impossible in the scene: people call a mug
-            a cup.
-        near: to be named in a refusal.
+        alone: To be used if the grammar has no reading.
+        against: To replace a different grammar reading of the same things.
+        heard: To be offered beside the grammar's reading in a question.
+        instead: To be used if the grammar's reading is impossible in the scene, since people
+            call a mug a cup.
+        near: To be suggested in an error message.
     """
 
     alone: float = 0.8
@@ -257,17 +253,14 @@ def agreed(
     thresholds: ReaderThresholds,
     head: str,
 ) -> tuple[Goal, ...]:
-    """Return the goal that counts; or both, where they end differently.
+    """Return the goal to pursue, or both if they end differently.
 
     Args:
-        grammar: the grammar's goal, or why it has none.
-        reading: the learnt reader's.
-        ends: compares goals.
-        thresholds: how sure it must be.
-        head: digest of the learnt reader's head.
+        grammar: The grammar's goal, or its error.
+        head: Digest of the learnt reader's head.
 
     Raises:
-        HvrError: the grammar's, where the learnt reader does not know better.
+        HvrError: The grammar's error, if the learnt reading does not replace it.
     """
     learnt = reading.goal
     if isinstance(grammar, HvrError):
@@ -286,7 +279,7 @@ def agreed(
     other = marked(learnt, reading.p, head)
     sure = reading.p >= thresholds.against
     if ends.entails(learnt, grammar):
-        # How a thing comes to its state may be added; a state that nobody spoke of may not.
+        # A learnt reading may add how a state is achieved, but not a state that was not mentioned.
         added = heard - said <= ends.states and said & ends.states
         return (other,) if sure and added else (grammar,)
     if sure and ends.kinds(learnt) <= ends.kinds(grammar):
@@ -300,7 +293,7 @@ def _could_be_a_frame(said: frozenset[str], heard: frozenset[str], states: froze
 
 
 def marked(goal: Goal, p: float, head: str) -> Goal:
-    """Return a goal that says that it was read by the learnt reader."""
+    """Mark a goal as read by the learnt reader."""
     note = f"read by the learnt reader, {100 * p:.0f} % sure"
     return goal.replace(notes=(note, *goal.notes), reader=f"learnt {head}")
 

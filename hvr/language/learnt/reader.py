@@ -47,30 +47,30 @@ from hvr.pddl import Domain
 from hvr.values import cached_property
 
 # Head ---------------------------------------------------------------------------------------------
-# The head of the learnt reader: the encoder's tuned top layers and a pointer for each slot.
+# The head consists of the encoder's tuned top layers and one pointer per slot.
 #
-# A slot looks at the pieces of a sentence, and points at a class by the vectors of the class's
-# labels; so a word that is added to the ontology counts without training. The sentence's words and
-# pairs of words add to every score. The file is made by `tools/train_learnt_reader.py`.
+# A slot attends to the pieces of a sentence and points at a class through the vectors of its
+# labels, so a word that is added to the ontology works without training. The words and bigrams of
+# the sentence add to every score. `tools/train_learnt_reader.py` creates the file.
 
 SLOTS = ("kind", "thing", "place", "carrier", SLICED)
 POINTERS = ("thing", "place", "carrier")
 """The slots that point at classes."""
 
 ROOM = 128
-"""Numbers in the vectors in which slots and classes are compared."""
+"""Size of the vectors in which slots and classes are compared."""
 
 SHIPPED = Path(__file__).resolve().parent / "head.npz"
 
 
 @dataclass(frozen=True)
 class FrameScores:
-    """What the head makes of a sentence.
+    """Scores of the head for a sentence.
 
     Args:
-        kind: log probability of each kind.
-        sliced: log probability that the thing is whole, and that it is in pieces.
-        pointers: score of each class for each slot; the last is that of no class.
+        kind: Log probability of each kind.
+        sliced: Log probabilities that the thing is whole, and that it is in pieces.
+        pointers: Score of each class for each slot; the last entry means no class.
     """
 
     kind: Array
@@ -83,9 +83,8 @@ class Labels:
     """The labels of the classes that a head points at.
 
     Args:
-        vectors: of all labels in the space of the pointers, class by class.
-        starts: where the labels of each class begin.
-        mentions: finds labels in sentences.
+        vectors: Vectors of all labels in pointer space, grouped by class.
+        starts: Index of the first label of each class.
     """
 
     vectors: Array
@@ -94,10 +93,10 @@ class Labels:
 
 
 class Head:
-    """The head, from a file.
+    """The head, loaded from a file.
 
     Raises:
-        DataFileError: it cannot be read.
+        DataFileError: The file cannot be read.
     """
 
     def __init__(self, encoder: SentenceEncoder, path: Path = SHIPPED) -> None:
@@ -133,14 +132,14 @@ class Head:
         self._labels = dict(zip(shipped, self.weights["labels"], strict=True))
 
     def label_vectors(self, labels: Sequence[str]) -> Array:
-        """Return the vectors of labels in the space of the pointers, kept or made now."""
+        """Return the vectors of labels in pointer space, cached or computed."""
         new = [label for label in labels if label not in self._labels]
         self._labels.update(zip(new, self._encoder.sentences(new), strict=True))
         vectors = self._np.stack([self._labels[label] for label in labels])
         return vectors @ self.weights["label.weight"].T
 
     def scores(self, text: str, labels: Labels) -> FrameScores:
-        """Return what the head makes of a sentence."""
+        """Score a sentence."""
         np = self._np
         states = self._encoder.states(text, min(self._tuned, default=LAYERS))
         for number in sorted(self._tuned):
@@ -176,11 +175,12 @@ class Head:
 
 
 def split(scores: Array, classes: int) -> dict[str, Array]:
-    """Return the scores of every slot from one row of all, or from many.
+    """Split scores by slot.
 
     Args:
-        scores: of the kinds, of pieces, and of all classes and none for each pointer.
-        classes: how many there are.
+        scores: One or more rows of the scores of kinds, of pieces, and, for each pointer, of all
+            classes and no class.
+        classes: Number of classes.
     """
     widths = {"kind": len(KINDS), SLICED: 1, **dict.fromkeys(POINTERS, classes + 1)}
     ends = list(accumulate(widths.values()))
@@ -191,7 +191,7 @@ def split(scores: Array, classes: int) -> dict[str, Array]:
 
 
 def labels_of(head: Head, ontology: Ontology) -> Labels:
-    """Return the labels of a head's classes: the ontology's, or those that the head brought."""
+    """Return the labels of a head's classes, from the ontology or else from the head."""
     shipped = head.about["labels"]
     texts = {
         name: ontology.labels(name) if ontology.has_class(name) else shipped[name]
@@ -204,7 +204,7 @@ def labels_of(head: Head, ontology: Ontology) -> Labels:
 
 
 def _restored(stored: Mapping[str, Array], np: Any) -> dict[str, Array]:
-    """Return the weights as numbers to compute with; those of eight bits have a scale beside."""
+    """Return the weights as 32-bit floats; 8-bit weights have a scale stored beside them."""
     weights = {}
     for name, tensor in stored.items():
         if name.endswith("#scale"):
@@ -217,22 +217,21 @@ def _restored(stored: Mapping[str, Array], np: Any) -> dict[str, Array]:
 
 
 # Decode -------------------------------------------------------------------------------------------
-# From scores of slots to frames, the likeliest first, with a calibrated probability.
 
 _BEAM = 5
-"""Classes of each slot that are combined with those of the others."""
+"""Number of classes per slot to combine with other slots."""
 
 _NONE = -1e4
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How probabilities of slots make that of a frame: a logistic function of their logarithms.
+    """A logistic model of the probability of a frame, over its log probabilities.
 
     Args:
-        here: weight of the logarithm among what the scene has.
-        anywhere: weight of the logarithm among everything known.
-        shift: what is added.
+        here: Weight of the log probability among classes of the scene.
+        anywhere: Weight of the log probability among all classes.
+        shift: Intercept.
     """
 
     here: float = 1.0
@@ -240,14 +239,14 @@ class Calibration:
     shift: float = 0.0
 
     def probability(self, here: float, anywhere: float) -> float:
-        """Return how probable it is that a frame is right."""
+        """Return the probability that a frame is right."""
         z = self.here * here + self.anywhere * anywhere + self.shift
         return 1.0 / (1.0 + math.exp(-max(-50.0, min(50.0, z))))
 
 
 @dataclass(frozen=True)
 class ScoredFrame:
-    """A frame with the logarithms of its probability."""
+    """A frame with its log probabilities."""
 
     frame: Frame
     here: float
@@ -255,12 +254,11 @@ class ScoredFrame:
 
 
 class Space:
-    """The frames that can be said with the classes of a head.
+    """The frames that the classes of a head can express.
 
     Args:
-        classes: of the head, in their order.
-        taxonomy: knows which of them can be carried, or carry, or be cut.
-        restricted: only classes of the scene are compared.
+        classes: The classes of the head, in order.
+        restricted: Compare only classes of the scene.
     """
 
     def __init__(
@@ -280,7 +278,7 @@ class Space:
         self._cut = frozenset(c for c, k in pairs if k and taxonomy.pieces(c))
 
     def ranked(self, scores: FrameScores, here: frozenset[str]) -> list[ScoredFrame]:
-        """Return the frames that a scene's classes can fill, the likeliest first."""
+        """Return the frames that the classes of a scene can fill, likeliest first."""
         if not self._restricted:
             here = frozenset(self._classes)
         fills = {slot: list(self._filled(scores.pointers[slot], slot, here)) for slot in POINTERS}
@@ -294,10 +292,10 @@ class Space:
     def _filled(
         self, pointers: Array, slot: str, here: frozenset[str]
     ) -> Iterator[tuple[str | None, float, float]]:
-        """Yield the likeliest classes of a slot with their logarithms here and anywhere."""
+        """Yield the likeliest classes of a slot with both log probabilities."""
         np = self._np
         able = [s and c in here for c, s in zip(self._classes, self._suited[slot], strict=True)]
-        able.append(slot == "place")  # the last one is no class
+        able.append(slot == "place")  # the last entry means no class
         if not any(able):
             return
         anywhere = _log_softmax(np, pointers)
@@ -344,24 +342,23 @@ def _log_softmax(np: Any, scores: Array) -> Array:
 
 
 # Reader -------------------------------------------------------------------------------------------
-# The learnt reader: the likeliest frame that a scene allows, with its probability.
 
 _TRIED = 6
-"""Frames that are tried before it is given up: those below are never likely."""
+"""Number of frames to try; lower ones are never likely."""
 
 _LEAST = 0.02
-"""A frame less likely than this is not worth the try."""
+"""Minimum probability of a frame worth trying."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What the learnt reader makes of a request.
+    """A reading of a request by the learnt reader.
 
     Args:
-        frame: what it means; of the kind `OTHER` where no frame says it.
-        goal: in the scene; None where no likely frame can be met there.
-        p: how probable it is that the frame is right.
-        refusal: why the likeliest frame cannot be met here; empty where it can.
+        frame: The frame; of kind `OTHER` if no frame can express the request.
+        goal: The goal in the scene; None if no likely frame is possible there.
+        p: Probability that the frame is right.
+        refusal: Why the likeliest frame is impossible here; empty if it is possible.
     """
 
     frame: Frame
@@ -371,18 +368,14 @@ class Reading:
 
 
 class LearntReader:
-    """Reads requests by the encoder and its head.
+    """Read requests with the encoder and its head.
 
     Args:
-        ontology: the classes and their labels.
-        domain: the actions.
-        lexicon: knows what verbs bring about.
-        taxonomy: the classes as language sees them.
-        restricted: only classes of the scene are compared.
+        restricted: Compare only classes of the scene.
 
     Raises:
-        MissingExtraError: the extra `language` is not installed.
-        DataFileError: the encoder or the head cannot be read.
+        MissingExtraError: The extra `language` is not installed.
+        DataFileError: The encoder or the head cannot be read.
     """
 
     def __init__(
@@ -414,7 +407,7 @@ class LearntReader:
         """Return the likeliest reading of a request in a scene.
 
         Raises:
-            LanguageError: the request is empty or far too long.
+            LanguageError: The request is empty or too long.
         """
         if beyond(request):
             return Reading(Frame(OTHER, ""), None, 0.0)
