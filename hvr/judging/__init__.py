@@ -1,11 +1,11 @@
-"""Judge plans: which steps are redundant or missing, and whether the plan fits the request.
+"""Judges of plans: redundant and missing steps, and whether a plan fits its request.
 
-The symbolic judge proves its findings by execution and hands on a `PlanVerdict` (`verdict.py`).
-Begin with `judge` in `symbolic.py`; `reduction.py` finds the cheapest part of a plan that works,
-`repair.py` the fewest insertions. `tool_calls.py` judges plans of tool calls, and `model_judge.py`
-adds the opinion of a language model.
+The symbolic judge proves its findings by execution and returns a `PlanVerdict` (`verdict.py`).
+Begin with `judge` in `symbolic.py`; `reduction.py` finds the cheapest sufficient part of a plan,
+and `repair.py` a repair with the fewest insertions. `tool_calls.py` judges plans of tool calls, and
+`model_judge.py` adds the opinion of a language model.
 
-`verifier/` holds an opinion, not a proof: how plausible it is that a plan is what was asked. Past
-plans judge it for any tools (`verifier/judgement/`), a graph network for the kitchen
+`verifier/` estimates how plausible it is that a plan fulfils its request, without a proof: from
+past plans for any tools (`verifier/judgement/`), and with a graph network for the kitchen
 (`verifier/kitchen/`).
 """

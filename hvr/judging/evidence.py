@@ -1,4 +1,4 @@
-"""The execution trace of a plan, and causal links as evidence."""
+"""Execution traces of plans, and causal links as evidence for findings."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ from hvr.validation import OnFailure, Validator, search
 from hvr.validation.minimise import reads_of
 
 # Execution trace ----------------------------------------------------------------------------------
-# Each step of a plan as an operator, the state before it, and whether it fails.
 
 TraceState: TypeAlias = tuple[int, Values]
-"""A state: its bits, derived ones among them, and its numbers."""
+"""Bits of a state, including derived atoms, and its numeric values."""
 
 
 def execute(task: Task, operator: Operator, mark: TraceState) -> TraceState | None:
-    """Return the state after a step, None where it cannot be executed."""
+    """Return the state after a step; None if it is not executable."""
     return search.execute(task, operator, *mark)
 
 
 def holds(condition: Conjunction, mark: TraceState) -> bool:
-    """Say whether a condition is true; one that reads an undefined number is not."""
+    """Return whether a condition holds; reading an undefined value makes it false."""
     try:
         return condition.holds(*mark)
     except UndefinedValueError:
@@ -35,7 +34,7 @@ def holds(condition: Conjunction, mark: TraceState) -> bool:
 
 
 def unmet_parts(condition: Conjunction, mark: TraceState) -> int:
-    """Return how many parts of a condition are false."""
+    """Return the number of false conjuncts of a condition."""
     bits, values = mark
     wrong = (condition.positive & ~bits).bit_count() + (condition.negative & bits).bit_count()
     wrong += sum(not clause.holds(bits, values) for clause in condition.clauses)
@@ -43,7 +42,7 @@ def unmet_parts(condition: Conjunction, mark: TraceState) -> int:
 
 
 def executable(task: Task, start: TraceState, operators: Sequence[Operator]) -> TraceState | None:
-    """Return the state after some steps, None where one of them cannot be executed."""
+    """Return the state after a sequence of steps; None if one is not executable."""
     mark: TraceState | None = start
     for operator in operators:
         if mark is None:
@@ -53,21 +52,21 @@ def executable(task: Task, start: TraceState, operators: Sequence[Operator]) -> 
 
 
 def reaches(start: State, operators: Sequence[Operator]) -> bool:
-    """Say whether steps can be executed from a state and reach the goal."""
+    """Return whether steps are executable and reach the goal."""
     end = executable(start.task, (start.bits, start.values), operators)
     return end is not None and holds(start.task.goal, end)
 
 
 @dataclass(frozen=True)
 class ExecutionTrace:
-    """A plan as it goes when failing steps are passed over.
+    """Execution of a plan that skips failing steps.
 
     Args:
-        task: the task.
-        plan: the steps.
-        operators: the same; None for what is no action of the task.
-        marks: the state before each step, and at the end.
-        failing: indexes of the steps that cannot be executed.
+        task: The task.
+        plan: Steps of the plan.
+        operators: Operators of the steps; None for a step that is not an action of the task.
+        marks: State before each step and at the end.
+        failing: Indexes of the steps that are not executable.
     """
 
     task: Task
@@ -78,7 +77,7 @@ class ExecutionTrace:
 
     @classmethod
     def of(cls, start: State, plan: Sequence[GroundAction]) -> ExecutionTrace:
-        """Follow a plan from a state."""
+        """Execute a plan from a state."""
         task = start.task
         compiled = [task.try_ground(action) for action in plan]
         operators = tuple([None if isinstance(o, Misfit) else o for o in compiled])
@@ -93,12 +92,12 @@ class ExecutionTrace:
 
     @property
     def valid(self) -> bool:
-        """Whether all steps can be executed and the goal is reached."""
+        """Whether all steps are executable and the goal is reached."""
         return not self.failing and holds(self.task.goal, self.marks[-1])
 
 
 # Evidence -----------------------------------------------------------------------------------------
-# Causal links as evidence: what a step makes, who reads it, and who undoes it.
+# Causal links: the effects of a step, their readers, and the steps that undo them.
 
 _MOST_LINKS = 6
 _NAMED = 2
@@ -106,14 +105,14 @@ _NAMED = 2
 
 @dataclass(frozen=True)
 class _Change:
-    """One literal that a step changed.
+    """A literal that a step changed.
 
     Args:
-        bit: its number.
-        value: what it became.
-        readers: indexes of later steps that look at it while it is so; the number of steps for
-            the goal.
-        undone_by: index of the step that changes it back.
+        bit: Bit of the atom.
+        value: New truth value.
+        readers: Indexes of later steps that read it before it changes again; the number of steps
+            stands for the goal.
+        undone_by: Index of the step that changes it back.
     """
 
     bit: int
@@ -127,11 +126,11 @@ class _Change:
 
 
 class Evidence:
-    """What the steps of a plan do for each other.
+    """Causal links between the steps of a plan.
 
     Args:
-        trace: the plan as it goes.
-        kept: indexes of the steps that are needed.
+        trace: Execution of the plan.
+        kept: Indexes of the needed steps.
     """
 
     def __init__(self, trace: ExecutionTrace, kept: Sequence[int]) -> None:
@@ -142,7 +141,7 @@ class Evidence:
         self._failures: dict[int, str] | None = None
 
     def changes(self, index: int) -> tuple[_Change, ...]:
-        """Return what a step changed, as far as it is stored."""
+        """Return the changes that a step made, without derived atoms."""
         marks, task = self.trace.marks, self.trace.task
         changed = (marks[index][0] ^ marks[index + 1][0]) & ~task.derived_bits
         result = []
@@ -163,7 +162,7 @@ class Evidence:
         return tuple(result)
 
     def superfluous(self, index: int) -> Critique:
-        """Return the finding that a step is superfluous."""
+        """Return the finding for a redundant step."""
         changes = self.changes(index)
         cause, reason = self._why(index, changes)
         return Critique(
@@ -206,7 +205,7 @@ class Evidence:
         return Cause.IRRELEVANT, f"no step that the goal needs reads {made}"
 
     def _reverts(self, index: int, changes: tuple[_Change, ...]) -> int | None:
-        """Return a needed step before this one whose work, read by the goal, it takes back."""
+        """Return an earlier needed step whose effect, read by the goal, this step undoes."""
         goal = self.trace.task.goal.mentioned()
         marks = self.trace.marks
         for change in changes:
@@ -227,7 +226,7 @@ class Evidence:
 
 
 def failures(trace: ExecutionTrace) -> dict[int, str]:
-    """Return why steps of a plan cannot be executed, by index, failing ones passed over."""
+    """Return the reason why each failing step, by index, is not executable."""
     state = trace.task.state(trace.task.atoms_in(trace.marks[0][0]), trace.marks[0][1])
     report = Validator(trace.task, state=state).check(trace.plan, on_failure=OnFailure.SKIP)
     texts = {}
@@ -245,7 +244,7 @@ def failures(trace: ExecutionTrace) -> dict[int, str]:
 
 
 def links_of(task: Task, changes: Sequence[_Change]) -> tuple[CausalLink, ...]:
-    """Return changes as links, with numbers of steps from 1."""
+    """Return changes as causal links with 1-based step numbers."""
     return tuple(
         CausalLink(
             change.text(task),
@@ -264,15 +263,15 @@ def missing(
     index: int,
     count: int,
 ) -> Critique:
-    """Return the finding that some steps of a repaired plan were missing.
+    """Return the finding for a run of missing steps.
 
     Args:
-        repaired: the plan with what was missing, and without what was superfluous.
-        places: of each of its steps the index in the judged plan; None for what was missing.
-        begin: the first missing step in it.
-        end: one more than the last.
-        index: the step of the judged plan that they belong before, from 0.
-        count: how many steps the judged plan has.
+        repaired: Execution of the repaired plan.
+        places: Index of each of its steps in the judged plan; None for a missing step.
+        begin: Index of the first missing step in the repaired plan.
+        end: Index after the last one.
+        index: 0-based index of the step of the judged plan that they precede.
+        count: Number of steps of the judged plan.
     """
     evidence = Evidence(repaired, range(len(repaired.plan)))
     links = []

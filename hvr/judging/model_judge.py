@@ -1,4 +1,4 @@
-"""The judge with a language model: its opinion, the proven part, the loop with a planner."""
+"""A judge with a language model: its opinion, the proven part of it, and a judge-repair loop."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from hvr.pddl.state import set_bits
 from hvr.validation import Validator
 
 # Opinions of a model ------------------------------------------------------------------------------
-# What a language model says of a plan, in the answer format of the paper on plan verification.
+# A model's opinion of a plan, in the answer format of the paper on plan verification.
 #
-# Each step is copied after `ACTION:` and judged after `ANNOTATION:`; `#REMOVE: reason` stands where
-# it should go, and `#MISSING: steps` after the last one. Models keep to that loosely, so the reader
-# takes steps with or without numbers and parentheses, marks in any case, and `#MISSING` anywhere.
+# Each step is copied after `ACTION:` and judged after `ANNOTATION:`. `#REMOVE: reason` marks a
+# redundant step; `#MISSING: steps` follows the last one. Models follow the format loosely, so the
+# reader accepts steps with or without numbers and parentheses, markers in any case, and `#MISSING`
+# anywhere.
 
 _MOST_TOKENS = 4096
 
@@ -54,12 +55,12 @@ _PLACE = re.compile(r"\b(before|after)\s+(?:step\s*)?(\d+)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class MissingSteps:
-    """Steps that a model misses.
+    """Steps that a model reports as missing.
 
     Args:
-        text: what it says.
-        actions: the steps that it names; none where it only describes them.
-        index: the number of the step that they belong before; None where it does not say.
+        text: Wording of the model.
+        actions: Named steps; empty if the model only describes them.
+        index: Number of the step that they precede; None if not given.
     """
 
     text: str
@@ -69,11 +70,11 @@ class MissingSteps:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What a model says of a plan; nothing of it is proven.
+    """Unproven opinion of a model about a plan.
 
     Args:
-        remove: numbers of the steps that should go, from 1, with the reasons.
-        missing: what is missing.
+        remove: 1-based numbers of the steps to remove, with reasons.
+        missing: Missing steps.
     """
 
     remove: tuple[tuple[int, str], ...] = ()
@@ -83,8 +84,13 @@ class Opinion:
 def ask(model: Model, goal: str, plan: Sequence[GroundAction]) -> Opinion:
     """Ask a model for its opinion of a plan.
 
+    Args:
+        model: Model to ask.
+        goal: Goal in words or PDDL.
+        plan: Plan to judge.
+
     Raises:
-        LLMError: the model did not answer.
+        LLMError: The model did not answer.
     """
     steps = "\n".join(f"{number}. {action}" for number, action in enumerate(plan, 1))
     text = _FORMAT.format(goal=goal, steps=steps)
@@ -94,7 +100,7 @@ def ask(model: Model, goal: str, plan: Sequence[GroundAction]) -> Opinion:
 
 
 def read_opinion(text: str, plan: Sequence[GroundAction]) -> Opinion:
-    """Read an answer; what cannot be told apart is left out."""
+    """Parse a model's answer; unrecognisable parts are ignored."""
     remove: dict[int, str] = {}
     missing: list[MissingSteps] = []
     current = 0
@@ -114,7 +120,7 @@ def read_opinion(text: str, plan: Sequence[GroundAction]) -> Opinion:
 
 
 def _step(text: str, plan: Sequence[GroundAction], current: int) -> int:
-    """Return the number of a copied step: the next one that looks like it."""
+    """Return the number of a copied step: the next one that matches it."""
     number = _NUMBER.match(text)
     words = _words(_NUMBER.sub("", text))
     order = (*range(current, len(plan)), *range(current))
@@ -150,25 +156,24 @@ def _wish(text: str, count: int) -> MissingSteps | None:
 
 
 # Proven opinions ----------------------------------------------------------------------------------
-# A model's opinion of a plan, of which only that is accepted which can be proven.
+# The part of a model's opinion that can be proven.
 #
-# A step that the model would remove goes only if the plan without it reaches the same goal and the
-# same end state, but for the objects of the steps that go. What it misses is put in only if it can
-# be executed there, nothing takes it back without having needed it, and the plan comes nearer to
-# its goal.
+# A removal is accepted if the shorter plan reaches the same goal and the same end state, except for
+# objects of the removed steps. An insertion is accepted if it is executable, no step undoes its
+# effects before they are read, and the plan comes closer to its goal.
 
 _MOST_TRIALS = 400
 
 
 @dataclass(frozen=True)
 class ProvenOpinion:
-    """What is accepted of an opinion.
+    """The accepted part of an opinion.
 
     Args:
-        plan: with what was accepted done.
-        removed: numbers of the steps that go, from 1, in the plan that was judged.
-        inserted: (number of the step that it comes before, step).
-        rejected: what was not accepted, and why.
+        plan: Plan after the accepted changes.
+        removed: 1-based numbers of the removed steps in the judged plan.
+        inserted: (number of the following step, inserted step).
+        rejected: Rejected changes with reasons.
     """
 
     plan: tuple[GroundAction, ...]
@@ -178,19 +183,18 @@ class ProvenOpinion:
 
 
 Measure = tuple[int, int]
-"""How far a plan is from being as it should: failing steps and unmet parts of the goal, then its
-length. Each round makes it less."""
+"""Defects of a plan: failing steps plus unmet parts of the goal, then the length."""
 
 
 def measure(start: State, plan: Sequence[GroundAction]) -> Measure:
-    """Return the measure of a plan."""
+    """Return the defects of a plan, compared lexicographically."""
     trace = ExecutionTrace.of(start, plan)
     unmet = unmet_parts(start.task.goal, trace.marks[-1])
     return len(trace.failing) + unmet, len(plan)
 
 
 def check(start: State, plan: Sequence[GroundAction], opinion: Opinion) -> ProvenOpinion:
-    """Return what can be proven of an opinion."""
+    """Return the part of an opinion that can be proven."""
     trace = ExecutionTrace.of(start, plan)
     rejected: list[str] = []
     inserted: list[tuple[int, GroundAction]] = []
@@ -218,7 +222,7 @@ def check(start: State, plan: Sequence[GroundAction], opinion: Opinion) -> Prove
 def with_steps(
     plan: Sequence[GroundAction], inserted: Sequence[tuple[int, GroundAction]]
 ) -> list[tuple[int, GroundAction]]:
-    """Return a plan with steps put in, each with its index, -1 for what was put in."""
+    """Insert steps; return the steps with their indexes, -1 for insertions."""
     merged: list[tuple[int, GroundAction]] = []
     waiting = list(inserted)
     for place in range(len(plan) + 1):
@@ -235,14 +239,14 @@ def _place(
     inserted: tuple[tuple[int, GroundAction], ...],
     wish: MissingSteps,
 ) -> int | None:
-    """Return where the steps of a wish bring a plan nearer to its goal; None where nowhere."""
+    """Return a place where the missing steps bring the plan closer to its goal, if any."""
     task = start.task
     if not wish.actions or any(isinstance(task.try_ground(a), Misfit) for a in wish.actions):
         return None
     now = measure(start, [action for _, action in with_steps(plan, inserted)])
     places = list(range(len(plan) + 1))
     if wish.index is not None:
-        # Where the model says first, then near to that.
+        # Try the place that the model gives first, then its neighbours.
         places.sort(key=lambda place: abs(place + 1 - (wish.index or 0)))
     for place in places:
         more = sorted(
@@ -258,7 +262,7 @@ def _place(
 
 
 def _undone(trace: ExecutionTrace, new: Sequence[int]) -> bool:
-    """Say whether what a new step makes is taken back before anything read it."""
+    """Return whether all effects of a new step are undone before they are read."""
     evidence = Evidence(trace, range(len(trace.plan)))
     for index in new:
         changes = evidence.changes(index)
@@ -273,7 +277,7 @@ def _removable(
     inserted: Sequence[tuple[int, GroundAction]],
     flagged: Sequence[int],
 ) -> frozenset[int]:
-    """Return as many of some steps as can go together."""
+    """Return as many of the flagged steps as can be removed together."""
     merged = with_steps(plan, inserted)
     whole = ExecutionTrace.of(start, [action for _, action in merged])
     removed: frozenset[int] = frozenset()
@@ -294,7 +298,7 @@ def _removable(
 
 
 def _groups(plan: Sequence[GroundAction], waiting: Sequence[int]) -> Iterator[frozenset[int]]:
-    """Yield sets of steps, the most promising first: all, those on one object, pairs, singles."""
+    """Yield sets of steps to try: all, the steps on one object, singles, pairs, triples."""
     yield from [frozenset(waiting)] if waiting else []
     for name in dict.fromkeys(name for index in waiting for name in plan[index].args):
         group = frozenset(index for index in waiting if name in plan[index].args)
@@ -311,7 +315,7 @@ def _can_go(
     whole: ExecutionTrace,
     removed: frozenset[int],
 ) -> bool:
-    """Say whether nothing is lost without some steps, but for their own objects."""
+    """Return whether removal loses nothing except the state of the removed steps' own objects."""
     left = ExecutionTrace.of(start, [action for index, action in merged if index not in removed])
     kept = [i for i, (index, _) in enumerate(merged) if index not in removed]
     if any(place not in whole.failing for i in left.failing if (place := kept[i]) >= 0):
@@ -329,29 +333,27 @@ def _can_go(
 
 
 # Loop of judge and planner ------------------------------------------------------------------------
-# The loop of judge and planner: judge, repair, judge again, until there is nothing to say.
+# Judge and repair in turn until nothing is found.
 #
-# Every round makes the measure of the plan less (`hvr.judging.model_judge.measure`): it has fewer
-# failing steps and unmet parts of the goal, or as many and is shorter. A round that does not is not
-# taken. There is no endless descent in pairs of whole numbers, so the loop ends, with or without
-# the most rounds.
+# Every round reduces the measure of the plan, which is a pair of natural numbers, so the loop ends
+# even without a limit on the rounds. A round that does not reduce it is discarded.
 
 MAX_ROUNDS = 5
-"""As in the paper."""
+"""The limit in the paper."""
 
 
 @dataclass(frozen=True)
 class JudgeRound:
-    """One round of the loop.
+    """A round of the loop.
 
     Args:
-        by: who judged: `symbolic` or the model's name.
-        before: measure of the plan that was judged.
-        after: measure of the plan that was made of it.
-        removed: numbers of the steps that went.
-        inserted: (number of the step that it comes before, step).
-        rejected: what a model said and could not be proven.
-        plan: the plan after the round.
+        by: `symbolic`, or the name of the model.
+        before: Measure of the judged plan.
+        after: Measure of the repaired plan.
+        removed: Numbers of the removed steps.
+        inserted: (number of the following step, inserted step).
+        rejected: Changes that a model proposed and that could not be proven.
+        plan: Plan after the round.
     """
 
     by: str
@@ -363,7 +365,7 @@ class JudgeRound:
     plan: tuple[GroundAction, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return JSON values."""
         return {
             "by": self.by,
             "before": list(self.before),
@@ -377,13 +379,13 @@ class JudgeRound:
 
 @dataclass(frozen=True)
 class LoopResult:
-    """What the loop came to.
+    """Result of the loop.
 
     Args:
-        plan: the last plan.
-        rounds: those that changed something.
-        verdict: the symbolic judge's, of the plan that was given.
-        converged: nothing more was to be said in the end.
+        plan: Final plan.
+        rounds: Rounds that changed the plan.
+        verdict: Verdict of the symbolic judge on the original plan.
+        converged: Whether the loop ended without further findings.
     """
 
     plan: tuple[GroundAction, ...]
@@ -401,15 +403,15 @@ def run_loop(
     symbolic: bool = True,
     most: int = MAX_ROUNDS,
 ) -> LoopResult:
-    """Judge and repair a plan until there is nothing more to say.
+    """Judge and repair a plan until there are no more findings.
 
     Args:
-        validator: where the plan begins.
-        plan: the plan.
-        opinion: asks a model for its opinion of a plan; None asks none.
-        name: of the model.
-        symbolic: whether the symbolic judge takes part; its findings are final.
-        most: the most rounds.
+        validator: Validator with the initial state.
+        plan: Plan to judge.
+        opinion: Function that asks a model for its opinion; None asks no model.
+        name: Name of the model.
+        symbolic: Whether the symbolic judge takes part; its findings are final.
+        most: Most rounds.
     """
     start = validator.state
     now = tuple(plan)

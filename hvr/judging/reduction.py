@@ -1,4 +1,4 @@
-"""Reductions of a task: relaxed steps over bits that matter, and smaller equivalent tasks."""
+"""Reduction of a plan to its cheapest sufficient part, with a relaxation that prunes the search."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from hvr.validation.minimise import reads_of
 from hvr.validation.search import read_functions
 
 # Relaxed ------------------------------------------------------------------------------------------
-# What each step of a plan can do when the steps beside it may be left out: an over-approximation.
+# An over-approximation of what the steps of a plan can do if any of them may be left out.
 #
-# A state is abstracted to two sets of bits: those that may be true and those that may be false. A
-# step that may be left out adds to both, a step that every solution keeps changes them for certain.
-# What the goal needs and this abstraction cannot reach, no part of the plan reaches. Where a few
-# steps may be put in, too, what can be so is known for each number of them.
+# An abstract state is two sets of bits: those that may be true and those that may be false. An
+# optional step adds to both; a step that every solution keeps replaces them. Whatever this
+# abstraction cannot reach, no part of the plan reaches. If a few steps may be inserted as well,
+# there is an abstract state for each number of insertions.
 
 PossibleValues: TypeAlias = tuple[int, int]
 """Bits that may be true, and bits that may be false."""
 
 Levels: TypeAlias = tuple[PossibleValues, ...]
-"""What may be so after at most so many steps were put in as the place in the tuple says."""
+"""Possible values after at most 0, 1, 2, ... insertions."""
 
 Insertion: TypeAlias = tuple[int, int]
-"""A place, and the number of an operator that may be put in there."""
+"""A place in the plan, and the number of an operator to insert there."""
 
 
 class RelaxedEffects:
-    """A step as the abstraction sees it, restricted to bits that something reads."""
+    """Effects of a step in the abstraction, restricted to bits that are read."""
 
     __slots__ = ("add", "delete", "makes", "perhaps", "precondition", "spoils")
 
@@ -51,12 +51,12 @@ class RelaxedEffects:
 
 @dataclass(frozen=True)
 class Decided:
-    """What is known of every solution before any search.
+    """Facts about every solution that are known before the search.
 
     Args:
-        kept: indexes of the steps that every solution keeps.
-        gone: those that none keeps.
-        useless: what no solution puts in.
+        kept: Indexes of steps that every solution keeps.
+        gone: Indexes of steps that no solution keeps.
+        useless: Insertions that no solution contains.
     """
 
     kept: frozenset[int]
@@ -65,21 +65,20 @@ class Decided:
 
 
 class RelaxedSteps:
-    """The steps of a plan, and others that may be put in, with what each may make true and false.
+    """The steps of a plan, and possible insertions, in the abstraction.
 
     Args:
-        task: the task.
-        operators: the steps.
-        others: operators that may be put in.
-        offers: of each place, the numbers of those that may be put in there; the last place is
-            after the last step.
-        budget: how many may be put in.
+        task: The task.
+        operators: Steps of the plan.
+        others: Operators that may be inserted.
+        offers: For each place, the numbers of the operators that may be inserted there; the last
+            place is after the last step.
+        budget: Most insertions.
 
     Attributes:
-        operators: the steps.
-        reads: the bits that each depends on.
-        effects: what each changes.
-        other_effects: the same of what may be put in.
+        reads: Bits that each step depends on.
+        effects: Relaxed effects of each step.
+        other_effects: Relaxed effects of each insertion.
     """
 
     def __init__(
@@ -96,24 +95,21 @@ class RelaxedSteps:
         self.budget = budget
         self.reads = [reads_of(operator) for operator in operators]
         read = task.goal.mentioned()
-        # Derived atoms get their bits when what mentions them is compiled: the goal comes first.
+        # Derived atoms get their bits when a condition that mentions them is compiled: goal first.
         self.derived = task.derived_bits
         for mask in (*self.reads, *map(reads_of, others)):
             read |= mask
         if read & self.derived:
-            # What a derived atom follows from is not looked into.
+            # The bodies of rules are not analysed, so any bit may matter.
             read = -1
         self.effects = [RelaxedEffects(operator, read) for operator in operators]
         self.other_effects = [RelaxedEffects(operator, read) for operator in others]
 
     def forced(self, bits: int) -> Decided | None:
-        """Return what every solution keeps, and what none has.
+        """Decide steps by probing; return None if no part of the plan reaches the goal.
 
-        Both by probing: the abstraction without the step, or with it for certain, cannot reach
-        the goal. More may have to be kept or left out than are found.
-
-        Returns:
-            None where no part of the plan reaches the goal.
+        A step is kept if the abstraction cannot reach the goal without it, and gone if it cannot
+        reach the goal with it. The result need not be complete.
         """
         kept: set[int] = set()
         gone: set[int] = set()
@@ -145,13 +141,13 @@ class RelaxedSteps:
         return Decided(frozenset(kept), frozenset(gone), frozenset(useless))
 
     def reachable(self, bits: int, begin: int, decided: Decided, spent: int = 0) -> bool:
-        """Say whether the goal may be reached from a state before a step.
+        """Return whether the abstraction reaches the goal.
 
         Args:
-            bits: the state.
-            begin: the step; others may still be put in before it.
-            decided: what is known of every solution.
-            spent: how many steps were put in so far.
+            bits: State to start from.
+            begin: Index of the next step; insertions before it are still possible.
+            decided: Facts about every solution.
+            spent: Number of insertions so far.
         """
         levels = ((bits | self.derived, ~bits),) * (self.budget - spent + 1)
         return self._goes_on(begin, levels, decided)
@@ -183,11 +179,11 @@ class RelaxedSteps:
     def _reaches(
         self, trace: list[Levels], probed: int, levels: Levels | None, decided: Decided
     ) -> bool:
-        """Say whether the goal may be reached from what is so after a step."""
+        """Return whether the abstraction reaches the goal from the levels after the probed step."""
         for place in range(probed + 1, len(self.operators) + 1):
             if levels is None:
                 return False
-            # What follows is as it was, and the goal was reached.
+            # The rest proceeds as in the trace, which reached the goal.
             if levels == trace[place]:
                 return True
             if place == len(self.operators):
@@ -207,7 +203,7 @@ class RelaxedSteps:
         return bool(possible) and self._goes_on(place, possible, decided)
 
     def _offered(self, place: int, levels: Levels, decided: Decided) -> Levels:
-        """Return the abstract states with what may be put in at a place."""
+        """Return the levels extended by the possible insertions at a place."""
         if len(levels) == 1 or not self.offers[place]:
             return levels
         effects = [
@@ -229,7 +225,7 @@ class RelaxedSteps:
         return tuple(result)
 
     def _after(self, step: int, levels: Levels, certain: bool) -> Levels | None:
-        """Return the abstract states after a step; None where it must be kept and cannot be."""
+        """Return the levels after a step; None if it must be kept but is not executable."""
         effects = self.effects[step]
         after: list[PossibleValues] = []
         for state in levels:
@@ -238,13 +234,13 @@ class RelaxedSteps:
                 after.append(one)
         if not after:
             return None
-        # Where it cannot be kept yet, something must have been put in before.
+        # At the lower levels the step is not executable without a further insertion before it.
         return (*(_NOTHING,) * (len(levels) - len(after)), *after)
 
     def _once(
         self, effects: RelaxedEffects, state: PossibleValues, certain: bool
     ) -> PossibleValues | None:
-        """Return one abstract state after a step."""
+        """Apply a step to one abstract state; None if it is certain but not executable."""
         true, false = state
         if not certain and not (effects.makes & ~true or effects.spoils & ~false):
             return state
@@ -254,7 +250,7 @@ class RelaxedSteps:
             return None if certain else state
         new_true, new_false = true, false
         if certain:
-            # Now it is known what the step found, and what it leaves.
+            # A certain step fixes the bits that it requires and those that it changes.
             stored = ~self.derived
             new_false &= ~(effects.precondition.positive & stored) & ~effects.add
             new_true &= ~(effects.precondition.negative & stored) & ~effects.delete
@@ -274,11 +270,11 @@ class RelaxedSteps:
 
 
 _NOTHING: PossibleValues = (0, 0)
-"""In place of an abstract state: there is none."""
+"""Placeholder for an unreachable abstract state."""
 
 
 def makes_of(operator: Operator) -> int:
-    """Return the bits that a step may make true."""
+    """Return the bits that an operator may make true."""
     mask = operator.add
     for _, add, _ in operator.conditional:
         mask |= add
@@ -286,7 +282,7 @@ def makes_of(operator: Operator) -> int:
 
 
 def spoils_of(operator: Operator) -> int:
-    """Return the bits that a step may make false."""
+    """Return the bits that an operator may make false."""
     mask = operator.delete & ~operator.add
     for _, _, delete in operator.conditional:
         mask |= delete & ~operator.add
@@ -294,17 +290,16 @@ def spoils_of(operator: Operator) -> int:
 
 
 # Reduction ----------------------------------------------------------------------------------------
-# The cheapest part of a plan that is executable and reaches the goal, exactly.
+# The cheapest part of a plan that is executable and reaches the goal, found exactly.
 #
-# Finding it is NP-hard (Nakhost & Müller 2010; Balyo, Chrpa & Kilani 2014). Here the plan is gone
-# through step by step; before each step stand the states that its parts lead to, each with the
-# least weight that leads there. States are told apart by what a later step or the goal reads, so
-# that most ways meet again, and a state is dropped as soon as it cannot lead to the goal: it lacks
-# what a step that every solution keeps will need, the relaxed rest of the plan does not reach the
-# goal, or it costs more than a solution that is known.
+# The problem is NP-hard (Nakhost & Müller 2010; Balyo, Chrpa & Kilani 2014). The search proceeds
+# step by step. Each layer holds the states that parts of the plan so far lead to, with the least
+# cost of each. States are equal if they agree on everything that a later step or the goal reads, so
+# that most paths merge. A state is dropped if it lacks a literal that a kept step will need, if the
+# relaxed rest of the plan does not reach the goal, or if a cheaper solution is known.
 
 MAX_EXACT_STEPS = 60
-"""Up to how many steps a reduction is proven to be smallest."""
+"""Most steps for which a reduction is proven to be smallest."""
 
 MAX_REDUCTION_STATES = 60_000
 MAX_ALTERNATIVES = 24
@@ -314,21 +309,20 @@ _Key: TypeAlias = tuple[object, ...]
 
 _LEFT_OUT, _KEPT = -2, -1
 _Parent: TypeAlias = tuple["_Node", int]
-"""A state before, and what was done in it: a step was left out or kept, or another put in, which
-is said by its number."""
+"""A predecessor and a move: `_LEFT_OUT`, `_KEPT`, or the number of an inserted operator."""
 _RANK = {_LEFT_OUT: 0, _KEPT: 2}
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """A part of a plan, and what was put in.
+    """A part of a plan, with insertions.
 
     Args:
-        kept: indexes of the steps that are kept; None where no part reaches the goal.
-        proven: no part is cheaper, or it is certain that none reaches the goal.
-        alternatives: other sets of steps that may be left out instead, of the same weight and with
-            the same steps put in; some of them where there are many.
-        inserted: what is put in, in order, each with the index of the step that it comes before.
+        kept: Indexes of the kept steps; None if no part reaches the goal.
+        proven: No part is cheaper; or, if `kept` is None, none reaches the goal.
+        alternatives: Other sets of steps of the same cost that may be left out with the same
+            insertions; incomplete if there are many.
+        inserted: Inserted operators in order, each with the index of the step that follows it.
     """
 
     kept: tuple[int, ...] | None
@@ -345,24 +339,21 @@ def smallest_reduction(
     budget: int = 0,
     most: int = MAX_REDUCTION_STATES,
 ) -> Reduction:
-    """Return the smallest part of a plan that reaches the goal; of several, the earliest.
+    """Return the cheapest part of a plan that reaches the goal; of equals, the earliest steps.
 
     Args:
-        start: the state to begin in.
-        operators: the steps.
-        offers: for each place what may be put in there, in any order; the last place is after the
-            last step. As few as possible are put in, before all else.
-        budget: how many may be put in.
-        most: how many states to look at.
+        start: Initial state.
+        operators: Steps of the plan.
+        offers: For each place, the operators that may be inserted there in any order; the last
+            place is after the last step. The number of insertions is minimised first.
+        budget: Most insertions.
+        most: Most states to expand.
     """
     return _Search(start, operators, offers, budget, most).run()
 
 
 class _Node:
-    """A state before a step, the least cost that leads to it, and from where.
-
-    The cost is first the number of steps put in, then the number of those kept.
-    """
+    """A state before a step, with the least cost (insertions, kept steps) and its predecessors."""
 
     __slots__ = ("bits", "cost", "parents", "useful", "values")
 
@@ -435,7 +426,7 @@ class _Search:
     # Before the search --------------------------------------------------------------------------
 
     def _live(self) -> list[int]:
-        """Return, for each place, the bits that anything after it reads."""
+        """Return, for each place, the bits that later steps or the goal read."""
         count = len(self.operators)
         mask = self.task.goal.mentioned()
         masks = [mask] * (count + 1)
@@ -446,12 +437,12 @@ class _Search:
                 mask |= self.steps.reads[place]
             masks[place] = mask
         if mask & self.task.derived_bits:
-            # What a derived atom follows from is not looked into.
+            # The bodies of rules are not analysed, so any bit may matter.
             return [-1] * (count + 1)
         return masks
 
     def _needs(self) -> None:
-        """Find the literals that must hold before each step and what may be put in there."""
+        """Compute the literals that must hold before each step and its insertions."""
         count = len(self.operators)
         stored = ~self.task.derived_bits
         goal = self.task.goal
@@ -477,7 +468,7 @@ class _Search:
     # The search ---------------------------------------------------------------------------------
 
     def _put_in(self, place: int, layer: _Layer) -> None:
-        """Add the states that putting in other steps leads to, in any order."""
+        """Add the states that insertions at a place lead to."""
         numbers = self._offered(place)
         dropped: set[tuple[_Key, int]] = set()
         for spent in range(self.budget if numbers else 0):
@@ -501,7 +492,7 @@ class _Search:
             if step in self.decided.gone:
                 continue
             done = self._execute(self.operators[step], self.steps.reads[step], node)
-            # A step that changes nothing that is read is never kept.
+            # A step is not worth keeping if it changes nothing that is read.
             if done is not None and (must or self._differs(step + 1, node, done)):
                 cost = node.cost[0], node.cost[1] + 1
                 self._arrive(step + 1, after, dropped, done, cost, (node, _KEPT))
@@ -516,7 +507,7 @@ class _Search:
         cost: tuple[int, int],
         parent: _Parent,
     ) -> None:
-        """Note a way to a state, unless the goal is out of reach from it."""
+        """Record a path to a state, unless the goal is unreachable from there."""
         bits, values = mark
         if self.true[place] & ~bits or self.false[place] & bits:
             return
@@ -572,7 +563,7 @@ class _Search:
     # After the search ---------------------------------------------------------------------------
 
     def _unrolled(self, layers: list[_Layer], ends: list[_Node]) -> Reduction:
-        """Return the solution that keeps the earliest steps, and others that are as good."""
+        """Return the solution that keeps the earliest steps, and equally good ones."""
         forward: dict[int, list[_Parent]] = {}
         last = {id(node) for node in ends}
         for node in ends:
@@ -593,7 +584,7 @@ class _Search:
             if id(node) in last:
                 ways.append((taken, more))
                 continue
-            # The way that keeps the step is looked at first: it was pushed last.
+            # Paths that keep the step are pushed last and therefore explored first.
             for after, move in sorted(forward[id(node)], key=lambda way: _RANK.get(way[1], 1)):
                 if move == _LEFT_OUT:
                     stack.append((after, place + 1, taken, more))

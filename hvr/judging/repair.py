@@ -1,4 +1,4 @@
-"""The repair of a plan with the fewest insertions, and lower bounds by landmark cuts."""
+"""Repair of a plan with the fewest insertions, and lower bounds from landmark cuts."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from hvr.validation.relaxation import Deadline, Relaxation
 from hvr.validation.search import read_functions
 
 # Lower bounds -------------------------------------------------------------------------------------
-# A lower bound on the steps that a plan lacks: landmark cuts over the places of the plan.
+# A lower bound on the number of missing steps, from landmark cuts over the places of a plan.
 #
-# From a state before a step, the rest of the plan is free, each step at its own place, and every
-# other action costs one wherever it is inserted. Nothing that was once true ceases to be. While the
-# goal is out of reach for free, a landmark is cut: a set of insertions that every repair draws
-# from (Helmert and Domshlak 2009, "Landmarks, Critical Paths and Abstractions"). Its members
-# become free, and the number of cuts is the bound. The conditional effects of an action share its
-# cost, rules are free, and a comparison of numbers may come true once a number in it is changed.
+# In this relaxation the remaining steps are free, each at its own place; any other action costs
+# one, wherever it is inserted; and a true literal stays true. As long as the free actions do not
+# reach the goal, a landmark is cut: a set of insertions that every repair draws from (Helmert and
+# Domshlak 2009, "Landmarks, Critical Paths and Abstractions"). Its members become free, and the
+# number of cuts is the bound. Conditional effects share the cost of their action, derivation rules
+# are free, and a numeric comparison may become true once a number in it has changed.
 
 DerivationRule: TypeAlias = tuple[Conjunction, int]
-"""The body of a ground rule, and the bit that it derives."""
+"""Body of a ground rule, and the bit that it derives."""
 
 _MOST_FREE = 1000
-"""How many free changes are looked at: with more, the next cut costs more than it tells."""
+"""Most free units to examine; beyond this, a further cut costs more than it gains."""
 
 Cut: TypeAlias = Mapping[int, int]
-"""Numbers of operators, each with the last place where inserting it counts."""
+"""Numbers of operators, each with the last place at which it may be inserted."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A change of literals and what it needs; `owner` is the number of the inserted operator."""
+    """An effect and its condition; `owner` is the number of the inserted operator, -1 for none."""
 
     owner: int
     need: int
@@ -59,12 +59,12 @@ class _Unit:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A bound with its proof.
+    """A lower bound with its proof.
 
     Args:
-        least: Number of steps that every repair inserts.
-        helpful: Numbers of the operators in the landmarks. Inserting any other one first leaves
-            the bound as it is.
+        least: Number of insertions in every repair.
+        helpful: Numbers of the operators in the landmarks; inserting any other operator first
+            leaves the bound unchanged.
     """
 
     least: int
@@ -72,17 +72,17 @@ class Estimate:
 
 
 class Bound:
-    """Bounds for the states before the steps of one plan.
+    """Lower bounds for the states before each step of a plan.
 
     Args:
         task: Task with the goal.
         plan: Steps of the plan.
-        operators: Actions that may be inserted; all that may help.
+        operators: All actions whose insertion may help.
         rules: Ground rules of the derived predicates.
         start: State before the first step.
 
     Attributes:
-        work: Number of conditions that were tested so far.
+        work: Number of conditions tested so far.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Bound:
         self._layers = self._layered(self._literals(start))
 
     def estimate(self, place: int, mark: TraceState) -> Estimate | None:
-        """Return the bound from a state before a step; None where the goal is out of reach."""
+        """Return the bound for a state before a step; None if the goal is unreachable."""
         start = self._literals(mark)
         free: dict[int, int] = {}
         cuts = 0
@@ -148,10 +148,10 @@ class Bound:
             if sum(len(self._inserts[number]) for number in free) > _MOST_FREE:
                 return Estimate(cuts, frozenset(free))
 
-    # What is reached for free -------------------------------------------------------------------
+    # Free reachability --------------------------------------------------------------------------
 
     def _reached(self, place: int, start: int, free: Cut) -> list[int]:
-        """Return the literals reached for free before each step, and at the end."""
+        """Return the literals reached for free before each step and at the end."""
         waiting = [(self._count, rule) for rule in self._rules]
         waiting += [(last, unit) for number, last in free.items() for unit in self._inserts[number]]
         now, trace = start, []
@@ -182,7 +182,7 @@ class Bound:
         return trace
 
     def _layered(self, start: int) -> list[int]:
-        """Return the literals reached in each layer when any action may be taken at any time."""
+        """Return the literals reached in each layer if every action is available at any time."""
         waiting = [*self._rules, *[u for units in (*self._inserts, *self._steps) for u in units]]
         layers = [start]
         while True:
@@ -198,13 +198,14 @@ class Bound:
             waiting = rest
             layers.append(after)
 
-    # What is wanting ----------------------------------------------------------------------------
+    # Landmark cuts ------------------------------------------------------------------------------
 
     def _cut(self, place: int, reached: Sequence[int], free: Cut) -> dict[int, int]:
-        """Return a landmark: a set of insertions that every way to the goal draws from.
+        """Return a landmark: a set of insertions that every repair draws from.
 
-        From the end to the beginning, `zone` collects literals. At least one must come true at this
-        place or before, and each free change that makes one true needs another one.
+        Going backwards, `zone` collects unreached literals. At least one of them must become true
+        at or before the current place, and every free unit that could add one needs another literal
+        of it.
         """
         zone = self._precondition_zone(self._goal, reached[-1])
         open_ = [(self._count, rule) for rule in self._rules]
@@ -228,7 +229,7 @@ class Bound:
             for literal in set_bits(zone & ~seen):
                 for unit in self._givers.get(literal, ()):
                     self.work += 1
-                    # What needs a literal of the zone is not the first to make one true.
+                    # A unit that needs a literal of the zone cannot be the first to add one.
                     if not unit.need & zone and free.get(unit.owner, -1) < here:
                         cut.setdefault(unit.owner, here)
             seen = zone
@@ -240,9 +241,11 @@ class Bound:
         return cut
 
     def _precondition_zone(self, unit: _Unit, reached: int) -> int:
-        """Return unreached literals, at least one of them needed: the hardest by layers."""
+        """Return unreached literals that block the unit: it needs at least one of them."""
         missing = unit.need & ~reached
         if missing:
+            # Choose one that is first reached in a late layer: few actions add it, so the cut is
+            # small.
             for layer in reversed(self._layers):
                 if missing & ~layer:
                     missing &= ~layer
@@ -261,7 +264,7 @@ class Bound:
 
     def _literals(self, mark: TraceState) -> int:
         bits = mark[0] & self._all
-        # Why a derived atom is false is not looked into.
+        # The relaxation does not derive why a derived atom is false.
         literals = bits | (~bits & self._all | self.task.derived_bits) << self._width
         for test, bit in self._tests.items():
             if test.holds(mark[1]):
@@ -293,7 +296,7 @@ class Bound:
             units.append(self._unit(owner, (before, condition), add, delete))
         for condition, (_, index, _) in operator.numeric:
             if index in self._readers:
-                # The bits of comparisons follow the literals.
+                # Comparisons are numbered after the literals.
                 units.append(self._unit(owner, (before, condition), self._readers[index], 0))
         return units
 
@@ -307,7 +310,7 @@ def _conditions(operator: Operator) -> Iterator[Conjunction]:
 
 
 class _Recorder(tuple[int, ...]):
-    """Numbers, all 1, that remember which of them were read."""
+    """Values that are all 1 and record which indexes were read."""
 
     def __init__(self) -> None:
         self.read: set[int] = set()
@@ -322,54 +325,54 @@ class _Recorder(tuple[int, ...]):
 
 
 def _read_by(test: NumericTest) -> set[int] | None:
-    """Return the indexes of the numbers that a comparison reads; None where that is unknown."""
+    """Return the indexes of the values that a comparison reads; None if unknown."""
     recorder = _Recorder()
     for side in (test.left, test.right):
         try:
             evaluate(side, recorder)
         except UndefinedValueError:
-            # It divides by zero for these numbers, before all of it was read.
+            # A division by zero ended the evaluation before everything was read.
             return None
     return recorder.read
 
 
 # Repair -------------------------------------------------------------------------------------------
-# The repair of a plan with the fewest insertions, by search over places and states.
+# Repair with the fewest insertions, by search over places and states.
 #
-# A node is a state before a step of the plan. From it the step is kept or left out, or another
-# action is inserted before it. A repair costs the number of its insertions first and its length
-# second. Deletions are free; a move and a replacement are a deletion and an insertion each.
-# Restarting weighted A* finds repairs. The bound of `hvr.judging.repair` is admissible, and the
-# last round, with weight 1, proves what it finds. A repair without a proof is improved: some of its
-# insertions are taken out, and the rest is repaired with fewer.
+# A node is a state before a step of the plan. The step is kept or left out, or another action is
+# inserted before it. Repairs are compared by their insertions first and by their length second.
+# Deletions are free; a move or a replacement is a deletion and an insertion. Restarting weighted A*
+# finds repairs. The bound is admissible, so the last round, with weight 1, proves its result. A
+# repair without a proof is improved: some insertions are removed, and the rest is repaired with
+# fewer.
 
 MAX_CONDITION_TESTS = 40_000_000
-"""How many conditions are tested for one plan: some twenty seconds of a processor."""
+"""Most condition tests per plan, about twenty seconds of CPU time."""
 
 _WEIGHTS = (5, 2, 1)
-"""Weights of the bound: the first rounds look for any repair, the last one for the best."""
+"""Weights of the bound: the first rounds find any repair, the last one the best."""
 _SHARE = 4
-"""A round but the last, or an improvement, takes at most this part of the work that is left."""
+"""An early round or an improvement uses at most this fraction (1/N) of the remaining work."""
 
 PlacedStep: TypeAlias = tuple[int | None, Operator]
-"""A step, and its index in the plan; None if it was inserted."""
+"""A step with its index in the plan; None for an insertion."""
 
 _Key: TypeAlias = tuple[int, int, tuple[object, ...]]
 _Cost: TypeAlias = tuple[int, int]
-"""Insertions, and steps in all."""
+"""Number of insertions, and number of steps."""
 _Path: TypeAlias = "tuple[_Path, int | None, Operator] | None"
-"""The steps so far, the last one first."""
+"""The steps so far as a linked list, last step first."""
 
 
 @dataclass(frozen=True)
 class PlanRepair:
-    """What was found about a plan that does not reach its goal.
+    """Result of the search for a repair.
 
     Args:
-        steps: Steps of the repaired plan; None where no repair was found.
-        least: Number of steps that every repair inserts, proven.
-        smallest: No repair has fewer insertions, or as many and fewer steps: proven.
-        hopeless: There is no repair: proven.
+        steps: Steps of the repaired plan; None if no repair was found.
+        least: Proven lower bound on the insertions of any repair.
+        smallest: Proven: no repair has fewer insertions, or as many and fewer steps.
+        hopeless: Proven: there is no repair.
     """
 
     steps: tuple[PlacedStep, ...] | None
@@ -381,12 +384,12 @@ class PlanRepair:
 def repair(
     start: State, plan: Sequence[Operator | None], work: int = MAX_CONDITION_TESTS
 ) -> PlanRepair:
-    """Return the smallest repair that is found of a plan.
+    """Find a repair of a plan with as few insertions as possible.
 
     Args:
         start: State before the first step.
-        plan: Steps of the plan; None for what is not an action of the task.
-        work: How many conditions to test.
+        plan: Steps of the plan; None for a step that is not an action of the task.
+        work: Most conditions to test.
     """
     return _Repairs(start, [(i, o) for i, o in enumerate(plan) if o is not None], work).run()
 
@@ -398,7 +401,7 @@ class _Repairs:
         self.steps = steps
         self.left = work
         numeric = read_functions(self.task)
-        # Grounding is limited by the number of actions, not by the time.
+        # Grounding is limited by the number of actions instead of time.
         relaxation = Relaxation(start, self.task.goal, numeric, Deadline(math.inf), beyond=None)
         self.complete = relaxation.complete
         self.operators = relaxation.operators
@@ -440,7 +443,7 @@ class _Repairs:
         return found
 
     def _improved(self, best: tuple[PlacedStep, ...]) -> tuple[PlacedStep, ...]:
-        """Return a repair in which no insertions next to each other can be had for fewer."""
+        """Return a repair in which no run of adjacent insertions can be replaced by fewer."""
         for size in range(2, _inserted(best)):
             places = [place for place, (index, _) in enumerate(best) if index is None]
             for begin in range(len(places) - size + 1):
@@ -458,7 +461,7 @@ def _inserted(steps: Sequence[PlacedStep] | None) -> int:
 
 
 class _Search:
-    """Searches from the beginning of one plan, which share the bounds of their states."""
+    """Searches through one plan that share the bounds of their states."""
 
     def __init__(
         self,
@@ -478,7 +481,7 @@ class _Search:
         read = self.task.goal.mentioned()
         for operator in (*plan, *operators):
             read |= reads_of(operator)
-        # What a derived atom follows from is not looked into.
+        # The bodies of rules are not analysed, so any bit may matter.
         derived = self.task.derived_bits
         self._read = (-1 if read & derived else read) & ~derived
         functions = read_functions(self.task)
@@ -487,7 +490,6 @@ class _Search:
         self._known: dict[_Key, Estimate | None] = {}
 
     def estimate(self, place: int, mark: TraceState) -> Estimate | None:
-        """Return the bound of a state."""
         key = self._key(place, mark)
         if key not in self._known:
             before = self.bound.work
@@ -498,7 +500,7 @@ class _Search:
     def run(
         self, weight: int, most: _Cost, work: int
     ) -> tuple[tuple[PlacedStep, ...] | None, bool]:
-        """Search for a repair that is cheaper than a known one."""
+        """Search for a repair cheaper than `most`; also tell whether the search was exhaustive."""
         order = count()
         queue: list[tuple[tuple[int, ...], int, bool, _Cost, int, TraceState, _Path]] = []
         best: dict[_Key, _Cost] = {}
@@ -534,7 +536,7 @@ class _Search:
                 continue
             exact = _priority(weight, cost, estimate.least + rest, place)
             if exact > priority:
-                # The bound of its parent was lower.
+                # The priority came from the parent's lower bound: requeue with the exact one.
                 heappush(queue, (exact, next(order), rest, cost, place, mark, path))
                 continue
             if weight == 1:
@@ -550,7 +552,7 @@ class _Search:
     def _successors(
         self, estimate: Estimate, rest: bool, place: int, mark: TraceState, path: _Path
     ) -> Iterator[tuple[_Cost, int, int, TraceState, _Path]]:
-        """Yield the nodes after one: costs, bound, place, state and path."""
+        """Yield successors: cost, bound, place, state and path."""
         least = estimate.least
         if not rest and place < len(self.steps):
             index, operator = self.steps[place]

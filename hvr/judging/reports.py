@@ -1,4 +1,4 @@
-"""Verdicts as text, as records and as SARIF, and shorter plans as suggestions."""
+"""Verdicts as text, JSON records and SARIF, and the search for shorter plans."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from hvr.validation import Validator
 from hvr.validation.sequences import action_of
 
 # Reports ------------------------------------------------------------------------------------------
-# Verdicts as text for people, and as SARIF for code scanning.
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -38,7 +37,7 @@ _SHOWN = 3
 
 
 def lines(verdict: PlanVerdict) -> Iterator[str]:
-    """Yield the plan with what is said of it, and a summary."""
+    """Yield the lines of a report: the plan with its findings, and a summary."""
     at: dict[int, list[Critique]] = {}
     for critique in verdict.critiques:
         at.setdefault(critique.index, []).append(critique)
@@ -66,7 +65,7 @@ def lines(verdict: PlanVerdict) -> Iterator[str]:
 
 
 def suggestion(verdict: PlanVerdict) -> Iterator[str]:
-    """Yield what a shorter plan does otherwise, where one is known."""
+    """Yield the difference to a shorter plan, if one is known."""
     better = verdict.improvement
     if better is None:
         return
@@ -101,7 +100,7 @@ def summary(verdict: PlanVerdict) -> str:
 
 
 def record(request: str, verdict: PlanVerdict) -> dict[str, Any]:
-    """Return a verdict as data to learn from: request, plan, critique, repaired plan, proof."""
+    """Return a verdict as a training record: request, plan, critique, repaired plan and proof."""
     document = verdict.to_json()
     proof = {name: document[name] for name in ("valid", "proven", "least", "edits", "unknown")}
     return {
@@ -119,10 +118,10 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 
 def sarif(verdicts: Sequence[tuple[Path, PlanVerdict, Sequence[Step]]]) -> dict[str, Any]:
-    """Return a SARIF log of what is wrong with plans.
+    """Return the findings as a SARIF log.
 
     Args:
-        verdicts: of each plan the file, the verdict, and the steps as they stand in the file.
+        verdicts: For each plan its file, verdict, and steps in the order of the file.
     """
     kinds = list(_RULES)
     results = [
@@ -162,18 +161,16 @@ def _location(file: Path, critique: Critique, actions: Sequence[GroundAction]) -
 
 
 # Shorter plans ------------------------------------------------------------------------------------
-# Advice: a shorter plan for the same goal that takes other steps.
-#
-# What another plan would do is no error of the judged one, so it is never a finding.
+# A shorter plan with other steps is a suggestion, not a finding: the judged plan is not wrong.
 
 
 def shorter_plan(
     validator: Validator, verdict: PlanVerdict, planner: Planner
 ) -> Improvement | None:
-    """Return a shorter plan than what the judge leaves; None where the planner has none.
+    """Search for a shorter plan than the repaired one; return None if the planner finds none.
 
     Raises:
-        PlannerError: it found no plan in its time, or cannot plan for such a task.
+        PlannerError: The planner found no plan in time, or does not support the task.
     """
     left = verdict.repaired
     if not left:
@@ -181,7 +178,7 @@ def shorter_plan(
     found = planner.solve(_from(validator.state)).plan
     if found is None or len(found) >= len(left):
         return None
-    # The planner may have looked at less than the validator: costs, preferences, constraints.
+    # The planner may have ignored costs, preferences or constraints.
     report = validator.check(found)
     if not report.valid or _costs_more(validator, found, left):
         return None

@@ -1,8 +1,8 @@
-"""The symbolic judge: superfluous and missing steps of a plan, proven by execution.
+"""The symbolic judge: redundant and missing steps of a plan, proven by execution.
 
-The judge looks for the repair with the fewest insertions and, among these, the fewest steps. For a
-valid plan it is the smallest part that reaches the goal. Deleted steps are superfluous, inserted
-steps were missing.
+The judge finds a repair with the fewest insertions and, among these, the fewest steps. For a valid
+plan, this is the smallest part that reaches the goal. Deleted steps are redundant; inserted steps
+were missing.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from hvr.validation.sequences import action_of, sequence_order
 from hvr.validation.trajectory import Constraints
 
 # Judging by full checks ---------------------------------------------------------------------------
-# The judge of plans with times, preferences, constraints or a metric: by full checks.
+# Judging by full validation, for plans with times, preferences, constraints or a metric.
 #
-# A step, or a pair of steps, is superfluous if the plan without it is valid and no worse by the
-# metric. If a plan is valid without one of its steps, this is what is wrong with it; else what the
-# validator's advice puts in is missing.
+# A step, or a pair of steps, is redundant if the plan without it is valid and no worse by the
+# metric. If an invalid plan becomes valid without one of its steps, that step is the fault;
+# otherwise the steps that the validator suggests are missing.
 
 _ROUNDS = 5
 _WHY = "the plan without it is valid and no worse"
 
 
 def judge_by_checking(validator: Validator, plan: Sequence[Step], *, exact: int) -> PlanVerdict:
-    """Judge a plan whose validity is more than the execution of its steps; see `judge`."""
+    """Judge a plan whose validity depends on more than the execution of its steps; see `judge`."""
     actions = tuple([action_of(step) for step in plan])
     report = validator.check(plan)
     if report.outcome is Outcome.UNKNOWN:
@@ -54,7 +54,7 @@ def judge_by_checking(validator: Validator, plan: Sequence[Step], *, exact: int)
     critiques, steps, places = [], list(plan), list(range(len(plan)))
     why = ""
     for _ in range(_ROUNDS):
-        # The search ends by the number of its states, so that a busy machine changes nothing.
+        # A limit on states rather than time keeps the result independent of the machine's load.
         repair, why = find_repair(validator, steps, report, seconds=math.inf)
         if repair is None:
             break
@@ -78,7 +78,7 @@ def judge_by_checking(validator: Validator, plan: Sequence[Step], *, exact: int)
 def _without_one(
     validator: Validator, plan: Sequence[Step], failing: int | None, exact: int
 ) -> int | None:
-    """Return the index of a step without which a plan is valid, the failing one before others."""
+    """Return a step whose removal makes the plan valid; the failing step is tried first."""
     order = [] if failing is None else [failing - 1]
     if len(plan) <= exact:
         order += [index for index in range(len(plan)) if index not in order]
@@ -141,7 +141,7 @@ def _judge_valid(
 def _pair(
     validator: Validator, plan: Sequence[Step], kept: Sequence[int]
 ) -> tuple[int, ...] | None:
-    """Return two steps that can be left out together, None if there are none."""
+    """Return two steps that can be removed together; None if there are none."""
     cost = validator.check([plan[i] for i in kept]).cost
     metric = validator.task.problem.metric
     sign = -1 if metric is not None and metric.direction == "maximize" else 1
@@ -176,11 +176,11 @@ def judge(
     """Judge a plan.
 
     Args:
-        validator: Where the plan begins.
-        plan: The plan.
-        exact: Number of steps up to which what is left is proven to be smallest.
-        work: How many conditions to test while looking for missing steps and for a proof. The
-            best repair found by then is reduced, without a proof.
+        validator: Validator with the initial state.
+        plan: Plan to judge.
+        exact: Most steps for which the result is proven to be smallest.
+        work: Most conditions to test in the search for a repair. When they are used up, the best
+            repair found is reduced, without a proof.
     """
     task = validator.task
     order = sequence_order(task, plan, validator.epsilon)
@@ -195,14 +195,14 @@ def judge(
 
 @dataclass(frozen=True)
 class _Repaired:
-    """A plan as it should have been.
+    """A repaired plan.
 
     Args:
-        places: of each step the index in the judged plan, None if it was put in.
-        operators: the steps.
+        places: Index of each step in the judged plan; None for an insertion.
+        operators: The steps.
         proven: No repair has fewer insertions, or as many and fewer steps.
-        least: Number of steps that every repair inserts, proven.
-        alternatives: Sets of steps of the judged plan that may be left out instead.
+        least: Proven lower bound on the insertions of any repair.
+        alternatives: Sets of steps of the judged plan that may be removed instead.
     """
 
     places: tuple[int | None, ...]
@@ -244,7 +244,7 @@ class _Judge:
             ),
         )
 
-    # What the plan should have been -------------------------------------------------------------
+    # Repair -------------------------------------------------------------------------------------
 
     def _without_redundant(self, trace: ExecutionTrace) -> _Repaired | None:
         """Return the smallest part of the plan that reaches the goal; None if no part does."""
@@ -257,7 +257,7 @@ class _Judge:
         return self._greedily(merged)
 
     def _with(self, steps: Sequence[PlacedStep], found: PlanRepair) -> _Repaired:
-        """Return a repair without its superfluous steps."""
+        """Return a repair without its redundant steps."""
         if found.smallest:
             places, operators = zip(*steps, strict=True) if steps else ((), ())
             return _Repaired(places, operators, True, found.least)
@@ -273,7 +273,7 @@ class _Judge:
         return None if kept is None else _repaired(merged, Reduction(kept, False))
 
     def _earlier(self, repaired: _Repaired) -> _Repaired:
-        """Move what was inserted as far ahead as the plan stays valid."""
+        """Move insertions as far forward as the plan stays valid."""
         places, operators = list(repaired.places), list(repaired.operators)
         begin = 0
         while begin < len(places):
@@ -291,7 +291,7 @@ class _Judge:
             begin = max(end, begin + 1)
         return replace(repaired, places=tuple(places), operators=tuple(operators))
 
-    # What is said of it -------------------------------------------------------------------------
+    # Findings -----------------------------------------------------------------------------------
 
     def _critiques(self, trace: ExecutionTrace, repaired: _Repaired) -> tuple[Critique, ...]:
         kept = [place for place in repaired.places if place is not None]
@@ -321,7 +321,6 @@ class _Judge:
         return critiques
 
     def _without_repair(self, trace: ExecutionTrace, found: PlanRepair) -> PlanVerdict:
-        """Return the verdict on a plan without a repair."""
         report = Validator(self.task, state=self.start).check(self.actions)
         failure = report.failure
         index = len(self.actions) + 1 if failure is None or failure.step is None else failure.step
@@ -345,7 +344,7 @@ def _repaired(merged: Sequence[PlacedStep], reduction: Reduction) -> _Repaired |
     if reduction.kept is None:
         return None
     kept = [merged[number] for number in reduction.kept]
-    # What is not an action of the task is left out in every way.
+    # Steps that are not actions of the task are removed in every alternative.
     indexes = [i for i, _ in merged if i is not None]
     never = frozenset(range(max(indexes, default=-1) + 1)).difference(indexes)
     alternatives = []
@@ -368,7 +367,7 @@ def _moved(items: list[_Item], begin: int, length: int) -> list[_Item]:
 def _is_worse(
     validator: Validator, plan: Sequence[GroundAction], other: Sequence[GroundAction] | None
 ) -> bool:
-    """Say whether another plan has a worse value of the metric than a valid one."""
+    """Return whether another plan is worse by the metric than a valid one."""
     metric = validator.task.problem.metric
     if metric is None or other is None:
         return False
@@ -379,7 +378,7 @@ def _is_worse(
 
 
 def _renumbered(verdict: PlanVerdict, order: Sequence[int]) -> PlanVerdict:
-    """Return a verdict on the steps in order of execution with the numbers of the file."""
+    """Convert step numbers from execution order to the order of the file."""
 
     def number(index: int) -> int:
         return order[index - 1] + 1 if index <= len(order) else index

@@ -1,4 +1,4 @@
-"""Judging plans of tool calls by the flow of values, effects and arguments."""
+"""Judge plans of tool calls by the flow of values, their effects and their arguments."""
 
 from __future__ import annotations
 
@@ -25,19 +25,18 @@ from hvr.tools.calling.calls import argument_faults
 from hvr.tools.tool_plans import Link, LoggedCall, ToolGraph, ToolPlan
 
 # Findings -----------------------------------------------------------------------------------------
-# What a judge of plans over tools finds.
 
 
 @dataclass(frozen=True)
 class CallFinding:
-    """One fault of a plan.
+    """A fault of a plan.
 
     Args:
         kind: Redundant call, missing call, or wrong argument.
-        at: Index of the call, or of the call that the missing one belongs before.
-        reason: The evidence, in one sentence.
-        tool: Name of the missing tool; empty if it is not known.
-        cause: Kind of redundant call.
+        at: Index of the call, or of the call that follows the missing one.
+        reason: Evidence in one sentence.
+        tool: Name of the missing tool; empty if unknown.
+        cause: Reason why a call is redundant.
     """
 
     kind: CritiqueKind
@@ -48,14 +47,14 @@ class CallFinding:
 
 
 # Call relevance -----------------------------------------------------------------------------------
-# Calls that have no request and whose results are not read.
+# Calls without a request whose results are not read.
 
 
 def unrequested(log: CallLog, at: int) -> CallFinding | None:
-    """Return that neither the request nor another call has anything to do with a call.
+    """Return a finding if a call relates neither to the request nor to another call.
 
-    Only reading calls are judged, since writes are goals, and only calls before another one:
-    the last call before the user speaks again may be the answer.
+    Writes are not judged, since they are goals. Neither is the last call before the user speaks
+    again, since it may be the answer.
     """
     call = log.calls[at]
     if call.failed or log.known is None or log.values[at].readers or not log.reads(at):
@@ -87,10 +86,10 @@ def _request(log: CallLog, at: int) -> Sequence[str]:
 
 
 def _of_something_else(log: CallLog, at: int) -> bool:
-    """Return whether unexplained arguments are telling, although the user speaks of the tool.
+    """Return whether unexplained arguments are evidence even though the user mentions the tool.
 
-    A name may be a translation of the user's. An identifier is not, nor are the arguments beside
-    another call of the tool that has the user's.
+    A name may translate the user's words. An identifier does not, nor do the arguments if another
+    call of the same tool uses the user's.
     """
     if not log.inputs(at):
         return False
@@ -108,11 +107,11 @@ def _explained(log: CallLog, at: int) -> bool:
 
 
 # Link findings ------------------------------------------------------------------------------------
-# What the links of a plan say of it: its own, and those that its tools can have.
+# Evidence from the links of a plan and the links that its tools allow.
 
 
 def link_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding, ...]:
-    """Return the faults that the links of a plan show, in order of its calls."""
+    """Return the faults shown by the links of a plan, in order of its calls."""
     found = list(_unmet(plan))
     if known is not None and known.linked and not found:
         found = list(_impossible(plan, known))
@@ -120,10 +119,10 @@ def link_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding
 
 
 def _unmet(plan: ToolPlan) -> Iterator[CallFinding]:
-    """Yield the tools that a link reads from and that are not called before its reader."""
+    """Yield findings for link sources that are not called before their reader."""
     for source, target in dict.fromkeys(plan.links):
         places = [i for i, tool in enumerate(plan.tools) if tool == target]
-        # A tool may be called again: it is enough that one of its calls can read the result.
+        # A tool may be called repeatedly: one call that can read the result is enough.
         if not places or source == target or source in plan.tools[: places[-1]]:
             continue
         when = "only called after it" if source in plan.tools else "not called"
@@ -140,7 +139,7 @@ def _misplaced(at: int, before: int) -> CallFinding:
 
 
 def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[CallFinding]:
-    """Yield what explains links that the tools do not have."""
+    """Yield explanations for links that the tools cannot have."""
     graph = known.graph
     wrong = [link for link in dict.fromkeys(plan.links or plan.chain) if not graph.linked(*link)]
     explained: set[Link] = set()
@@ -173,30 +172,30 @@ def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[CallFinding]:
 
 
 def _dispensable(plan: ToolPlan, graph: ToolGraph, at: int) -> bool:
-    """Return whether the plan's links are possible without a call, and not with it."""
+    """Return whether the plan's links are possible without a call but not with it."""
     links = plan.links or plan.chain
     tool = plan.tools[at]
     before = [a for a, b in links if b == tool]
     after = [b for a, b in links if a == tool]
     if not before or not after:
-        # The end of a chain: nothing shows whether it is needed.
+        # At the end of a chain nothing shows whether the call is needed.
         return False
     around = [graph.linked(a, tool) for a in before] + [graph.linked(tool, b) for b in after]
     return not all(around) and all(graph.linked(a, b) for a in before for b in after)
 
 
 # Value origins ------------------------------------------------------------------------------------
-# Arguments that nothing before a call explains, where that is telling.
+# Arguments that nothing before a call explains, where that is evidence of a fault.
 #
-# Right logs leave lookups out: a value that nothing explains is no fault by itself. It is one if
-# something else speaks against it: an identifier that differs by a slip, a lookup of its kind for
-# others, a write that confirms nothing while the rest of the log is explained.
+# Correct logs omit lookups, so an unexplained value alone is not a fault. Further evidence is
+# needed: an identifier with a typo, a lookup of other values of the same kind, or a write whose
+# result does not confirm the value although the rest of the log is explained.
 
 _TOKEN = re.compile(r"[\w#@.-]+")
 
 
 def origin_findings(log: CallLog, at: int) -> Iterator[CallFinding]:
-    """Yield the values of a call that nothing before it mentions, if that is telling."""
+    """Yield findings for values of a call that nothing before it mentions."""
     call, values = log.calls[at], log.values[at]
     if call.failed or not log.said or log.retried(at):
         return
@@ -212,7 +211,7 @@ def origin_findings(log: CallLog, at: int) -> Iterator[CallFinding]:
         late = _looked_up_late(log, at, leaf)
         if not giver and not (logged and (reads or _stands_out(log, at))):
             continue
-        # A write that repeats a value has confirmed it, and the log may lack all lookups.
+        # A write whose result repeats the value has confirmed it; the log may lack all lookups.
         if not reads and leaf in values.echoed and not late and not _others_looked_up(log, at):
             continue
         yield _unexplained(log, at, leaf, (giver, why, late))
@@ -222,7 +221,6 @@ def origin_findings(log: CallLog, at: int) -> Iterator[CallFinding]:
 
 
 def _unexplained(log: CallLog, at: int, leaf: Leaf, source: tuple[str, str, bool]) -> CallFinding:
-    """Return the finding on a value that nothing explains."""
     name, value = leaf
     giver, why, late = source
     unmentioned = f"{name} is {value!r}, which neither the user nor an earlier result mentions"
@@ -237,9 +235,9 @@ def _unexplained(log: CallLog, at: int, leaf: Leaf, source: tuple[str, str, bool
 
 
 def _slip(log: CallLog, at: int, leaf: Leaf) -> str:
-    """Return the known identifier from which a value differs by one slip; empty for none.
+    """Return the known identifier that a value misspells by one slip; empty if none.
 
-    A result that repeats the value shows that both exist.
+    A result that repeats the value confirms that it exists.
     """
     name, value = leaf
     if leaf in log.values[at].echoed:
@@ -262,7 +260,7 @@ def _tokens(value: Any) -> Iterator[str]:
 
 
 def _one_slip(first: str, second: str) -> bool:
-    """Return whether texts differ by one character, or by two neighbours that are swapped."""
+    """Return whether texts differ by one substitution or one swap of neighbours."""
     first, second = first.lower(), second.lower()
     if len(first) != len(second):
         return False
@@ -280,9 +278,9 @@ def _unexplained_places(log: CallLog) -> Iterator[tuple[int, Leaf]]:
 
 
 def _stands_out(log: CallLog, at: int) -> bool:
-    """Return whether a call's values alone are unexplained in a log, and its result has none.
+    """Return whether only this call has unexplained values and its result repeats none of them.
 
-    Where several calls have unexplained values, the log does not show where they come from.
+    If several calls have unexplained values, the log does not show where values come from.
     """
     if set(log.values[at].unknown) & log.values[at].echoed:
         return False
@@ -299,7 +297,7 @@ def _stands_out(log: CallLog, at: int) -> bool:
 
 
 def _others_looked_up(log: CallLog, at: int) -> bool:
-    """Return whether an earlier lookup gives values of the only kind that a log leaves open."""
+    """Return whether an earlier lookup returns values of the only unexplained kind."""
     kinds = {name for _, (name, _) in _unexplained_places(log)}
     if len(kinds) != 1:
         return False
@@ -320,7 +318,7 @@ def _looked_up_late(log: CallLog, at: int, leaf: Leaf) -> bool:
 
 
 def _giver(log: CallLog, at: int, leaf: Leaf) -> tuple[str, str]:
-    """Return a tool that gives a value, and what is wrong with its calls; empty if unknown."""
+    """Return a tool that provides a value, and the fault in its calls; empty if unknown."""
     if _looked_up_late(log, at, leaf):
         return log.calls[log.values[at].later[leaf]].tool, "is only called after it"
     own, before = log.calls[at].tool, {call.tool for call in log.calls[:at]}
@@ -341,7 +339,7 @@ def _giver(log: CallLog, at: int, leaf: Leaf) -> tuple[str, str]:
 
 
 def _unread_identifiers(log: CallLog, at: int) -> Iterator[CallFinding]:
-    """Yield identifiers that a tool gives which is not called, for logs without results."""
+    """Yield findings for identifiers whose provider is not called, in logs without results."""
     call = log.calls[at]
     heard = KnownWords.of(list(log.heard(at))) | KnownWords.of(
         [named_arguments(c) for c in log.calls[:at]]
@@ -359,10 +357,10 @@ def _unread_identifiers(log: CallLog, at: int) -> Iterator[CallFinding]:
 
 
 # Call findings ------------------------------------------------------------------------------------
-# What is wrong with the calls of a log, each finding with its evidence.
+# Faults in the calls of a log, each with its evidence from values, schemas or results.
 #
-# A finding rests on values, schemas or results of the log. Where these tell nothing, nothing is
-# found: a call that nothing reads may be the answer, and an order that no value fixes is free.
+# Without evidence there is no finding: a call that nothing reads may be the answer, and the order
+# is free where no value determines it.
 
 
 def call_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding, ...]:
@@ -385,7 +383,7 @@ def call_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding
 
 
 def _repetition(log: CallLog, at: int) -> CallFinding | None:
-    """Return that a call brings nothing which an equal one has not brought before it."""
+    """Return a finding if a call repeats an earlier one and nothing changed in between."""
     call = log.calls[at]
     if call.failed or call.arguments is None:
         return None
@@ -412,7 +410,7 @@ def _says_the_same(log: CallLog, before: int, at: int) -> bool:
         return False
     if log.reads(at):
         return True
-    # "Next" or "up one folder" again goes on; with the same words in return it does not.
+    # Repeating "next" or "up one folder" makes progress, unless the result is the same.
     telling = any(value_words(value) for _, value in argument_scalars(named_arguments(second)))
     return telling or (first.returned and second.returned and bool(first.result))
 
@@ -421,7 +419,7 @@ def _says_the_same(log: CallLog, before: int, at: int) -> bool:
 
 
 def _argument_faults(log: CallLog, at: int) -> Iterator[CallFinding]:
-    """Yield what does not fit the schema, and results that speak of something else."""
+    """Yield violations of the schema, and results that contradict an argument."""
     call, schema = log.calls[at], log.schema(at)
     if call.arguments is None or _recovered(log, at):
         return
@@ -442,7 +440,7 @@ def _argument_faults(log: CallLog, at: int) -> Iterator[CallFinding]:
 
 
 def _contradiction(log: CallLog, at: int, name: str, value: Any) -> Any:
-    """Return the identifier that a result has in the place of an argument; None if it fits."""
+    """Return the identifier in a result that contradicts an argument; None if there is none."""
     call, values = log.calls[at], log.values[at]
     if not isinstance(value, str | int) or isinstance(value, bool) or not identifies(value):
         return None
@@ -471,7 +469,7 @@ def _shape(value: str | float) -> str:
 
 
 def _quoted_other(log: CallLog, at: int) -> Iterator[CallFinding]:
-    """Yield a finding if a write's message quotes names and the call was given none of them."""
+    """Yield a finding if a write's message quotes names that are not among its arguments."""
     if log.reads(at) or not log.values[at].unknown:
         return
     texts = [leaf for _, leaf in json_scalars(log.calls[at].result) if isinstance(leaf, str)]
@@ -499,20 +497,17 @@ def _recovered(log: CallLog, at: int) -> bool:
 
 
 # Judging ------------------------------------------------------------------------------------------
-# The judge of plans over tools: what the calls did, held against each other and the request.
-#
 # A log with arguments is judged by the values that flow between its calls (`call_findings`). A plan
-# without arguments is judged by its links: a call that a link reads from has to come first, and
-# links that the tools do not have point at a missing, superfluous or misplaced call
-# (`link_findings`).
+# without arguments is judged by its links: the source of a link must be called first, and links
+# that the tools cannot have indicate a missing, redundant or misplaced call (`link_findings`).
 
 
 def judge_tool_plan(plan: ToolPlan, known: KnownTools | None = None) -> PlanVerdict:
-    """Judge a plan over tools.
+    """Judge a plan of tool calls.
 
     Args:
-        plan: The plan.
-        known: The tools; None where they are not known.
+        plan: Plan to judge.
+        known: The available tools; None if unknown.
     """
     actions = tuple([GroundAction(tool) for tool in plan.tools])
     if not actions:
@@ -562,10 +557,10 @@ def _repaired(
 
 
 def repaired_plan(plan: ToolPlan, verdict: PlanVerdict) -> ToolPlan:
-    """Return a plan with what a verdict says of it done; its sentences stay with their calls.
+    """Return a plan repaired as its verdict says.
 
-    Where there is no sentence for each call, none is kept. Links from and to what goes, go. Wrong
-    arguments stay, and the arguments of calls that are put in are not known.
+    Sentences stay with their calls; without a sentence for each call, all are dropped. Links of
+    removed calls are dropped. Wrong arguments stay, and inserted calls have no arguments.
     """
     if not verdict.critiques or verdict.repaired is None:
         return plan

@@ -1,4 +1,4 @@
-"""What a judge says of a plan, as values."""
+"""Verdicts of a judge."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from hvr.pddl import GroundAction
 
 
 class CritiqueKind(StrEnum):
-    """What is wrong."""
+    """Kind of fault."""
 
     REMOVE = "REMOVE"
     MISSING = "MISSING"
     ARGUMENT = "ARGUMENT"
-    """The step belongs there, but not with these arguments."""
+    """The step belongs in the plan, but with other arguments."""
 
 
 class Cause(StrEnum):
-    """Why a step is superfluous."""
+    """Reason why a step is redundant."""
 
     CONTRADICTORY = "contradictory"
     REPEATED = "repeated"
@@ -31,12 +31,13 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class CausalLink:
-    """What became of one literal that a step made.
+    """An effect of a step, its readers, and the step that undoes it.
 
     Args:
-        literal: as PDDL.
-        readers: numbers of the steps that need it; one more than the last step is the goal.
-        undone_by: number of the step that makes it false again; None if none does.
+        literal: The literal in PDDL.
+        readers: Numbers of the steps that need it; the number after the last step stands for the
+            goal.
+        undone_by: Number of the step that makes it false again, if any.
     """
 
     literal: str
@@ -44,7 +45,7 @@ class CausalLink:
     undone_by: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return JSON values."""
         return {
             "literal": self.literal,
             "readers": list(self.readers),
@@ -54,16 +55,16 @@ class CausalLink:
 
 @dataclass(frozen=True)
 class Critique:
-    """One finding.
+    """A finding of a judge.
 
     Args:
-        kind: what is wrong.
-        index: number of the step, from 1; of a missing one, the step that it belongs before, which
-            is one more than the last step at the end.
-        actions: the superfluous step, or the missing ones in order.
-        reason: why, in one sentence.
-        cause: of a superfluous step, what kind of error it is.
-        links: what the step makes, who reads it, and who undoes it.
+        kind: Kind of fault.
+        index: 1-based number of the step. For missing steps, the number of the step that they
+            precede, one more than the last step at the end.
+        actions: The redundant step, or the missing ones in order.
+        reason: Evidence in one sentence.
+        cause: Reason why a step is redundant.
+        links: Causal links of the step.
     """
 
     kind: CritiqueKind
@@ -74,7 +75,7 @@ class Critique:
     links: tuple[CausalLink, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return JSON values."""
         return {
             "kind": self.kind.value,
             "step": self.index,
@@ -87,13 +88,13 @@ class Critique:
 
 @dataclass(frozen=True)
 class Improvement:
-    """A shorter plan for the same goal, with other steps: advice, no finding.
+    """A shorter plan for the same goal with other steps: a suggestion, not a finding.
 
     Args:
-        plan: the shorter plan.
-        first: number of the first step of the repaired plan that it does otherwise, from 1.
-        last: number of the last one; one less than the first where it has none instead.
-        instead: its steps in their place.
+        plan: The shorter plan.
+        first: 1-based number of the first step of the repaired plan that it replaces.
+        last: Number of the last replaced step; `first - 1` if none is replaced.
+        instead: Steps that replace them.
     """
 
     plan: tuple[GroundAction, ...]
@@ -102,7 +103,7 @@ class Improvement:
     instead: tuple[GroundAction, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return JSON values."""
         return {
             "steps": len(self.plan),
             "first": self.first,
@@ -114,13 +115,13 @@ class Improvement:
 
 @dataclass(frozen=True)
 class Edits:
-    """Numbers of edits that make the repaired plan of the judged one.
+    """Numbers of edits that turn the judged plan into the repaired one.
 
     Args:
-        insert: New steps.
-        delete: Steps that go.
-        move: Steps that go and come back at another place.
-        replace: Steps that go and get another one at their place.
+        insert: Inserted steps.
+        delete: Deleted steps.
+        move: Steps deleted at one place and inserted at another.
+        replace: Steps with another step inserted at their place.
     """
 
     insert: int = 0
@@ -132,7 +133,7 @@ class Edits:
 def _unmatched(
     steps: Iterable[tuple[int, GroundAction]], matched: Mapping[GroundAction, int]
 ) -> list[int]:
-    """Return the numbers of the steps that are left when so many of each action are taken."""
+    """Return the numbers of the steps that remain after matching actions are taken out."""
     waiting = dict(matched)
     numbers = []
     for number, action in steps:
@@ -145,18 +146,18 @@ def _unmatched(
 
 @dataclass(frozen=True)
 class PlanVerdict:
-    """All that a judge says of a plan.
+    """The verdict on a plan.
 
     Args:
-        plan: the steps that were judged.
-        critiques: what is wrong with it, in order of its steps.
-        repaired: the plan after all of it was done; None where none is known to be valid.
-        valid: whether the plan as it stands is executable and reaches the goal; None if unknown.
+        plan: Judged steps.
+        critiques: Findings in the order of the steps.
+        repaired: Plan after all repairs; None if no valid one is known.
+        valid: Whether the original plan is executable and reaches the goal; None if unknown.
         proven: No repair has fewer insertions, or as many and fewer steps.
-        unknown: Why the question could not be answered in full; "" where it was.
-        least: Number of steps that every repair inserts, proven.
-        alternatives: sets of steps that may be left out instead of those named, as good.
-        improvement: a shorter plan with other steps, where one was asked for and found.
+        unknown: Reason why the verdict is incomplete; empty if it is complete.
+        least: Proven lower bound on the insertions of any repair.
+        alternatives: Sets of steps that may be removed instead, at the same cost.
+        improvement: A shorter plan with other steps, if requested and found.
     """
 
     plan: tuple[GroundAction, ...]
@@ -171,17 +172,17 @@ class PlanVerdict:
 
     @property
     def removed(self) -> frozenset[int]:
-        """Numbers of the superfluous steps."""
+        """Numbers of the redundant steps."""
         return frozenset(c.index for c in self.critiques if c.kind is CritiqueKind.REMOVE)
 
     @property
     def missing(self) -> tuple[Critique, ...]:
-        """The findings of missing steps."""
+        """Findings of missing steps."""
         return tuple([c for c in self.critiques if c.kind is CritiqueKind.MISSING])
 
     @property
     def edits(self) -> Edits:
-        """The edits that the findings come to."""
+        """Edits that the findings amount to."""
         gone = [
             (c.index, a) for c in self.critiques if c.kind is CritiqueKind.REMOVE for a in c.actions
         ]
@@ -189,7 +190,7 @@ class PlanVerdict:
         moved = Counter([a for _, a in gone]) & Counter([a for _, a in added])
         left, replaced = _unmatched(gone, moved), 0
         for index in _unmatched(added, moved):
-            # A missing step stands before the step of its number.
+            # A missing step precedes the step of its number.
             there = next((i for i in left if i in (index - 1, index)), None)
             if there is not None:
                 left.remove(there)
@@ -206,11 +207,11 @@ class PlanVerdict:
 
     @property
     def exit_code(self) -> int:
-        """What a command ends with: 0 clean, 1 criticised, 2 undecided."""
+        """Exit code: 0 clean, 1 criticised, 2 undecided."""
         return {"clean": 0, "criticised": 1, "undecided": 2}[self.outcome]
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return JSON values."""
         return {
             "outcome": self.outcome,
             "valid": self.valid,
