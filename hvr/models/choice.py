@@ -1,4 +1,4 @@
-"""Which language model is to be asked, and how: a value that costs nothing to import."""
+"""The choice of a language model and its settings, cheap to import."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ if TYPE_CHECKING:
     from hvr.models.limits import Limits
 
 _HOTTEST = 100.0
-"""No provider takes more than 2; a server of one's own may."""
+"""No provider accepts more than 2, but a custom server may."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
-    """Which language model plans, and how.
+    """A language model and the settings to plan with.
 
     Args:
-        spec: such as `openai:gpt-4o-mini`, `replay:runs/…` or `scripted:error=0.1`; None for
-            the one of environment or pyproject.toml.
-        base_url: address of the server; None for the provider's own.
-        setting: which parts are on, such as `HVR+` or `HVR+-library`; see `settings.named`.
-        embedder: maps names to objects and actions.
-        prompts: folder of the user's own templates.
-        library: file of macro actions to use and to add to; None for none.
-        cache: file of answers that were paid for; None for none.
-        limits: what may be used at most, of a bench by all its plans together; None for no limit.
-        calls_per_plan: requests for one plan at most; None for the settings' limit, or 100. For a
-            single plan `limits` may say otherwise.
-        timeout: seconds for a request at most; None for the settings' time-out, or 60.
-        temperature: of the model's sampling.
-        recorded_url: a run folder named the address, which may be anybody's: no provider's own key
-            is sent there.
+        spec: Specification such as `openai:gpt-4o-mini`, `replay:runs/…` or `scripted:error=0.1`;
+            None for the model of the environment or pyproject.toml.
+        base_url: Address of the server; None for the provider's own.
+        setting: Name of the enabled parts, such as `HVR+` or `HVR+-library`; see `settings.named`.
+        embedder: Specification of the embedder that maps names to objects and actions.
+        prompts: Folder with the user's own templates.
+        library: File of macro actions to use and extend.
+        cache: File that caches answers.
+        limits: Maximum usage, in a bench for all plans together; None for no limit.
+        calls_per_plan: Maximum number of requests per plan; None for the configured limit, or 100.
+            For a single plan, `limits` takes precedence.
+        timeout: Maximum seconds per request; None for the configured timeout, or 60.
+        temperature: Sampling temperature.
+        recorded_url: Whether the address comes from a run folder; then no provider's own key is
+            sent to it.
         trust_project: Whether pyproject.toml may name the model and its address.
 
     Raises:
-        UsageError: the temperature cannot be used.
+        UsageError: The temperature is invalid.
     """
 
     spec: str | None = None

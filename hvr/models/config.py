@@ -1,4 +1,4 @@
-"""Configuration of models: options, prices, environment, pyproject.toml."""
+"""Configuration of models from options, the environment and pyproject.toml, and token prices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from hvr.errors import UsageError
 from hvr.models.model import Usage
 
 # Prices -------------------------------------------------------------------------------------------
-# Prices of tokens: a small table with its date and source, and the user's own prices.
 
 _MILLION = 1_000_000
 
@@ -29,12 +28,12 @@ _DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{3})$")
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars for a million tokens.
+    """Price of a model in US dollars per million tokens.
 
     Args:
-        input: of the prompt.
-        output: of the answer and of reasoning.
-        cached: of the prompt, in the provider's cache; None counts them at `input`.
+        input: Price of prompt tokens.
+        output: Price of answer and reasoning tokens.
+        cached: Price of prompt tokens in the provider's cache; None means `input`.
     """
 
     input: float
@@ -42,10 +41,7 @@ class Price:
     cached: float | None = None
 
     def cost(self, usage: Usage) -> float | None:
-        """Return the cost of a usage in US dollars; None when the tokens are not known.
-
-        A provider that does not speak of cached or reasoning tokens has none apart.
-        """
+        """Return the cost of a usage in US dollars; None if its tokens are unknown."""
         if usage.input is None or usage.output is None:
             return None
         cached = min(usage.cached or 0, usage.input)
@@ -57,41 +53,39 @@ class Price:
         return dollars / _MILLION
 
     def at_most(self, prompt: int, answer: int) -> float:
-        """Return the most that a prompt and an answer can cost, in US dollars.
+        """Return an upper bound of the cost in US dollars.
 
         Args:
-            prompt: tokens of the prompt.
-            answer: tokens of the answer and of reasoning.
+            prompt: Number of prompt tokens.
+            answer: Number of answer and reasoning tokens.
         """
-        # A user may have written a price for cached tokens above the one for others.
+        # A user's price for cached tokens may exceed the regular one.
         dearest = max(self.input, self.cached or 0.0)
         return (prompt * dearest + answer * self.output) / _MILLION
 
 
 def priced(usage: Usage, price: Price | None) -> Usage:
-    """Return a usage with its cost, if the price is known."""
+    """Return a usage with its cost if the price is known."""
     return usage if price is None else replace(usage, cost=price.cost(usage))
 
 
 def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None:
-    """Return the price of a model by the provider's name of it, such as `gpt-4o-mini`.
+    """Return the price of a model; None if it is unknown.
 
     Args:
-        model: name; a date at its end is left out when the dated name is not in the table.
-        own: the user's prices; they come first.
-
-    Returns:
-        None when the price is not known.
+        model: The provider's name, such as `gpt-4o-mini`; a trailing date is ignored if the table
+            does not list the dated name.
+        own: The user's prices, which take precedence.
     """
     table = {**_table(), **(own or {})}
     return table.get(model) or table.get(_DATED.sub("", model))
 
 
 def read_price(name: str, value: object, where: str) -> Price:
-    """Return a price from configuration: a table with `input`, `output` and maybe `cached`.
+    """Decode a price: a table with `input`, `output` and optionally `cached`.
 
     Raises:
-        UsageError: it is something else.
+        UsageError: The value is not such a table.
     """
     if isinstance(value, Mapping) and {"input", "output"} <= set(value) <= {
         "input",
@@ -119,7 +113,6 @@ def _table() -> Mapping[str, Price]:
 
 
 # Options ------------------------------------------------------------------------------------------
-# The options by which a provider reaches a model.
 
 _POSITIVE = (
     "timeout",
@@ -133,21 +126,21 @@ _POSITIVE = (
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ModelOptions:
-    """The options of reaching a model; printing them does not show the key.
+    """Options for reaching a model; its `repr` hides the key.
 
     Args:
-        base_url: address of the server; None for the provider's own.
-        api_key: the key; None where none is needed.
-        timeout: seconds for a request at most, until the last byte of its reply.
-        attempts: requests at most for an answer.
-        seconds: wall time for all attempts together.
-        calls_per_plan: requests at most for a plan, each attempt counted; None for the usual limit.
-        reply_bytes: size of a reply at most, as it comes and unpacked; an answer has thousands.
-        requests_per_minute: None for no limit.
-        tokens_per_minute: None for no limit.
-        prices: the user's prices by model.
-        about: the task, the scene and the seed that are planned for; only a simulated model,
-            which has to know what it gets wrong, looks at it.
+        base_url: Address of the server; None for the provider's own.
+        api_key: The key; None if the server needs none.
+        timeout: Maximum seconds of a request, up to the last byte of its reply.
+        attempts: Maximum number of requests per answer.
+        seconds: Maximum wall time of all attempts together.
+        calls_per_plan: Maximum number of requests per plan, counting each attempt; None for the
+            default.
+        reply_bytes: Maximum size of a reply, both compressed and decompressed.
+        requests_per_minute: Rate limit; None for no limit.
+        tokens_per_minute: Rate limit; None for no limit.
+        prices: The user's prices by model.
+        about: Task, scene and seed of the plan; only a simulated model reads them.
     """
 
     base_url: str | None = None
@@ -185,19 +178,16 @@ class ModelOptions:
         return f"ModelOptions({', '.join(shown)})"
 
     def within(self, seconds: float | None) -> float:
-        """Return the seconds that a request may take, of those that are left for it."""
+        """Return the timeout of a request, capped at the remaining seconds."""
         return self.timeout if seconds is None else min(self.timeout, seconds)
 
     @property
     def scrubber(self) -> Scrubber:
-        """A scrubber that takes keys out of texts: this one, those of the environment, others."""
+        """A scrubber that redacts this key and the keys of the environment."""
         return Scrubber.of(os.environ, self.api_key, _password(self.base_url))
 
     def price(self, model: str) -> Price | None:
-        """Return the price of a model of the provider.
-
-        At another address than the provider's own only the user's prices hold.
-        """
+        """Return the price of a model; only the user's prices apply at a custom address."""
         if self.base_url is None:
             return price_of(model, self.prices)
         return self.prices.get(model)
@@ -210,8 +200,7 @@ def _password(url: str | None) -> str | None:
         return None
 
 
-# Config -------------------------------------------------------------------------------------------
-# Which model is meant and how to reach it: options, environment, pyproject.toml, in this order.
+# Sources ------------------------------------------------------------------------------------------
 
 FILE = "pyproject.toml"
 SECTION = "tool.hvr.llm"
@@ -228,7 +217,7 @@ _NUMBERS: Mapping[str, type] = {
     "requests-per-minute": int,
     "tokens-per-minute": int,
 }
-"""Settings that are numbers. The variable of one is its name in capitals behind `HVR_LLM_`."""
+"""Numeric settings; the environment variable is the name in capitals after `HVR_LLM_`."""
 _SETTINGS = ("model", "base-url", *_NUMBERS, "prices")
 
 
@@ -237,10 +226,9 @@ class ConfiguredModel:
     """A model and how to reach it.
 
     Args:
-        spec: such as `openai:gpt-4o-mini`; None when nobody named a model.
-        options: how to reach it.
-        untrusted: Why settings of pyproject.toml that decide who gets the prompts were left out, if
-            the model cannot be asked without them; see `trusted`.
+        spec: Specification such as `openai:gpt-4o-mini`; None if no model was named.
+        options: Options for reaching the model.
+        untrusted: Error message if the model depends on untrusted settings of pyproject.toml.
     """
 
     spec: str | None
@@ -248,7 +236,7 @@ class ConfiguredModel:
     untrusted: str = ""
 
     def trusted(self) -> ConfiguredModel:
-        """Return this choice if no setting that it needs was left out.
+        """Return this configuration unless it depends on untrusted settings.
 
         Raises:
             UsageError: An untrusted file names the model or its address.
@@ -269,27 +257,29 @@ def read_config(
     folder: Path | None = None,
     **numbers: float | None,
 ) -> ConfiguredModel:
-    """Put together options, environment and the nearest pyproject.toml; the first one wins.
+    """Merge options, environment and the nearest pyproject.toml, in this order of precedence.
 
-    The environment has HVR_LLM (the model), HVR_LLM_BASE_URL, HVR_LLM_API_KEY, HVR_LLM_TIMEOUT
-    and the other numbers, and for their providers OPENAI_BASE_URL, OPENAI_API_KEY, GEMINI_API_KEY
-    and GOOGLE_API_KEY. A provider's own key is not sent to an address that a file names: who gives
-    you a project must not get your key. HVR_LLM_API_KEY goes to any address. Nor does a file say
-    who gets the prompts: its model and address count only if the project is trusted.
+    The environment variables are HVR_LLM (the model), HVR_LLM_BASE_URL, HVR_LLM_API_KEY,
+    HVR_LLM_TIMEOUT and the other numbers, and per provider OPENAI_BASE_URL, OPENAI_API_KEY,
+    GEMINI_API_KEY and GOOGLE_API_KEY.
+
+    A project that you downloaded must get neither your key nor your prompts. A provider's own key
+    is therefore never sent to an address from a file (HVR_LLM_API_KEY goes to any address), and a
+    file's model and address are ignored unless the project is trusted.
 
     Args:
-        spec: the model, from an option.
-        base_url: the address, from an option.
-        recorded_url: it comes from a run folder instead.
-        api_key: the key, from a caller; the command line has no option for it.
+        spec: Model given as an option.
+        base_url: Address given as an option.
+        recorded_url: Whether `base_url` comes from a run folder instead.
+        api_key: Key given by the caller.
         trust_project: Whether pyproject.toml may name the model and its address.
-        environ: of the process by default.
-        folder: where the search for pyproject.toml begins; the working folder by default.
-        numbers: `timeout` and other fields of `ModelOptions`, from options.
+        environ: Environment variables; `os.environ` by default.
+        folder: Folder where the search for pyproject.toml begins; the working folder by default.
+        numbers: Numeric fields of `ModelOptions` given as options, such as `timeout`.
 
     Raises:
-        DataFileError: the file cannot be read.
-        UsageError: a setting is unknown or has a value that cannot be used, or is a key.
+        DataFileError: The file cannot be read.
+        UsageError: A setting is unknown, invalid, or a key.
     """
     environ = os.environ if environ is None else environ
     section, file = _section(folder or Path.cwd())
@@ -330,19 +320,19 @@ def _left_out(file: str, setting: str, option: str) -> str:
 def read_embedder_config(
     spec: str, *, environ: Mapping[str, str] | None = None, folder: Path | None = None
 ) -> ModelOptions:
-    """Return how to reach an embedder of another provider than the model's.
+    """Return the options for an embedder of another provider than the model's.
 
-    Address and key that are meant for the model's provider must not go to another: it has those
-    that are its own in the environment. The numbers hold for both.
+    The model's address and key must not go to another provider, so only that provider's own
+    variables count. The numeric settings apply to both.
 
     Args:
-        spec: the embedder, such as `openai:text-embedding-3-small`.
-        environ: of the process by default.
-        folder: where the search for pyproject.toml begins; the working folder by default.
+        spec: Specification of the embedder, such as `openai:text-embedding-3-small`.
+        environ: Environment variables; `os.environ` by default.
+        folder: Folder where the search for pyproject.toml begins; the working folder by default.
 
     Raises:
-        DataFileError: the file cannot be read.
-        UsageError: a setting is unknown or has a value that cannot be used, or is a key.
+        DataFileError: The file cannot be read.
+        UsageError: A setting is unknown, invalid, or a key.
     """
     environ = os.environ if environ is None else environ
     section, _ = _section(folder or Path.cwd())
@@ -356,7 +346,6 @@ def read_embedder_config(
 
 
 def _numbers(section: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return the numbers of the environment, or else of the file, by their fields."""
     given = {}
     for name, kind in _NUMBERS.items():
         field = name.replace("-", "_")
@@ -380,7 +369,7 @@ def _number(text: str, kind: type, variable: str) -> float:
 
 
 def _section(folder: Path) -> tuple[dict[str, Any], str]:
-    """Return the checked settings of the nearest pyproject.toml, and its name."""
+    """Return the checked settings of the nearest pyproject.toml and the path of the file."""
     file = next((p for f in (folder, *folder.parents) if (p := f / FILE).is_file()), None)
     if file is None:
         return {}, ""

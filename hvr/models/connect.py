@@ -1,4 +1,4 @@
-"""The connection to a language model: its settings read, its layers around it, its use counted."""
+"""The connection to a language model: settings, layers and usage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from hvr.models.recording import RecordingModel, times_asked
 from hvr.models.transcript import Replay
 
 # Factory ------------------------------------------------------------------------------------------
-# Models from their specs, and the layers around them.
 
 PROVIDERS = Registry(
     "model",
@@ -36,8 +35,9 @@ PROVIDERS = Registry(
     "hvr.providers",
     ("name", "simulated", "answer"),
 )
-"""Each entry is called with what follows the colon of a spec (empty without one) and the
-`ModelOptions`, and returns a `Model`."""
+"""Each entry takes the part of a spec after the colon (possibly empty) and the `ModelOptions`, and
+returns a `Model`.
+"""
 
 _FORMS = {
     "openai": "openai:MODEL",
@@ -51,34 +51,30 @@ _SIMULATIONS = frozenset({"scripted"})
 
 
 def make_model(spec: str, options: ModelOptions | None = None) -> Model:
-    """Return the model of a spec, with the guard around it and no other layer.
-
-    Args:
-        spec: as `make_provider` takes it.
-        options: how to reach it.
+    """Return the model of a spec with its guard, but no other layer.
 
     Raises:
-        HvrError: see `make_provider`.
+        HvrError: See `make_provider`.
     """
     options = options or ModelOptions()
     model = make_provider(spec, options)
-    # A replay has nothing that a guard has not seen.
+    # Recorded answers passed a guard when they were recorded.
     return model if isinstance(model, Replay) else Guarded(model, options)
 
 
 def make_provider(spec: str, options: ModelOptions) -> Model:
-    """Return what a provider makes of a spec, with nothing around it.
+    """Return the model of a spec without any layer.
 
     Args:
-        spec: `openai:MODEL`, `gemini:MODEL`, `hf:NAME_OR_FOLDER`, `replay:PATH` with a
-            transcript or the folder of a run, `scripted` with or without parameters, or the name
-            of another package's provider with what it takes.
-        options: how to reach it.
+        spec: `openai:MODEL`, `gemini:MODEL`, `hf:NAME_OR_FOLDER`, `replay:PATH` (a transcript or
+            run folder), `scripted` with optional parameters, or the name and argument of a
+            provider from another package.
+        options: Options for reaching the model.
 
     Raises:
-        UsageError: the spec is none of these.
-        MissingExtraError: a package that it needs is not installed.
-        DataFileError: a file or folder that it names cannot be read.
+        UsageError: The spec is invalid.
+        MissingExtraError: A required package is not installed.
+        DataFileError: A file or folder of the spec cannot be read.
     """
     provider, _, rest = spec.partition(":")
     known = provider in PROVIDERS.entries or provider in PROVIDERS.names()
@@ -90,12 +86,12 @@ def make_provider(spec: str, options: ModelOptions) -> Model:
 
 
 def loads_weights(spec: str) -> bool:
-    """Return whether making the model of a spec takes long, because it is loaded into memory."""
+    """Return whether the model of a spec is slow to create because it is loaded into memory."""
     return spec.partition(":")[0] in _LOAD_WEIGHTS
 
 
 def is_simulation(spec: str) -> bool:
-    """Return whether a spec, by its name alone, stands for a simulation of a model."""
+    """Return whether a spec names a simulated model."""
     return spec.partition(":")[0] in _SIMULATIONS
 
 
@@ -107,12 +103,11 @@ def replayed(spec: str) -> Path | None:
 
 @dataclass(frozen=True)
 class SharedLimits:
-    """What several models, threads or processes have in common.
+    """Limits shared by several models, threads or processes.
 
     Args:
-        budgets: what may be used.
-        sent: file in which it is counted what is sent within a minute; None where each model
-            counts for itself.
+        budgets: Budgets for all of them together.
+        sent: File for the shared rate limit; None if each model counts for itself.
     """
 
     budgets: tuple[Budget, ...] = ()
@@ -131,27 +126,27 @@ def stack(
 ) -> Model:
     """Put the layers around a model, outermost first:
 
-    recording   sees what the caller sees: each question once, with its last answer or error
-    cache       a known answer costs nothing, so no budget may refuse it and nothing waits
-    retry       each attempt passes what is below, one after the other
-    budgets     each attempt may be billed, so each has to be allowed, below retries
-    rate limit  counts what is sent, when it is sent
-    the model, with its guard (see `make_model`)
+    recording   like the caller, sees each question once, with its last answer or error
+    cache       a known answer is free, so it bypasses budgets and waits
+    retry       repeats what is below, one attempt after the other
+    budgets     below the retries, because each attempt may be billed
+    rate limit  counts requests at the moment they are sent
+    the model   with its guard (see `make_model`)
 
-    A replay asks nobody: it gets only the recording.
+    A replay sends nothing, so it gets only the recording.
 
     Args:
-        model: the model itself.
-        options: how it is reached.
-        record: file for a transcript.
-        header: what else goes into the transcript's first line.
-        cache: file of a cache, which may be shared.
-        shared: budgets, and where it is counted what is sent.
-        cancel: calls everything off.
+        model: The model to wrap.
+        options: Options for reaching the model.
+        record: File for a transcript.
+        header: Additional fields for the first line of the transcript.
+        cache: File of a cache, which may be shared.
+        shared: Budgets and the shared rate limit.
+        cancel: Cancels all requests.
 
     Raises:
-        DataFileError: a file cannot be used.
-        UsageError: the budget is in dollars and the model's price is not known.
+        DataFileError: A file cannot be used.
+        UsageError: A budget is in dollars but the model's price is unknown.
     """
     options = options or ModelOptions()
     top = (
@@ -182,25 +177,24 @@ def _layers(
 
 
 # Connect ------------------------------------------------------------------------------------------
-# The one way to a language model: its settings read, its layers around it, its use counted.
 
 CALLS_PER_PLAN = 100
-"""Requests for a plan at most if nobody says otherwise; plans of hvr's tasks take 1 to 70."""
+"""Default maximum of requests per plan; hvr's own tasks take 1 to 70."""
 
 
 SENT = "sent.sqlite"
-"""The file beside a shared ledger that counts what is sent within a minute."""
+"""Name of the file beside a shared ledger that counts requests per minute."""
 
 
 def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> ConfiguredModel:
-    """Return which model is meant and how to reach it: choice, environment, pyproject.toml.
+    """Return the chosen model and its options, from the choice, the environment and pyproject.toml.
 
     Args:
-        choice: which model, and how.
-        about: task, scene and seed, for a simulated model.
+        choice: The model and its settings.
+        about: Task, scene and seed, for a simulated model.
 
     Raises:
-        UsageError: no model is named, or a setting cannot be used.
+        UsageError: No model is named, or a setting is invalid.
         DataFileError: pyproject.toml cannot be read.
     """
     chosen = read_config(
@@ -229,23 +223,22 @@ def connect(
     ledger: Path | None = None,
     plans: int | None = 1,
 ) -> Meter:
-    """Return a model that is counted, with the layers of `stack` around it.
+    """Return the chosen model with the layers of `stack` and a usage meter.
 
     Args:
-        choice: which model, and how: key, address and limits come from here or from where
-            `read_config` finds them.
-        about: task, scene and seed, for a simulated model.
-        transcript: file for all that is asked and answered; one that is there is gone on with.
-        header: what else goes into the transcript's first line.
-        ledger: file of what was charged, which a later try or other processes go on with.
-        plans: how many plans the model is connected for, and the limits are for; None where the
-            limits are for all who share the ledger, and the model for one plan.
+        choice: The model and its settings; see `read_config` for those it leaves open.
+        about: Task, scene and seed, for a simulated model.
+        transcript: File for the exchanges; an existing one is continued.
+        header: Additional fields for the first line of the transcript.
+        ledger: File of charges, which later attempts and other processes continue.
+        plans: Number of plans that the limits cover; None if the model is for one plan and the
+            limits cover everyone who shares the ledger.
 
     Raises:
-        UsageError: no model is named, or an option cannot be used.
-        LLMError: a key is missing.
-        MissingExtraError: a package that the model needs is not installed.
-        DataFileError: a file cannot be used.
+        UsageError: No model is named, or an option is invalid.
+        LLMError: A key is missing.
+        MissingExtraError: A package that the model needs is not installed.
+        DataFileError: A file cannot be used.
     """
     chosen = reach(choice, about)
     assert chosen.spec is not None
@@ -254,11 +247,12 @@ def connect(
     limits = choice.limits or Limits()
     budgets: tuple[Budget, ...]
     sent = ledger.with_name(SENT) if ledger is not None and plans is None else None
-    if isinstance(model, Replay):  # which asks nobody
+    if isinstance(model, Replay):  # sends nothing
         budgets = ()
     elif plans is None:
-        # The ledger counts what is asked without a limit, too: a later start may set one. It does
-        # not tell plans apart; for that, an exchange counts as a request.
+        # The shared ledger counts even without a limit, since a later start may set one. It does
+        # not distinguish plans, so a second budget counts this plan's recorded exchanges as its
+        # requests.
         asked = Load(calls=times_asked(transcript) if transcript is not None else 0)
         budgets = (Budget(limits, ledger), Budget(Limits(calls=calls), charged=asked))
     else:
@@ -276,12 +270,13 @@ def connect(
 
 
 def embedder_options(choice: ModelChoice) -> ModelOptions:
-    """Return how to reach the embedder of a choice: as the model, if both have one provider.
+    """Return the options for the embedder of a choice.
 
-    Another provider must not get the model's key; it finds its own in the environment.
+    An embedder of the model's provider shares its options. Any other must not get the model's key
+    and finds its own in the environment.
 
     Raises:
-        UsageError: no model is named, or a setting cannot be used.
+        UsageError: No model is named, or a setting is invalid.
         DataFileError: pyproject.toml cannot be read.
     """
     chosen = reach(choice)
@@ -291,16 +286,15 @@ def embedder_options(choice: ModelChoice) -> ModelOptions:
 
 
 # Recorded runs ------------------------------------------------------------------------------------
-# Runs that were recorded: `replay:FOLDER` repeats request, scene, seed and settings.
 
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """What is known of a run from its transcript, to repeat it.
+    """A recorded run that `replay:FOLDER` repeats.
 
     Args:
-        folder: of the run.
-        run: request, task, scene, seed and settings as they were.
+        folder: Folder of the run.
+        run: Recorded request, task, scene, seed and settings.
     """
 
     folder: Path
@@ -309,7 +303,7 @@ class RecordedRun:
 
 @dataclass(frozen=True)
 class _Run:
-    """What the header of a transcript must say of its run."""
+    """Fields of the `run` entry in the header of a transcript."""
 
     request: str
     task: str | None
@@ -327,10 +321,10 @@ class _Run:
 
 
 def recorded_run(choice: ModelChoice) -> RecordedRun | None:
-    """Return the run that a `replay:FOLDER` repeats; None for anything else.
+    """Return the run that a `replay:FOLDER` repeats; None for any other spec.
 
     Raises:
-        DataFileError: the transcript cannot be read, or does not say what to repeat.
+        DataFileError: The transcript cannot be read, or its header is incomplete.
     """
     spec = read_config(choice.spec, trust_project=choice.trust_project).spec
     path = replayed(spec) if spec is not None else None
@@ -349,7 +343,7 @@ def recorded_run(choice: ModelChoice) -> RecordedRun | None:
 
 
 def with_recorded_settings(choice: ModelChoice, recorded: RecordedRun) -> ModelChoice:
-    """Return the choice with the settings of the run that is repeated."""
+    """Return the choice with the settings of the recorded run."""
     run = recorded.run
     return replace(
         choice,

@@ -1,4 +1,4 @@
-"""Errors of models, in a form that a program can act on, and cancellation."""
+"""Errors of models, classified for retries and reports, and cancellation."""
 
 from __future__ import annotations
 
@@ -12,39 +12,37 @@ from hvr.errors import LLMError
 from hvr.models.model import Usage
 
 # Errors -------------------------------------------------------------------------------------------
-# Errors of models, in a form that a program can act on.
-#
-# ModelError        the model or the way to it failed; `kind` says how
+# ModelError            the model or the connection failed; `kind` says how
 # └── CancelledError    the caller no longer wants the answer
 #
-# The message is for people. Whoever has to decide (retry, count, stop) looks at `kind`.
+# Messages are for people; code that retries, counts or stops reads `kind`.
 
 Kind = Literal[
     "timeout",  # no answer in time
-    "connection",  # the server cannot be reached, or hung up
+    "connection",  # the server cannot be reached, or closed the connection
     "rate",  # too many requests (429)
     "server",  # the server failed (5xx)
-    "garbled",  # what came is not what the protocol says
+    "garbled",  # the reply violates the protocol
     "auth",  # the key is missing or refused (401)
     "forbidden",  # the key may not do this (403)
     "missing",  # no such model or address (404)
-    "request",  # the request is refused (400 and others)
+    "request",  # the request was rejected (400 and others)
     "overflow",  # the prompt does not fit the model's context
     "empty",  # an answer without text
-    "schema",  # an answer that is not the JSON that was asked for
-    "refused",  # the model will not answer, or a filter withholds what it says
+    "schema",  # the answer is not the requested JSON
+    "refused",  # the model refuses, or a filter withholds the answer
     "cancelled",  # the caller no longer wants it
     "other",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 NO_USAGE = Usage(input=0, output=0, cached=0, reasoning=0, cost=0.0)
-"""The usage when nothing was sent, or what was sent was refused."""
+"""The usage if nothing was sent, or if the request was rejected."""
 
 
 _MAYBE_BILLED = ("timeout", "garbled")
 _UNUSABLE: frozenset[Kind] = frozenset({"auth", "forbidden", "missing", "request", "overflow"})
-"""The question or its set-up is at fault: asking again would change nothing."""
+"""Kinds that asking again cannot fix: the request or its configuration is wrong."""
 
 _LONGEST_WAIT = 31 * 24 * 3600.0
 _BY_STATUS: Mapping[int, Kind] = {
@@ -59,17 +57,17 @@ _BY_STATUS: Mapping[int, Kind] = {
 
 
 class ModelError(LLMError):
-    """There is no usable answer.
+    """No usable answer came.
 
-    Its exit code is 2 where the question or its set-up is at fault (a wrong key, no such model),
-    and 4 where asking again may help.
+    The exit code is 2 if the request or its configuration is wrong (a bad key, an unknown model),
+    and 4 if asking again may help.
 
     Args:
-        message: what happened and what to do.
-        kind: what happened, in one of a few words.
-        status: of HTTP, if there was one.
-        retry_after: seconds after which the server wants to be asked again.
-        usage: what was used all the same, if it is known.
+        message: Description of the failure and its remedy.
+        kind: Category of the failure.
+        status: HTTP status, if any.
+        retry_after: Seconds that the server asks to wait before the next request.
+        usage: Usage billed despite the failure, if known.
     """
 
     def __init__(
@@ -89,21 +87,21 @@ class ModelError(LLMError):
 
 
 class CancelledError(ModelError):
-    """The caller cancelled before the answer was there."""
+    """The caller cancelled before the answer came."""
 
     def __init__(self, message: str = "cancelled before the model was asked") -> None:
         super().__init__(message, kind="cancelled")
 
 
 def kind_of(status: int) -> Kind:
-    """Return the kind of error that a status of HTTP stands for."""
+    """Return the kind of error for an HTTP status."""
     if status < 400:
         return "garbled"
     return _BY_STATUS.get(status, "server" if status >= 500 else "request")
 
 
 def used(error: LLMError) -> Usage:
-    """Return the usage before an error; unknown (None) if the provider may have billed it."""
+    """Return the usage behind an error; unknown if the provider may have billed it."""
     if isinstance(error, ModelError):
         if error.usage is not None:
             return error.usage
@@ -113,12 +111,10 @@ def used(error: LLMError) -> Usage:
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date).
-
-    Source: RFC 9110, section 10.2.3.
+    """Return the seconds to wait according to `retry-after-ms` or `Retry-After` (RFC 9110, 10.2.3).
 
     Returns:
-        seconds from 0 on; None when the header is missing, not readable, or asks for months.
+        None if the header is missing or malformed, or asks for more than a month.
     """
     named = {name.lower(): value for name, value in headers.items()}
     wait = seconds_of(named.get("retry-after-ms", ""), 0.001)
@@ -139,11 +135,11 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 
 
 def seconds_of(text: str, unit: float = 1.0) -> float | None:
-    """Return a number of seconds to wait; None if it is none, negative, or more than a month.
+    """Return a waiting time in seconds; None if it is malformed, negative or over a month.
 
     Args:
-        text: the number.
-        unit: what it counts, in seconds.
+        text: The number.
+        unit: Unit of the number, in seconds.
     """
     try:
         seconds = float(text) * unit
@@ -153,21 +149,20 @@ def seconds_of(text: str, unit: float = 1.0) -> float | None:
 
 
 # Cancellation -------------------------------------------------------------------------------------
-# Cancelling what has been asked of a model.
 
 
 class Cancellation:
-    """A flag that one thread raises and others look at.
+    """A flag that one thread sets and others check.
 
-    It is looked at before each call and while waiting for the next try. A request that is on
-    its way is not torn down: its time-out bounds it.
+    It is checked before each call and while waiting for the next attempt. A request in flight is
+    not aborted; its timeout bounds it.
     """
 
     def __init__(self) -> None:
         self._event = threading.Event()
 
     def cancel(self) -> None:
-        """Cancel everything, for good."""
+        """Cancel everything permanently."""
         self._event.set()
 
     @property
@@ -179,16 +174,16 @@ class Cancellation:
         """Raise if cancelled.
 
         Raises:
-            CancelledError: it is cancelled.
+            CancelledError: The flag is set.
         """
         if self.cancelled:
             raise CancelledError
 
     def wait(self, seconds: float) -> None:
-        """Sleep, and wake up early to raise.
+        """Sleep, but raise as soon as the flag is set.
 
         Raises:
-            CancelledError: it was cancelled before or while waiting.
+            CancelledError: The flag was set before or during the wait.
         """
         if self._event.wait(seconds):
             raise CancelledError("cancelled while waiting to ask the model again")

@@ -1,4 +1,4 @@
-"""Gemini through the google-genai SDK."""
+"""Gemini models through the google-genai SDK."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hvr.models.replies import complaint_in, complaint_of, json_at
 from hvr.models.transport import bounded_client, http_of
 
 _KEYLESS = "none"
-"""The SDK wants a key; a server of one's own ignores it."""
+"""The SDK requires a key; a custom server ignores it."""
 
 _CUT = frozenset({"MAX_TOKENS", "CONTINUATION"})
 _WITHHELD = frozenset(
@@ -26,19 +26,19 @@ _WITHHELD = frozenset(
     ).split()
 )
 _CALLED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
-"""Reasons why an answer ends."""
+"""Finish reasons of answers that call tools."""
 
 
 class GeminiModel:
     """A Gemini model.
 
     Args:
-        model: such as `gemini-2.0-flash`.
-        options: how to reach it.
+        model: Name such as `gemini-2.0-flash`.
+        options: Options for reaching the model.
 
     Raises:
-        UsageError: Google itself is to be asked, and there is no key.
-        MissingExtraError: the package google-genai is not installed.
+        UsageError: No base URL and no key is given.
+        MissingExtraError: The package google-genai is not installed.
     """
 
     simulated = False
@@ -56,7 +56,7 @@ class GeminiModel:
         self._options = options
         self._model = model
         self._price = options.price(model)
-        # Without retry options the SDK asks once; hvr tries again by itself.
+        # Without retry options the SDK asks once; hvr retries by itself.
         self._client = self._sdk.Client(
             vertexai=False,
             api_key=options.api_key or _KEYLESS,
@@ -79,7 +79,7 @@ class GeminiModel:
         """See `Model`.
 
         Raises:
-            ModelError: no usable answer; `kind` and `status` say why.
+            ModelError: No usable answer came; `kind` and `status` say why.
         """
         body = self._asked(
             lambda: self._body(
@@ -93,14 +93,14 @@ class GeminiModel:
         return self._read(body)
 
     def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
-        """Return the embeddings of some texts, if the model is one for these.
+        """Return the embeddings of texts, if the model is an embedding model.
 
         Args:
-            texts: the texts.
-            seconds: how long it may take at most; None for the time-out.
+            texts: The texts to embed.
+            seconds: Time limit; None for the configured timeout.
 
         Raises:
-            ModelError: no usable answer; `kind` and `status` say why.
+            ModelError: No usable answer came; `kind` and `status` say why.
         """
         reply = self._asked(
             lambda: self._client.models.embed_content(
@@ -112,10 +112,9 @@ class GeminiModel:
         return [e.values or () for e in reply.embeddings or ()]
 
     def _asked(self, call: Callable[[], Any]) -> Any:
-        """Return the reply to a call of the SDK."""
         try:
             return call()
-        except ModelError:  # of hvr's own client
+        except ModelError:  # from hvr's own HTTP client
             raise
         except self._errors.APIError as error:
             raise self._refused(error) from None
@@ -123,9 +122,8 @@ class GeminiModel:
             raise self._failed(error) from None
 
     def _body(self, reply: Any) -> Any:
-        """Return the body of a reply as plain JSON."""
         raw = getattr(reply.sdk_http_response, "body", None)
-        # Older releases of the SDK do not hand it out.
+        # Older releases of the SDK do not expose it.
         if raw is None:
             return reply.model_dump(mode="json", by_alias=True, exclude_none=True)
         try:
@@ -157,10 +155,10 @@ class GeminiModel:
             given["response_json_schema"] = dict(request.schema)
         known = self._types.GenerateContentConfig.model_fields
         if "automatic_continuation" in known:
-            # Else one call may become several requests that no budget has seen.
+            # Otherwise one call may become several requests that bypass the budget.
             given["automatic_continuation"] = False
         if "should_return_http_response" in known:
-            # The SDK reads only replies that are as they should be.
+            # The SDK decodes only well-formed replies; hvr reads the raw body.
             given["should_return_http_response"] = True
         return self._types.GenerateContentConfig(**given)
 
@@ -169,7 +167,7 @@ class GeminiModel:
         headers = getattr(error.response, "headers", None) or {}
         complaint = complaint_of(error.details)
         if isinstance(error.details, dict) and error.details.keys() == {"message", "status"}:
-            # So the SDK wraps a body that is not JSON, with the phrase of HTTP as the status.
+            # The SDK wraps a non-JSON body like this, with the HTTP reason phrase as the status.
             complaint = replace(complaint, codes=())
         if not complaint.message:
             complaint = replace(complaint, message=str(error.message or error))
@@ -181,7 +179,7 @@ class GeminiModel:
         return refused
 
     def _failed(self, error: Exception) -> ModelError:
-        # The SDK lets errors of its HTTP client through, whose package depends on its version.
+        # The SDK passes on errors of its HTTP client, whose package depends on the version.
         kinds = {c.__name__ for c in type(error).__mro__}
         if "TimeoutException" in kinds or "Timeout" in kinds:
             return transport.timed_out(self.name, self._options)
@@ -194,13 +192,12 @@ class GeminiModel:
         )
 
     def _read(self, body: Any) -> Answer:
-        """Return the answer in the body of a reply."""
         candidate = json_at(body, "candidates", 0)
         parts = json_at(candidate, "content", "parts")
         texts = [
             text
             for part in _list(parts)
-            # Thoughts are parts of the reply, and no part of the answer.
+            # Thoughts are parts of the reply but not of the answer.
             if isinstance(text := json_at(part, "text"), str) and not json_at(part, "thought")
         ]
         text = "".join(texts)
@@ -239,7 +236,7 @@ class GeminiModel:
     def _usage(self, counts: Any, answered: bool) -> Usage:
         output = json_at(counts, "candidatesTokenCount")
         if output is None and not answered and json_at(counts, "promptTokenCount") is not None:
-            output = 0  # an answer without text has no count
+            output = 0  # the API omits the count of an empty answer
         usage = reported_usage(
             input=json_at(counts, "promptTokenCount"),
             output=output,
@@ -255,12 +252,12 @@ def _list(value: Any) -> list[Any]:
 
 
 def _milliseconds(seconds: float) -> int:
-    # The SDK takes 0 for no time-out.
+    # The SDK treats 0 as no timeout.
     return max(1, round(seconds * 1000))
 
 
 def _delay(error: Any) -> float | None:
-    """Return the seconds of a google.rpc.RetryInfo, such as `"34.5s"`."""
+    """Return the delay of a google.rpc.RetryInfo, such as `"34.5s"`, in seconds."""
     details = json_at(error, "error", "details")
     for detail in details if isinstance(details, list) else ():
         text = json_at(detail, "retryDelay")

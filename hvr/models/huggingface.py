@@ -1,4 +1,4 @@
-"""A local model through transformers."""
+"""Local models through transformers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from hvr.models.model import Answer, Message, Request, Usage
 class HuggingFaceModel:
     """A causal language model that runs in this process, such as Phi-3-mini-4k-instruct.
 
-    At temperature 0 it is greedy. Requests run one after the other.
+    Decoding is greedy at temperature 0. Requests run one at a time.
 
     Args:
-        model: name on the Hugging Face hub, or a folder.
-        options: its `timeout` bounds an answer; there is no key and no address.
+        model: Name on the Hugging Face hub, or a folder.
+        options: Options of the model; `timeout` bounds an answer.
 
     Raises:
         MissingExtraError: transformers or torch is not installed.
-        DataFileError: the model cannot be loaded.
+        DataFileError: The model cannot be loaded.
     """
 
     simulated = False
@@ -59,10 +59,9 @@ class HuggingFaceModel:
         """See `Model`.
 
         Raises:
-            ModelError: the prompt with its answer does not fit the context, the answer took
-                too long, or cannot be used.
+            ModelError: The prompt and answer do not fit the context, or generation took too long.
         """
-        # One after the other: two answers at once would share the memory, and the random state.
+        # Concurrent answers would share the memory and the random state.
         with self._lock:
             tokens = self._tokens(replies.with_instruction(request))
             self._check_fits(len(tokens), request.max_tokens)
@@ -79,7 +78,7 @@ class HuggingFaceModel:
         return Answer(text=written.text, model=self._name, finish=written.finish, usage=usage)
 
     def count_tokens(self, messages: tuple[Message, ...]) -> int:
-        """Return the tokens of a prompt, with the chat template, by the model's own tokenizer."""
+        """Return the number of tokens of a prompt in its chat template."""
         return len(self._tokens(messages))
 
     def _tokens(self, messages: tuple[Message, ...]) -> list[int]:
@@ -89,7 +88,7 @@ class HuggingFaceModel:
         try:
             text = self._template(messages)
         except Exception as error:
-            # Templates raise errors of Jinja2; some know no system message.
+            # Templates raise errors of Jinja2; some do not support system messages.
             if type(error).__module__.split(".")[0] != "jinja2":
                 raise
             text = self._template(_without_system(messages))
@@ -120,7 +119,7 @@ class HuggingFaceModel:
         prompt = torch.tensor([tokens], device=self._model.device)
         seconds = self._options.within(request.seconds)
         start = time.monotonic()
-        # The seed must not change what else draws random numbers in this process.
+        # The seed must not affect other random numbers in this process.
         with torch.random.fork_rng(), torch.inference_mode():
             if request.seed is not None:
                 torch.manual_seed(request.seed)
@@ -132,14 +131,14 @@ class HuggingFaceModel:
                 pad_token_id=self._pad(),
                 **given,
             )
-        # `max_time` ends the answer without a sign of why it ended.
+        # `max_time` ends generation without reporting it.
         late = time.monotonic() - start >= seconds
         return self._read(produced[0][len(tokens) :].tolist(), request, late)
 
     def _criteria(self, prompt: int, stop: tuple[str, ...]) -> Any:
-        """End the answer when it has one of some texts.
+        """Return criteria that end the answer at a stop string.
 
-        The library's own `stop_strings` cannot be used with every vocabulary.
+        The library's own `stop_strings` does not work with every vocabulary.
         """
         torch, tokenizer = self._torch, self._tokenizer
 
@@ -170,8 +169,6 @@ class HuggingFaceModel:
 
 @dataclass(frozen=True)
 class _Written:
-    """The text that the model wrote, and whether its time was up."""
-
     text: str
     tokens: tuple[int, ...]
     finish: Literal["stop", "length"]

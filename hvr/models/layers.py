@@ -1,4 +1,4 @@
-"""Layers around a model: the guard of its answers, the cache on disk, retries."""
+"""Layers around a model: guard, cache and retries."""
 
 from __future__ import annotations
 
@@ -22,19 +22,14 @@ from hvr.models.errors import NO_USAGE, Cancellation, Kind, ModelError, kind_of,
 from hvr.models.limits import transaction
 from hvr.models.model import Answer, Layer, Model, Request, Usage, add_usages
 
-# Reply filter -------------------------------------------------------------------------------------
-# A guard around a model of whatever provider: what gets in is clean and can be used.
+# Guard --------------------------------------------------------------------------------------------
 
 
 class Guarded(Layer):
-    """A model without keys in its answers and errors, and without answers that are none.
+    """A layer that redacts secrets and rejects unusable answers.
 
-    It stands next to the model, so that nothing else ever sees a key that a server repeats: no
-    cache, no transcript, no plan.
-
-    Args:
-        model: whom to ask.
-        options: how it is reached; they know the keys.
+    It sits directly on the model, so no cache, transcript or plan ever sees a key that a server
+    echoes.
     """
 
     def __init__(self, model: Model, options: ModelOptions) -> None:
@@ -48,8 +43,8 @@ class Guarded(Layer):
         """See `Model`.
 
         Raises:
-            LLMError: what the model raises, without keys; of kind `refused` when the answer is
-                withheld; of kind `empty` or `replies` when it cannot be used.
+            LLMError: The model raised it; its message is redacted. The kind is `refused` if the
+                answer is withheld, and `empty` or `schema` if it is unusable.
         """
         scrubber = self._options.scrubber
         try:
@@ -71,7 +66,6 @@ class Guarded(Layer):
 
 
 # Cache --------------------------------------------------------------------------------------------
-# A cache on disk: no identical prompt is paid for twice.
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -84,34 +78,34 @@ _PATIENCE_S = 30.0
 
 
 class Cache(Layer):
-    """A model that remembers complete answers in an SQLite file, none cut off or withheld.
+    """A layer that stores complete answers in an SQLite file, so no prompt is paid for twice.
 
-    Several processes may share the file. Of two that ask the same at the same time both pay;
-    the first answer is kept. The prompts are not in the file, only their digests.
+    Several processes may share the file; if two ask the same at once, both pay and the first answer
+    is kept. The file holds only digests of the prompts.
 
     Args:
-        model: whom to ask for what is not there.
-        path: the file; it is made when it is missing.
-        scope: what else tells models apart, such as the address of the server.
+        model: Model to ask on a cache miss.
+        path: The file; created if missing.
+        scope: Distinguishes models of the same name, for example by server address.
 
     Raises:
-        DataFileError: the file cannot be used.
+        DataFileError: The file cannot be used.
     """
 
     def __init__(self, model: Model, path: Path, scope: str = "") -> None:
         super().__init__(model)
         self._path = path
         self._key = f"{model.name} {scope}".strip()
-        # Not in the mode WAL, which processes of several machines cannot share.
+        # Not in WAL mode, which does not work across machines.
         with transaction(path, "a cache of answers") as base:
             base.execute(_TABLE)
 
     def answer(self, request: Request) -> Answer:
-        """See `Model`; a remembered answer used nothing and costs nothing.
+        """See `Model`; a cached answer uses and costs nothing.
 
         Raises:
-            LLMError: what the model raises.
-            DataFileError: the file cannot be used.
+            LLMError: The model raised it.
+            DataFileError: The file cannot be used.
         """
         key = transcript.digest(transcript.request_json(request))
         with self._open() as base:
@@ -141,7 +135,7 @@ class Cache(Layer):
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        # A connection belongs to a thread; opening one costs next to nothing beside an answer.
+        # SQLite connections are bound to a thread, and opening one is cheap compared to an answer.
         try:
             with closing(sqlite3.connect(self._path, timeout=_PATIENCE_S)) as base, base:
                 yield base
@@ -150,19 +144,18 @@ class Cache(Layer):
 
 
 # Retry --------------------------------------------------------------------------------------------
-# Retries: asking again when it makes sense, and saying clearly when it does not.
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 _PASSING: frozenset[Kind] = frozenset({"timeout", "connection", "rate", "server", "garbled"})
-"""Errors that may pass with time."""
+"""Kinds of errors that may be transient."""
 
 _UNUSABLE: frozenset[Kind] = frozenset({"empty", "schema"})
-"""Errors of the answer: waiting changes nothing, and each was paid for."""
+"""Kinds of errors in the answer itself: waiting does not help, and each answer was billed."""
 
 _PASSING_STATUS = frozenset({408, 429, 500, 502, 503, 504})
-"""Of the server's errors not all: 501 (not implemented) stays."""
+"""Not every server error is transient: 501 (not implemented) stays."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,12 +163,11 @@ class RetryLimits:
     """The limits of retrying.
 
     Args:
-        attempts: requests at most, the first one included.
-        seconds: wall time for all of them and the waits between; nothing goes past it, neither a
-            wait nor a request that is under way.
-        first: seconds of the first wait; each next one is twice as long.
-        longest: seconds of a wait at most, unless the server asks for more.
-        again: how often an empty answer or broken JSON is asked for again.
+        attempts: Maximum number of requests, including the first.
+        seconds: Maximum wall time of all requests and waits; both are cut to fit.
+        first: Seconds of the first wait; each further wait is twice as long.
+        longest: Maximum seconds of a wait, unless the server asks for more.
+        again: Number of retries after an empty answer or broken JSON.
     """
 
     attempts: int = 5
@@ -186,20 +178,20 @@ class RetryLimits:
 
 
 class RetryPolicy:
-    """Asks again after errors that may pass.
+    """Retries requests after errors that may be transient.
 
-    Asked again: time-outs, lost connections, garbled replies, status 408, 429, 500, 502, 503
-    and 504, with waits that double, each shortened by up to half at random (so that many
-    clients do not come back at once); the server's Retry-After is obeyed. An empty answer and
-    broken JSON are asked for again once. Everything else, such as a wrong key or an unknown
-    model, is final. Each further attempt is announced in the log.
+    These are timeouts, lost connections, garbled replies and the statuses 408, 429, 500, 502, 503
+    and 504. Waits double each time and are shortened by up to half at random, so that many clients
+    do not return at once; the server's Retry-After is honoured. An empty answer and broken JSON are
+    retried once. Everything else, such as a wrong key or an unknown model, is final. Each retry is
+    logged.
 
     Args:
-        patience: how often and how long.
-        cancel: looked at before each call and while waiting.
-        seed: of the random part of the waits.
-        sleep: waits for some seconds; by default it can be cancelled.
-        clock: seconds that pass.
+        patience: How often and how long to retry.
+        cancel: Checked before each call and while waiting.
+        seed: Seed for the jitter of the waits.
+        sleep: Waits for a number of seconds; cancellable by default.
+        clock: Returns monotonic seconds.
     """
 
     def __init__(
@@ -218,16 +210,16 @@ class RetryPolicy:
         self._clock = clock
 
     def ask(self, question: Callable[[float], _T], discarded: list[Usage] | None = None) -> _T:
-        """Return what a question brings; it is told how many seconds are left.
+        """Return the result of a question, retrying if necessary.
 
         Args:
-            question: asks once.
-            discarded: takes what answers used that came and were discarded.
+            question: Asks once, given the remaining seconds.
+            discarded: Collects the usage of discarded answers.
 
         Raises:
-            ModelError: the last error, with how often and how long was tried.
-            CancelledError: cancelled before a call or while waiting.
-            BudgetError: the budget does not allow another attempt.
+            ModelError: The last error, with the number of attempts.
+            CancelledError: Cancelled before a call or while waiting.
+            BudgetError: The budget does not allow another attempt.
         """
         start = self._clock()
         discarded = [] if discarded is None else discarded
@@ -237,7 +229,8 @@ class RetryPolicy:
             try:
                 return question(self._patience.seconds - (self._clock() - start))
             except ModelError as error:
-                # Only answers that came have tokens to add; what a time-out used nobody knows.
+                # Only an answer that arrived has known tokens; the usage of a timeout stays
+                # unknown.
                 if error.kind in _UNUSABLE:
                     unusable += 1
                     discarded.append(used(error))
@@ -255,7 +248,7 @@ class RetryPolicy:
         raise AssertionError("the last attempt has no wait")
 
     def _wait(self, error: ModelError, attempt: int, unusable: int, elapsed: float) -> float | None:
-        """Return seconds to wait before the next attempt; None when there is to be none."""
+        """Return the seconds to wait before the next attempt; None if the error is final."""
         patience = self._patience
         if attempt >= patience.attempts:
             return None
@@ -264,12 +257,11 @@ class RetryPolicy:
         if not _passing(error):
             return None
         backoff = min(patience.first * 2 ** (attempt - 1), patience.longest)
-        # The server's wish is not shortened by chance, nor cut at `longest`.
+        # The server's Retry-After is neither shortened at random nor capped at `longest`.
         wait = max(backoff * self._random.uniform(0.5, 1.0), error.retry_after or 0.0)
         return wait if elapsed + wait < patience.seconds else None
 
     def _final(self, error: ModelError, attempts: int, discarded: list[Usage]) -> ModelError:
-        """Return the last error with the number of attempts, and why there is no further one."""
         usage = add_usages(discarded) if discarded else error.usage
         tried = f" (tried {attempts} times)" if attempts > 1 else ""
         patience = self._patience
@@ -281,7 +273,7 @@ class RetryPolicy:
                 f" (tried {attempts} time{'s' if attempts > 1 else ''}{wanted}; the next try "
                 f"would go past {patience.seconds:g} s in all)"
             )
-        # Another kind of the same error would be another error: only the text grows.
+        # Keep kind and status, so that callers handle the error like the original.
         if not tried:
             error.usage = usage
             return error
@@ -295,22 +287,19 @@ class RetryPolicy:
 
 
 class Retry(Layer):
-    """A model that is asked again after errors that may pass: see `RetryPolicy`.
-
-    The tokens of discarded answers are added to the usage of the last one.
-    """
+    """A layer that retries according to a `RetryPolicy` and adds the usage of discarded answers."""
 
     def __init__(self, model: Model, persistence: RetryPolicy | None = None) -> None:
         super().__init__(model)
         self._persistence = persistence or RetryPolicy()
 
     def answer(self, request: Request) -> Answer:
-        """See `Model`.
+        """See `Model` and `RetryPolicy.ask`.
 
         Raises:
-            ModelError: the last error, with how often and how long was tried.
-            CancelledError: cancelled before a call or while waiting.
-            BudgetError: the budget does not allow another attempt.
+            ModelError: The last error, with the number of attempts.
+            CancelledError: Cancelled before a call or while waiting.
+            BudgetError: The budget does not allow another attempt.
         """
         discarded: list[Usage] = []
         answer = self._persistence.ask(

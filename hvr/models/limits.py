@@ -1,4 +1,4 @@
-"""Limits: a hard budget with a shared ledger of charges, and rates by the minute."""
+"""Limits on the use of models: budgets with a shared ledger, and rates per minute."""
 
 from __future__ import annotations
 
@@ -20,11 +20,7 @@ from hvr.models.config import Price
 from hvr.models.errors import Cancellation, ModelError, used
 from hvr.models.model import Answer, Layer, Model, Request, Totals, Usage, count_tokens
 
-# Budget -------------------------------------------------------------------------------------------
-# A hard budget, and the ledger of charges that several processes share.
-
 # Ledger -------------------------------------------------------------------------------------------
-# What models were charged, in a file that several processes write.
 
 
 @dataclass(frozen=True)
@@ -38,7 +34,7 @@ class Load:
 
     @property
     def tokens(self) -> int:
-        """Those of prompts and answers together."""
+        """Prompt and answer tokens together."""
         return self.input + self.output
 
     def __add__(self, other: Load) -> Load:
@@ -54,13 +50,13 @@ class Load:
 
 
 class Ledger:
-    """What was charged, in a file that several processes write.
+    """A file of charges that several processes may share.
 
     Args:
-        path: the file; it is made when it is not there.
+        path: The file; created if missing.
 
     Raises:
-        DataFileError: it cannot be used.
+        DataFileError: The file cannot be used.
     """
 
     def __init__(self, path: Path) -> None:
@@ -72,10 +68,10 @@ class Ledger:
                 database.execute("INSERT INTO charged VALUES (0, 0, 0, 0)")
 
     def change(self, update: Callable[[Load], Load]) -> None:
-        """Replace what is charged; nobody else does so meanwhile.
+        """Replace the charges atomically.
 
         Raises:
-            DataFileError: the file cannot be used.
+            DataFileError: The file cannot be used.
         """
         with transaction(self._path) as database:
             calls, prompt, answer, dollars = database.execute("SELECT * FROM charged").fetchone()
@@ -89,19 +85,18 @@ class Ledger:
 def transaction(
     path: Path, use: str = "a ledger", *, durable: bool = True
 ) -> Iterator[sqlite3.Connection]:
-    """Change an SQLite file that others may change, too; all of it or nothing.
+    """Open an SQLite file for one atomic change; several processes may share it.
 
     Args:
-        path: the file.
-        use: what it is, for messages.
-        durable: wait for the disk, so that it outlasts not only a killed process but a machine
-            that loses its power.
+        path: The file.
+        use: Purpose of the file, for messages.
+        durable: Whether to wait for the disk, so that the change survives a power failure.
 
     Raises:
-        DataFileError: the file cannot be used.
+        DataFileError: The file cannot be used.
     """
     try:
-        # Writers wait for each other: a charge takes no time, so nobody waits long.
+        # Writers wait for each other, but a charge takes next to no time.
         database = sqlite3.connect(path, timeout=60.0, isolation_level=None)
     except sqlite3.Error as error:
         raise unwritable(path, error, f"cannot be used as {use}") from error
@@ -112,7 +107,7 @@ def transaction(
         try:
             yield database
         except BaseException:
-            if database.in_transaction:  # a full disk has ended it already
+            if database.in_transaction:  # a full disk has rolled it back
                 database.execute("ROLLBACK")
             raise
         database.execute("COMMIT")
@@ -123,12 +118,11 @@ def transaction(
 
 
 # Budget -------------------------------------------------------------------------------------------
-# A hard budget: a request that could go past it is not sent.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The most that may be used; None for no limit."""
+    """Maximum usage; None for no limit."""
 
     calls: int | None = None
     input: int | None = None
@@ -148,21 +142,20 @@ class Limits:
 
 
 class Budget:
-    """A record of what was used against limits.
+    """Usage counted against limits; a request that could exceed them is not sent.
 
-    Models, threads and, with a ledger, processes may share it.
-
-    A request reserves what it could use at most. When the provider then says what it used,
-    that is charged; when nobody knows (a time-out, a provider without counts), the reservation
-    stays charged, so the limits hold in any case.
+    Models, threads and, with a ledger, processes may share it. A request first reserves the most
+    that it could use. If the provider reports the usage, that replaces the reservation; otherwise
+    (a timeout, a provider without counts) the reservation stays charged, so the limits always hold.
 
     Args:
-        limits: what may be used at most.
-        ledger: file of what was charged, which other processes may share and a later one may go
-            on with; None for this object alone.
+        limits: Maximum usage.
+        ledger: File of charges that other processes may share and continue; None to count only in
+            memory.
+        charged: Initial charges, without a ledger.
 
     Raises:
-        DataFileError: the ledger cannot be used.
+        DataFileError: The ledger cannot be used.
     """
 
     def __init__(
@@ -180,12 +173,12 @@ class Budget:
 
     @property
     def totals(self) -> Totals:
-        """The usage as far as it is known: tokens in, out, cached and reasoning apart."""
+        """The usage reported so far."""
         with self._lock:
             return self._totals
 
     def to_json(self) -> dict[str, Any]:
-        """Return limits and totals as plain JSON values."""
+        """Return limits and totals as JSON."""
         limits = {f.name: getattr(self.limits, f.name) for f in fields(Limits)}
         return {"limits": limits, "used": self.totals.to_json()}
 
@@ -201,7 +194,7 @@ class Budget:
                     )
             return after
 
-        # Checked and charged in one transaction: two requests may each fit where both do not.
+        # Check and charge in one transaction: two requests may each fit where both together do not.
         self._change(reserved)
 
     def _settle(self, reserved: Load, charged: Load, usage: Usage, failed: bool) -> None:
@@ -218,16 +211,16 @@ class Budget:
 
 
 class Budgeted(Layer):
-    """A model that is asked only as long as the budget allows.
+    """A layer that sends a request only if the budget allows it.
 
     Args:
-        model: whom to ask.
-        budget: the limits, with what is used of them.
-        price: of the model; None when it is not known.
-        count: tokens of messages; an estimate from above by default.
+        model: Model to ask.
+        budget: The limits and the usage so far.
+        price: Price of the model, if known.
+        count: Counts the prompt tokens of a request; an upper estimate by default.
 
     Raises:
-        UsageError: the budget is in dollars and the price is not known.
+        UsageError: The budget is in dollars but the price is unknown.
     """
 
     def __init__(
@@ -252,8 +245,8 @@ class Budgeted(Layer):
         """See `Model`.
 
         Raises:
-            BudgetError: the request could go past the budget; it was not sent.
-            LLMError: what the model raises.
+            BudgetError: The request could exceed the budget; it was not sent.
+            LLMError: The model raised it.
         """
         prompt = self._count(request)
         reserved = self._load(prompt, request.max_tokens)
@@ -264,10 +257,10 @@ class Budgeted(Layer):
             usage = used(error)
             self._budget._settle(reserved, self._charge(usage, reserved), usage, failed=True)
             raise
-        # An interrupt passes here: what was reserved stays charged, the provider may bill it.
+        # An interrupt leaves the reservation charged, since the provider may bill the request.
         charged = self._charge(answer.usage, reserved)
-        # The answer is paid for and must not be lost: if the ledger cannot be written, what was
-        # reserved stays charged, which errs on the safe side.
+        # The answer is paid for and must not be lost. If the ledger cannot be written, the
+        # reservation stays charged, which errs on the safe side.
         with suppress(DataFileError):
             self._budget._settle(reserved, charged, answer.usage, failed=False)
         return answer
@@ -277,7 +270,7 @@ class Budgeted(Layer):
         return Load(1, prompt, answer, dollars)
 
     def _charge(self, usage: Usage, reserved: Load) -> Load:
-        """Return the load to charge: what was used where it is known, else what was reserved."""
+        """Return the load to charge: the usage where it is known, else the reservation."""
         # Reasoning is billed as output.
         prompt = reserved.input if usage.input is None else usage.input
         answer = reserved.output if usage.output is None else usage.output + (usage.reasoning or 0)
@@ -299,10 +292,7 @@ def _refusal(name: str, limit: float, spent: float, load: Load) -> str:
 
 
 # Rate limits --------------------------------------------------------------------------------------
-# Rate limits: no more requests and tokens a minute than the provider allows.
 
-# Rate windows -------------------------------------------------------------------------------------
-# What was sent within the last minute: counted by one process, or by all who share a file.
 
 MINUTE_S = 60.0
 
@@ -311,24 +301,24 @@ _USE = "a count of what is sent"
 
 @dataclass(frozen=True)
 class PerMinute:
-    """The most that may be sent within 60 seconds; None for no limit."""
+    """Maximum sent within any 60 seconds; None for no limit."""
 
     requests: int | None = None
     tokens: int | None = None
 
     def wait(self, sent: Sequence[tuple[float, int]], tokens: int, now: float) -> float:
-        """Return the seconds until there may be room for a request; 0 if there is.
+        """Return the seconds until a request may fit; 0 if it fits now.
 
         Args:
-            sent: when what was sent within the last minute, with how many tokens, oldest first.
-            tokens: of the request.
-            now: the time.
+            sent: Time and tokens of each request of the last minute, oldest first.
+            tokens: Tokens of the new request.
+            now: Current time.
         """
         full = self.requests is not None and len(sent) >= self.requests
         if self.tokens is not None:
             full = full or sum(t for _, t in sent) + tokens > self.tokens
-        # Until the oldest request leaves the window; that may not be enough, so the caller asks
-        # again. Never 0, which would mean that there is room.
+        # The oldest request must leave the window. If that is not enough, the caller asks again; 0
+        # would mean that the request fits.
         return max(sent[0][0] + MINUTE_S - now, 1e-3) if full else 0.0
 
     def __str__(self) -> str:
@@ -337,19 +327,15 @@ class PerMinute:
 
 
 class Window(Protocol):
-    """Counts what was sent."""
+    """Counts the requests of the last minute."""
 
     def enter(self, rate: PerMinute, tokens: int) -> float:
-        """Count a request and return 0, or return the seconds until there may be room for it."""
+        """Count a request and return 0, or return the seconds until it may fit."""
         ...
 
 
 class OwnWindow:
-    """What this process sent; threads may share it.
-
-    Args:
-        clock: seconds that pass.
-    """
+    """A window for this process; threads may share it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -369,17 +355,17 @@ class OwnWindow:
 
 
 class SharedWindow:
-    """What all processes sent that share a file, on one machine or on several.
+    """A window for all processes that share a file, even on several machines.
 
-    Their clocks have to agree, to a second or so: nothing else tells them how old a request is.
+    Their clocks must agree to about a second, since the file records wall-clock times.
 
     Args:
-        path: an SQLite file; it is made when it is not there.
-        model: whose requests they are; each model has a minute of its own.
-        clock: seconds since the epoch.
+        path: An SQLite file; created if missing.
+        model: Name of the model; each model has its own window.
+        clock: Returns seconds since the epoch.
 
     Raises:
-        DataFileError: the file cannot be used.
+        DataFileError: The file cannot be used.
     """
 
     def __init__(self, path: Path, model: str, clock: Callable[[], float] = time.time) -> None:
@@ -396,12 +382,12 @@ class SharedWindow:
         """See `Window`.
 
         Raises:
-            DataFileError: the file cannot be used.
+            DataFileError: The file cannot be used.
         """
-        # What a machine sent before it lost its power is a minute old when it is back.
+        # Not durable: after a power failure, the requests before it are older than a minute anyway.
         with transaction(self._path, _USE, durable=False) as database:
             now = self._clock()
-            # What a clock that is far ahead wrote would keep everybody waiting.
+            # Entries from a clock far ahead would block everyone.
             database.execute(
                 "DELETE FROM sent WHERE at <= ? OR at > ?", (now - MINUTE_S, now + MINUTE_S)
             )
@@ -414,27 +400,24 @@ class SharedWindow:
             return wait
 
 
-# Limits -------------------------------------------------------------------------------------------
-# PerMinute limits: no more requests and tokens a minute than the provider allows.
-
 _TOLD_S = 5.0
-"""Seconds of a wait from which it is announced in the log."""
+"""Waits of at least this many seconds are logged."""
 
 _log = logging.getLogger(__name__)
 
 
 class RateLimit(Layer):
-    """A model that waits until another request fits into the last minute.
+    """A layer that delays requests to keep within a rate; threads may share it.
 
-    Threads may share it. A request counts with the estimate of its prompt and its `max_tokens`.
+    A request counts with its estimated prompt tokens plus its `max_tokens`.
 
     Args:
-        model: whom to ask.
-        rate: the most within any 60 seconds.
-        window: counts what was sent; what this object sends if None.
-        cancel: ends a wait.
-        sleep: waits for some seconds; by default it can be cancelled.
-        clock: seconds that pass.
+        model: Model to ask.
+        rate: Maximum within any 60 seconds.
+        window: Counts the requests; a new `OwnWindow` by default.
+        cancel: Ends a wait.
+        sleep: Waits for a number of seconds; cancellable by default.
+        clock: Returns monotonic seconds.
     """
 
     def __init__(
@@ -457,10 +440,10 @@ class RateLimit(Layer):
         """See `Model`.
 
         Raises:
-            ModelError: the request alone is more than a minute allows, or there is no room for it
-                in the time that it may take.
-            LLMError: what the model raises.
-            DataFileError: the file cannot be used that counts what was sent.
+            ModelError: The request alone exceeds the limit, or would wait longer than its time
+                limit.
+            LLMError: The model raised it.
+            DataFileError: The file of the window cannot be used.
         """
         tokens = count_tokens(request.messages) + request.max_tokens
         most = self._rate.tokens
@@ -471,7 +454,7 @@ class RateLimit(Layer):
                 kind="request",
             )
         start = self._clock()
-        # Nobody is kept out while one waits, so others with smaller requests may go first.
+        # Waiting holds no lock, so smaller requests may overtake this one.
         while (wait := self._window.enter(self._rate, tokens)) > 0:
             waited = self._clock() - start
             if request.seconds is not None and waited + wait >= request.seconds:

@@ -1,4 +1,4 @@
-"""A meter of the calls of a model and their usage, and notices of retries and waits."""
+"""A meter of calls and usage, and notices of retries and waits."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from hvr.models.errors import used
 from hvr.models.model import Answer, Model, Request, Totals
 
 # Meter --------------------------------------------------------------------------------------------
-# A meter of the calls of a model for a plan, and of what they used.
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeteredUse:
-    """The calls of a model and what they used; what is not known is None, never 0.
+    """Calls of a model and their usage; unknown values are None, never 0.
 
     Args:
-        calls: answers that a model was asked for.
-        cached_calls: answers that came from hvr's own cache.
-        input: tokens of prompts, those that the provider had cached included.
-        output: tokens of answers, without reasoning.
-        cached: tokens of prompts that the provider had cached.
-        reasoning: tokens of reasoning.
+        calls: Number of requests to the model.
+        cached_calls: Number of answers from hvr's own cache.
+        input: Prompt tokens, including those that the provider had cached.
+        output: Answer tokens, without reasoning.
+        cached: Prompt tokens that the provider had cached.
+        reasoning: Reasoning tokens.
         cost: US dollars.
-        seconds: wall time of planning.
+        seconds: Wall time of planning.
     """
 
     calls: int = 0
@@ -43,11 +42,11 @@ class MeteredUse:
 
 @dataclass
 class Meter:
-    """A model that counts; answers from hvr's cache are counted apart and use nothing.
+    """A model that counts calls and usage; answers from hvr's cache are counted separately.
 
     Args:
-        model: who answers.
-        aside: the usage of what earlier tries of the same run paid for in vain.
+        model: Model to ask.
+        aside: Returns the usage of abandoned exchanges from earlier attempts of the run.
     """
 
     model: Model
@@ -69,7 +68,7 @@ class Meter:
         """See `Model`.
 
         Raises:
-            LLMError: what the model raises; it is counted, too.
+            LLMError: The model raised it; the call counts.
         """
         try:
             answer = self.model.answer(request)
@@ -83,7 +82,7 @@ class Meter:
         return answer
 
     def spent(self, seconds: float | None = None) -> MeteredUse:
-        """Return the usage so far; a sum is unknown if one of its parts is."""
+        """Return the usage so far; a sum is None if any of its parts is unknown."""
         totals = self.totals + self.aside()
         return MeteredUse(
             calls=totals.calls,
@@ -102,17 +101,15 @@ def _whole(value: float | None) -> int | None:
 
 
 # Progress notices ---------------------------------------------------------------------------------
-# What happens on the way to a model while somebody waits: retries, waits, long silence.
-#
-# All of it goes to the loggers of `hvr.models`: another attempt as a warning, the rest as
-# information. It is no part of what a run records, which is the same each time the run is repeated.
+# The loggers of `hvr.models` report retries (as warnings), waits and long silences (as info). None
+# of this is part of a recorded run, which must be the same on every replay.
 
 _LOG = "hvr.models"
 
 
 @contextmanager
 def notices(*, quiet: bool = False) -> Iterator[None]:
-    """Show notices on standard error, each on a line of its own; elsewhere they are not seen."""
+    """Show notices on standard error, one per line; without this context they are hidden."""
     log = logging.getLogger(_LOG)
     level, propagate = log.level, log.propagate
     handler = _add(logging.NullHandler() if quiet else _Lines())
@@ -125,9 +122,9 @@ def notices(*, quiet: bool = False) -> Iterator[None]:
 
 
 def show_notices_of_worker() -> None:
-    """Show notices of this process for good, in the terminal's last line.
+    """Show notices of a worker process until it ends, on the terminal's last line.
 
-    There the parent has a progress bar, which it draws again below.
+    The parent process redraws its progress bar below them.
     """
     _add(_Lines(before="\r\x1b[2K"))
 
@@ -141,16 +138,15 @@ def _add(handler: logging.Handler) -> logging.Handler:
 
 
 class _Lines(logging.Handler):
-    """Prints a line for each record to what is standard error at the time."""
+    """A handler that prints each record to the current standard error."""
 
     def __init__(self, before: str = "") -> None:
         super().__init__()
         self._before = before
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print a record."""
-        # A server's words may have characters that command a terminal.
+        # Text from a server may contain terminal control characters.
         text = "".join(c if c.isprintable() else "\ufffd" for c in self.format(record))
-        with suppress(OSError, ValueError):  # nobody reads it
+        with suppress(OSError, ValueError):  # no one reads it
             before = self._before if sys.stderr.isatty() else ""
             print(f"{before}{text}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The protocol of language models: messages in, text or a checked object out, token usage."""
+"""The protocol of language models: requests, answers, token usage, and the base of layers."""
 
 from __future__ import annotations
 
@@ -8,39 +8,34 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol
 
 # Model --------------------------------------------------------------------------------------------
-# The protocol of language models: messages in, text or a checked object out.
-#
-# A provider and everything that is put around one (a cache, a budget, a recorder, retries) is a
-# `Model`, so they can be stacked in any order.
+# Providers and the layers around them (cache, budget, recorder, retries) all implement `Model`,
+# so they can be stacked in any order.
 
 _MOST_TOKENS = 1_000_000_000
-"""What is said to be more was not counted."""
+"""Token counts above this are treated as not reported."""
 
 Role = Literal["system", "user", "assistant"]
 
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a conversation."""
-
     role: Role
     text: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A question to a model.
+    """A request to a model.
 
     Args:
-        messages: the conversation so far; the last one is the user's.
-        purpose: what the answer is for, such as `block`; not sent, it labels logs and counts.
-        schema: a JSON schema the answer must satisfy; None asks for text.
-        temperature: of sampling; 0 is as deterministic as the model can be.
-        max_tokens: length of the answer at most, in the model's tokens.
-        seed: for sampling, where the provider takes one.
-        stop: texts that end the answer.
-        seconds: how long the answer may take at most; None leaves it to the time-out of the model.
-            Like the purpose, it is not sent.
+        messages: The conversation so far; the last message is the user's.
+        purpose: Label for logs and counts, such as `block`; it is not sent.
+        schema: JSON schema that the answer must satisfy; None asks for text.
+        temperature: Sampling temperature; 0 is as deterministic as the model can be.
+        max_tokens: Maximum length of the answer, in the model's tokens.
+        seed: Sampling seed, for providers that accept one.
+        stop: Strings that end the answer.
+        seconds: Time limit for the answer; None means the model's timeout. It is not sent.
     """
 
     messages: tuple[Message, ...]
@@ -55,17 +50,14 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """The usage of one answer; None for what the provider does not report.
-
-    What is no plausible number, such as a text, a fraction of a token, or less than nothing, is
-    None as well: limits are kept by these numbers.
+    """The usage of one answer; None where the provider reports no plausible number.
 
     Args:
-        input: tokens of the prompt, cached ones included.
-        output: tokens of the answer, without reasoning.
-        cached: tokens of the prompt that the provider had in its cache.
-        reasoning: tokens the model thought in, which are no part of the answer.
-        cost: US dollars; None when the price of the model is not known.
+        input: Prompt tokens, including cached ones.
+        output: Answer tokens, without reasoning.
+        cached: Prompt tokens that the provider had in its cache.
+        reasoning: Reasoning tokens, which are not part of the answer.
+        cost: US dollars; None when the model's price is unknown.
     """
 
     input: int | None = None
@@ -97,12 +89,12 @@ class Answer:
     """The answer of a model.
 
     Args:
-        text: the answer as text.
-        data: the object that satisfies the schema of the request, when there was one.
-        model: the model that answered, as the provider names it.
+        text: The answer as text.
+        data: The decoded object if the request had a schema.
+        model: The provider's name for the model that answered.
         finish: `stop` (complete), `length` (cut off at `max_tokens`) or `filter` (withheld).
-        usage: what it used.
-        source: `model`, or `cache` or `replay` if no provider was asked.
+        usage: Tokens and cost of the answer.
+        source: `cache` or `replay` if no provider was asked, otherwise `model`.
     """
 
     text: str
@@ -118,31 +110,30 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """How reports name it, such as `openai:gpt-4o-mini` or `scripted(error=0.1, seed=3)`."""
+        """Name for reports, such as `openai:gpt-4o-mini` or `scripted(error=0.1, seed=3)`."""
 
     @property
     def simulated(self) -> bool:
-        """Whether it is a simulation of a language model; every report must say so."""
+        """Whether this is a simulated language model; every report must say so."""
 
     def answer(self, request: Request) -> Answer:
         """Answer a request.
 
         Raises:
-            LLMError: there is no usable answer; the message says what happened and what to do.
+            LLMError: No usable answer came; the message says what happened and what to do.
         """
 
 
 # Usage --------------------------------------------------------------------------------------------
-# Usages as providers report them, and sums of them in which the unknown stays unknown.
 
 
 @dataclass(frozen=True)
 class Amount:
-    """A sum of which parts may be unknown.
+    """A sum whose parts may be unknown.
 
     Args:
-        known: sum of the parts that are known.
-        unknown: number of parts that are not.
+        known: Sum of the known parts.
+        unknown: Number of unknown parts.
     """
 
     known: float = 0
@@ -150,7 +141,7 @@ class Amount:
 
     @property
     def value(self) -> float | None:
-        """The sum; None when any part is unknown."""
+        """The sum; None if any part is unknown."""
         return None if self.unknown else self.known
 
     def plus(self, part: float | None) -> Amount:
@@ -168,23 +159,18 @@ class Amount:
         return f"unknown (known: {self.known:.6g})" if self.known else "unknown"
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; `value` is null when a part is unknown."""
+        """Return the amount as JSON; `value` is null if a part is unknown."""
         return {"value": self.value, "known": self.known, "unknown_parts": self.unknown}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Totals:
-    """The usage of several calls together: see `Usage` for the parts.
+    """The total usage of several calls; see `Usage` for the token counts.
 
     Args:
-        calls: answers and errors.
-        failed: of these, errors.
-        input: tokens of the prompts, cached ones included.
-        output: tokens of the answers, without reasoning.
-        cached: tokens of the prompts that the provider had in its cache.
-        reasoning: tokens the model thought in.
-        cost: US dollars.
-        seconds: wall time of the calls, one after the other.
+        calls: Number of calls, failed ones included.
+        failed: Number of calls that ended in an error.
+        seconds: Total wall time of the calls.
     """
 
     calls: int = 0
@@ -215,7 +201,7 @@ class Totals:
         return Totals(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in _FIELDS})
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the totals as JSON."""
         values = ((f.name, getattr(self, f.name)) for f in _FIELDS)
         return {n: v.to_json() if isinstance(v, Amount) else v for n, v in values}
 
@@ -226,17 +212,13 @@ _FIELDS = fields(Totals)
 def reported_usage(
     *, input: Any, output: Any, cached: Any = None, reasoning: Any = None, answered: bool = True
 ) -> Usage:
-    """Return the usage that a provider reports, as far as it can be true.
+    """Return the usage that a provider reports, without implausible counts.
 
-    Args:
-        input: tokens of the prompt, as they stand in the reply, whatever that is.
-        output: tokens of the answer, without reasoning.
-        cached: tokens of the prompt that the provider had in its cache.
-        reasoning: tokens the model thought in.
-        answered: there is text in the answer.
+    The arguments are the values of the reply, of whatever type; `answered` says whether the answer
+    has text.
     """
     usage = Usage(input=input, output=output, cached=cached, reasoning=reasoning)
-    # No prompt is empty, and no text comes of nothing: a 0 was never counted.
+    # Neither a prompt nor an answer with text can have 0 tokens: the provider did not count.
     if usage.input == 0:
         usage = replace(usage, input=None)
     if answered and usage.output == 0 and not usage.reasoning:
@@ -245,10 +227,7 @@ def reported_usage(
 
 
 def add_usages(usages: Iterable[Usage]) -> Usage:
-    """Return one usage for several; a part that is unknown in any of them is unknown.
-
-    Reasoning and cached tokens that no provider speaks of stay unknown and do not spoil the rest.
-    """
+    """Return the sum of usages; a part is None if it is unknown in any of them."""
     total = Totals()
     for usage in usages:
         total = total.plus(usage)
@@ -266,34 +245,27 @@ def _whole(amount: Amount) -> int | None:
 
 
 # Tokens -------------------------------------------------------------------------------------------
-# An estimate of the tokens of a prompt without the model's own tokenizer.
-#
-# From above, since budgets and limits are kept by it: an estimate too low would break them.
+# Budgets and rate limits rely on this estimate, so it must never be too low.
 
 PER_MESSAGE = 8
-"""Tokens that a chat template puts around a message, at most in common ones."""
+"""Upper bound of the tokens that common chat templates add to a message."""
 
 _PIECES = re.compile(r"[A-Za-z]+|[0-9]|\n|[^\sA-Za-z0-9]")
 _LETTERS = 4
 
 
 def estimate_tokens(text: str) -> int:
-    """Return an estimate from above of the tokens in English and PDDL text.
+    """Return an upper estimate of the tokens in English and PDDL text.
 
-    Each run of letters counts a quarter of its length, rounded up; each digit, punctuation mark
-    and line break counts 1; a character outside ASCII counts its UTF-8 bytes, which is the most
-    a byte-level tokenizer can make of it; blanks count nothing. Strings of random letters can
-    have more tokens than this; prompts as hvr writes them have fewer (see
-    tests/models/test_llm_tokens.py).
-
-    Returns:
-        tokens, from 0 on.
+    A run of letters counts a quarter of its length, rounded up. Each digit, punctuation mark and
+    line break counts 1, and each non-ASCII character its UTF-8 bytes, the worst case of a
+    byte-level tokenizer. Strings of random letters can exceed the estimate; hvr's prompts do not.
     """
     return sum(map(_weight, _PIECES.findall(text)))
 
 
 def count_tokens(messages: Iterable[Message]) -> int:
-    """Return the estimate for a conversation, with what a chat template adds to each message."""
+    """Return the estimated tokens of a conversation, including the chat template."""
     return sum(estimate_tokens(m.text) + PER_MESSAGE for m in messages)
 
 
@@ -304,11 +276,10 @@ def _weight(piece: str) -> int:
 
 
 # Layer --------------------------------------------------------------------------------------------
-# The base of everything that is put around a model: it is named like the model.
 
 
 class Layer:
-    """A model around a model."""
+    """A model that wraps another one and keeps its name."""
 
     def __init__(self, model: Model) -> None:
         self._model = model

@@ -1,4 +1,4 @@
-"""Any server that speaks OpenAI's chat completions, through the openai SDK, and its dialects."""
+"""OpenAI's chat completions protocol through the openai SDK, and its dialects."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from hvr.models.model import Answer, Request, Usage, reported_usage
 from hvr.models.replies import Complaint, complaint_in, complaint_of, json_at, with_instruction
 from hvr.models.transport import bounded_client, http_of
 
-# Openai dialect -----------------------------------------------------------------------------------
-# The dialects of OpenAI's protocol, and which to try when a server refuses a setting.
+# Dialects -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """The settings that a server accepts, as far as they are known.
+    """The settings that a server is known or assumed to accept.
 
     Args:
-        limit: the name of the limit of the answer's length.
-        form: how JSON is asked for: by schema, as any object with the schema in words, or in
-            words only.
-        temperature: a temperature is accepted.
-        seed: a seed is accepted.
-        stop: texts that end the answer are accepted; else the answer is cut here.
+        limit: Name of the parameter that limits the answer's length.
+        form: How to ask for JSON: by schema, as any object with the schema in the prompt, or by
+            prompt only.
+        temperature: Whether the server accepts a temperature.
+        seed: Whether the server accepts a seed.
+        stop: Whether the server accepts stop strings; otherwise hvr cuts the answer.
     """
 
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -41,7 +40,7 @@ class Dialect:
     stop: bool = True
 
     def cut(self, text: str, stop: tuple[str, ...]) -> str:
-        """Return the text up to the first of some texts, where the server did not cut it."""
+        """Return the text up to the first stop string, unless the server has cut it."""
         if self.stop:
             return text
         ends = [at for s in stop if s and (at := text.find(s)) >= 0]
@@ -70,10 +69,9 @@ def request_arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
 
 
 def other_dialect(dialect: Dialect, complaint: str, request: Request) -> Dialect | None:
-    """Return the dialect to try after a refusal; None if the refusal is about something else.
+    """Return the dialect to try after a refusal; None if the refusal is not about a setting.
 
-    Every step leaves something out or goes from the first spelling to the second, so this
-    comes to an end.
+    Each step removes or replaces a setting for good, so repeated calls terminate.
     """
     text = complaint.lower()
     return next((d for words, d in _steps(dialect, request) if any(w in text for w in words)), None)
@@ -98,29 +96,28 @@ def _steps(dialect: Dialect, request: Request) -> Iterator[tuple[tuple[str, ...]
 _REFUSED_LIMIT = ("max_completion_tokens", "'max_tokens'", "`max_tokens`", '"max_tokens"')
 
 
-# Openai model -------------------------------------------------------------------------------------
-# Any server that speaks OpenAI's chat completions, through the openai SDK.
+# Model --------------------------------------------------------------------------------------------
 
 _KEYLESS = "none"
-"""The SDK wants a key; servers that need none ignore it."""
+"""The SDK requires a key; servers without keys ignore it."""
 
 _CUT = frozenset({"length", "max_tokens", "model_length"})
 _WITHHELD = frozenset(
     {"content_filter", "safety", "sensitive", "refusal", "recitation", "prohibited_content"}
 )
 _FAILED = frozenset({"error", "network_error", "insufficient_system_resource"})
-"""Reasons why an answer ends, as different servers call them."""
+"""Finish reasons of failed answers, as various servers spell them."""
 
 
 class OpenAIModel:
     """A model behind OpenAI's protocol: hosted, vLLM, llama.cpp, Ollama and others.
 
-    Servers differ in what they accept. When one refuses a setting with status 400 or 422, the
-    next spelling is tried, and what was learnt is kept for later requests (see `dialect`).
+    Servers differ in the settings they accept. If one refuses a setting with status 400 or 422, hvr
+    tries the next spelling and remembers the one that worked (see `dialect`).
 
     Raises:
-        UsageError: OpenAI itself is to be asked, and there is no key.
-        MissingExtraError: the package openai is not installed.
+        UsageError: No base URL and no key is given.
+        MissingExtraError: The package openai is not installed.
     """
 
     simulated = False
@@ -137,7 +134,7 @@ class OpenAIModel:
         self._model = model
         self._price = options.price(model)
         self.dialect = Dialect()
-        # hvr waits and tries again by itself, and counts each attempt.
+        # hvr retries by itself and counts each attempt.
         self._client = self._sdk.OpenAI(
             base_url=options.base_url or "https://api.openai.com/v1",
             api_key=options.api_key or _KEYLESS,
@@ -158,11 +155,11 @@ class OpenAIModel:
         """See `Model`.
 
         Raises:
-            ModelError: no usable answer; `kind` and `status` say why.
+            ModelError: No usable answer came; `kind` and `status` say why.
         """
         create = self._client.chat.completions.with_raw_response.create
         end = time.monotonic() + self._options.within(request.seconds)
-        # Ends: each dialect leaves out or replaces something that the one before had.
+        # Terminates: each dialect removes or replaces a setting of the one before.
         while True:
             try:
                 reply = create(
@@ -178,25 +175,25 @@ class OpenAIModel:
                     raise self._error(error) from None
                 self.dialect = dialect
             except (ValueError, TypeError, RecursionError) as error:
-                # An error whose body cannot be read.
+                # The body of the error response cannot be decoded.
                 raise transport.malformed_reply(self.name, self._options, str(error)) from None
         return self._read(reply.http_response, request)
 
     def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
-        """Return the embeddings of some texts, if the model is one for these.
+        """Return the embeddings of texts, if the model is an embedding model.
 
         Args:
-            texts: the texts.
-            seconds: how long it may take at most; None for the time-out.
+            texts: The texts to embed.
+            seconds: Time limit; None for the configured timeout.
 
         Raises:
-            ModelError: no usable answer; `kind` and `status` say why.
+            ModelError: No usable answer came; `kind` and `status` say why.
         """
         try:
             reply = self._client.embeddings.create(
                 model=self._model,
                 input=list(texts),
-                encoding_format="float",  # not every server knows the SDK's default, base64
+                encoding_format="float",  # not every server supports the SDK's default, base64
                 timeout=self._options.within(seconds),
             )
             return [e.embedding for e in sorted(reply.data, key=lambda e: e.index)]
@@ -206,11 +203,10 @@ class OpenAIModel:
             raise transport.malformed_reply(self.name, self._options, str(error)) from None
 
     def _other_dialect(self, error: Any, request: Request) -> Dialect | None:
-        """Return the dialect to try after a refusal; None if it is about something else."""
         status = getattr(error, "status_code", None)
         if status not in (400, 422):
             return None
-        # A prompt that is too long, or filtered, is refused with the same status as a setting.
+        # Prompts that are too long or filtered are refused with the same status as bad settings.
         complaint = _complaint(error)
         if transport.kind_of_complaint(complaint, status) != "request":
             return None
@@ -218,7 +214,7 @@ class OpenAIModel:
         return other_dialect(self.dialect, words, request)
 
     def _error(self, error: Any) -> ModelError:
-        if isinstance(error.__cause__, ModelError):  # of hvr's own client
+        if isinstance(error.__cause__, ModelError):  # from hvr's own HTTP client
             return error.__cause__
         if isinstance(error, self._sdk.APITimeoutError):
             return transport.timed_out(self.name, self._options)
@@ -237,7 +233,6 @@ class OpenAIModel:
         return transport.malformed_reply(self.name, self._options, str(error))
 
     def _read(self, reply: Any, request: Request) -> Answer:
-        """Return the answer in a reply."""
         try:
             body = parse_json(reply.content, strict=False)
         except ValueError as error:
@@ -271,7 +266,6 @@ class OpenAIModel:
         )
 
     def _without_answer(self, body: Any, reply: Any) -> ModelError:
-        """Return the error for a reply that has no answer."""
         usage = self._usage(json_at(body, "usage"), answered=False)
         if reason := _filtered(
             json_at(body, "prompt_filter_results") or json_at(body, "prompt_annotations")
@@ -294,14 +288,14 @@ class OpenAIModel:
             reasoning=json_at(counts, "completion_tokens_details", "reasoning_tokens"),
             answered=answered,
         )
-        # The protocol counts reasoning as a part of the completion, hvr apart from it.
+        # The protocol counts reasoning tokens as completion tokens; hvr counts them separately.
         if usage.output is not None and usage.reasoning and usage.reasoning <= usage.output:
             usage = replace(usage, output=usage.output - usage.reasoning)
         return priced(usage, self._price)
 
 
 def _said(message: Any) -> tuple[str | None, str]:
-    """Return the text of a message, None where it has none, and the words of a refusal."""
+    """Return the text of a message (None if it has none) and the text of a refusal."""
     content, refusal = json_at(message, "content"), json_at(message, "refusal")
     parts = content if isinstance(content, list) else [{"text": content}]
     texts = [t for part in parts if isinstance(t := json_at(part, "text"), str)]
@@ -328,7 +322,7 @@ def _reasoning(message: Any) -> str:
 
 
 def _filtered(results: Any) -> str:
-    """Return what a filter of prompts has found, empty for nothing."""
+    """Return the categories that a prompt filter flagged, comma-separated."""
     hits = []
     for result in results if isinstance(results, list) else [results]:
         verdicts = json_at(result, "content_filter_results")
@@ -340,6 +334,6 @@ def _filtered(results: Any) -> str:
 
 def _complaint(error: Any) -> Complaint:
     complaint = complaint_of(error.body)
-    # Of a page instead of JSON, the SDK says all there is to say.
+    # If the body is a web page, the SDK's own message is the most useful one.
     page = complaint.message.lstrip().startswith("<")
     return replace(complaint, message=str(error)) if page or not complaint.message else complaint

@@ -1,4 +1,4 @@
-"""The recording of requests and answers, and what earlier tries of a run were answered."""
+"""The recording of exchanges with a model, and the continuation of interrupted recordings."""
 
 from __future__ import annotations
 
@@ -23,22 +23,20 @@ from hvr.models.model import Answer, Layer, Model, Request, Totals
 from hvr.models.transcript import Exchange, Replay
 
 # Earlier attempts ---------------------------------------------------------------------------------
-# What earlier tries of a run asked and were answered: nothing is asked or paid for twice.
+# An interrupted run starts over, and its prompts are the same up to the interruption, so their
+# answers come from the transcript: nothing is asked or paid for twice. The file
+# `llm-aside.jsonl` beside it has the same format and holds paid exchanges outside the run:
 #
-# A run that broke off is done again from the beginning, and its prompts are the same until it comes
-# to where it broke off. As long as they are, their answers are those of its transcript. Beside it,
-# `llm-aside.jsonl` has the same form and holds what was paid for and is no part of the run:
-#
-# * the error that a try ended with, since it is asked again;
-# * what a try was answered and the run has not asked again, because something turned out otherwise.
-#   Should it ask after all, it gets that answer.
+# * the error that ended an attempt, because its request is sent again;
+# * exchanges that the new attempt has not reached because it took another course. If it asks the
+#   same after all, it gets that answer.
 
 
 class EarlierTranscript:
-    """The transcript of a run that broke off, and what is set aside of it.
+    """The transcript of an interrupted run, and the exchanges set aside from it.
 
     Raises:
-        DataFileError: a file is damaged, or cannot be written.
+        DataFileError: A file is damaged or cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -50,34 +48,34 @@ class EarlierTranscript:
 
     @property
     def ahead(self) -> bool:
-        """Whether the transcript has exchanges that the run has not come to yet."""
+        """Whether the transcript has exchanges that the run has not reached yet."""
         return bool(self._ahead)
 
     @property
     def number(self) -> int:
-        """The number of exchanges of earlier tries in the transcript."""
+        """The number of exchanges in the transcript."""
         return len(self._used) + len(self._ahead)
 
     @property
     def totals(self) -> Totals:
-        """The usage of what is set aside."""
+        """The usage of the exchanges set aside."""
         return totals(self._aside)
 
     def next(self, digest: str) -> tuple[Exchange, bool] | None:
-        """Return the exchange with a prompt, if an earlier try had it.
+        """Return the exchange of a prompt, and whether it is the next one of the transcript.
 
         Returns:
-            the exchange, and whether it stands in the transcript in its place.
+            None if no earlier attempt had the prompt.
 
         Raises:
-            DataFileError: a file cannot be written.
+            DataFileError: A file cannot be written.
         """
-        # An error at the end is what the try broke off with. The run survived any other.
+        # An error at the end interrupted the run and is asked again; the run survived all others.
         at_end = len(self._ahead) == 1 and self._ahead[0].failed
         if self._ahead and self._ahead[0].line["digest"] == digest and not at_end:
             self._used.append(self._ahead.popleft())
             return self._used[-1], True
-        # The transcript is in the order of the run, so what comes at another time has to go.
+        # The transcript must stay in the order of the run, so exchanges out of order move aside.
         self._put_aside(len(self._ahead))
         for exchange in self._aside:
             if exchange.line["digest"] == digest and not exchange.failed:
@@ -93,7 +91,7 @@ class EarlierTranscript:
         moved = kept[-count:]
         del kept[-count:]
         aside = aside_of(self._path)
-        # A kill may come between the two files; then they are there already.
+        # If the process was killed between writing the two files, some exchanges are already there.
         there = Counter(map(_identity, _read(aside)))
         here = Counter(map(_identity, [*kept, *moved]))
         if not has_header(aside):
@@ -113,26 +111,26 @@ class EarlierTranscript:
 
 
 def has_header(path: Path) -> bool:
-    """Return whether there is a transcript with at least its first line.
+    """Return whether a transcript exists with at least its header.
 
     Raises:
-        DataFileError: it cannot be read.
+        DataFileError: The file cannot be read.
     """
     return path.is_file() and bool(read_log(path))
 
 
 def aside_of(path: Path) -> Path:
-    """Return the file beside a transcript with what is set aside of it."""
+    """Return the path of the set-aside exchanges of a transcript."""
     return path.with_name(f"{path.stem}-aside{path.suffix}")
 
 
 def set_aside(path: Path) -> tuple[Exchange, ...]:
-    """Return what was paid for and is no part of the run.
+    """Return the paid exchanges that are not part of the run.
 
     Raises:
-        DataFileError: a file is damaged.
+        DataFileError: A file is damaged.
     """
-    # What was used after all has been written into the transcript, too.
+    # Exchanges that were needed after all have moved to the transcript.
     used = Counter(map(_identity, transcript.read(path)[1]))
     rest = []
     for exchange in _read(aside_of(path)):
@@ -144,16 +142,16 @@ def set_aside(path: Path) -> tuple[Exchange, ...]:
 
 
 def times_asked(path: Path) -> int:
-    """Return how many exchanges earlier tries had, those that are set aside included.
+    """Return the number of exchanges of earlier attempts, including those set aside.
 
     Raises:
-        DataFileError: a file is damaged.
+        DataFileError: A file is damaged.
     """
     return len(transcript.read(path)[1]) + len(set_aside(path)) if has_header(path) else 0
 
 
 def totals(exchanges: Iterable[Exchange]) -> Totals:
-    """Return the usage of exchanges together."""
+    """Return the total usage of exchanges."""
     total = Totals()
     for exchange in exchanges:
         total = total.plus(exchange.usage, failed=exchange.failed)
@@ -170,7 +168,6 @@ def _identity(exchange: Exchange) -> str:
 
 
 # Recording ----------------------------------------------------------------------------------------
-# The recording of all requests to a model and its answers, as they happen.
 
 
 def _now() -> datetime:
@@ -178,25 +175,25 @@ def _now() -> datetime:
 
 
 class RecordingModel(Layer):
-    """A model whose exchanges go into a transcript, answers and errors alike.
+    """A layer that writes all exchanges, answers and errors, to a transcript.
 
-    Each line is on its way to the disk before the answer is returned, so a crash loses nothing.
-    Keys are taken out of what is written. A replay that is recorded keeps its times, dates,
-    usage and header, so that replaying a run makes the same file, byte for byte.
+    Each line is written before the answer is returned, so a crash loses nothing. Secrets are
+    redacted. A recorded replay keeps the original times, dates, usage and header, so replaying a
+    run reproduces its transcript byte for byte.
 
-    A transcript that is there is that of an earlier try, which is gone on with: what it was
-    answered is not asked again (`hvr.models.recording`).
+    An existing transcript is continued: prompts that it answers are not asked again (see
+    `EarlierTranscript`).
 
     Args:
-        model: whom to ask.
-        path: the file.
-        header: further fields of the first line, such as commit and settings.
-        scrubber: the keys to take out.
-        clock: seconds, for durations.
-        now: the date.
+        model: Model to ask.
+        path: The transcript.
+        header: Additional fields of the header, such as commit and settings.
+        scrubber: Redacts secrets.
+        clock: Returns seconds, for durations.
+        now: Returns the current date.
 
     Raises:
-        DataFileError: the file cannot be written, or is no transcript of this model.
+        DataFileError: The file cannot be written, or is not a transcript of this model.
     """
 
     def __init__(
@@ -227,25 +224,25 @@ class RecordingModel(Layer):
         self._write({**self._header(), **self._scrubber.value(header or {})})
 
     def aside(self) -> Totals:
-        """Return the usage of what earlier tries paid for and is no part of the transcript."""
+        """Return the usage of earlier attempts that is not in the transcript."""
         return self._earlier.totals if self._earlier is not None else Totals()
 
     def answer(self, request: Request) -> Answer:
         """See `Model`.
 
         Raises:
-            LLMError: what the model raises; it is written down first.
-            DataFileError: the transcript cannot be written.
+            LLMError: The model raised it; it is recorded first.
+            DataFileError: The transcript cannot be written.
         """
         if isinstance(self._model, Replay):
-            # The line as it was recorded, with its times: a replay makes the same file.
+            # Keep the recorded line with its times, so that a replay writes the same file.
             exchange = self._model.exchange(request)
             self._append({**exchange.line, "purpose": request.purpose})
             return exchange.outcome()
         known = self._known(request)
         if known is not None:
             answer = known.outcome()
-            # Where the answer once came from: it is counted like the first time.
+            # Keep the original source, so that the answer is counted as it was the first time.
             return replace(answer, source=known.line["answer"].get("source", "model"))
         start, date = self._clock(), self._now()
         try:
@@ -253,7 +250,7 @@ class RecordingModel(Layer):
         except LLMError as error:
             self._add(request, None, error, self._clock() - start, date)
             raise
-        # What is written is what is used: a replay must get the same.
+        # Redact before use: a replay must return the same answer.
         answer = replace(
             answer,
             text=self._scrubber.text(answer.text),
@@ -270,7 +267,7 @@ class RecordingModel(Layer):
             raise DataFileError(f"{self._path}: this is a transcript of {asked}, not of {name}")
 
     def _begin_anew(self, model: Replay) -> None:
-        """Remove what a replay has recorded: it asks nobody, and all answers are at hand."""
+        """Delete an earlier recording of the same replay; repeating it costs nothing."""
         there = transcript.read(self._path)[0]
         other = any(there.get(name) != model.header.get(name) for name in ("model", "date"))
         if other or self._path.samefile(transcript.file_of(model.path)):
@@ -279,12 +276,12 @@ class RecordingModel(Layer):
             self._path.unlink()
 
     def _known(self, request: Request) -> Exchange | None:
-        """Return what an earlier try was answered to a request; None if it is to be asked."""
+        """Return the recorded exchange of a request; None if the model must be asked."""
         if self._earlier is None:
             return None
         asked = self._scrubber.value(transcript.request_json(request))
         with self._lock:
-            # Nothing new is written as long as anything is ahead.
+            # New lines are written only once nothing is ahead.
             going_on = self._earlier.ahead
             known = self._earlier.next(transcript.digest(asked))
             if going_on:

@@ -1,4 +1,4 @@
-"""Replies of models: plain JSON of providers, and answers that must satisfy a schema."""
+"""Replies of models: error messages of providers, and answers that must satisfy a schema."""
 
 from __future__ import annotations
 
@@ -15,27 +15,25 @@ from hvr.models.errors import ModelError
 from hvr.models.model import Answer, Message, Request
 
 # Replies ------------------------------------------------------------------------------------------
-# Replies of providers as plain JSON, and the complaints in them.
-#
-# Providers, and what stands in front of them, report errors in many shapes, and not always with a
-# status of HTTP that says so.
+# Providers and the gateways in front of them report errors in many shapes, not always with a
+# matching HTTP status.
 
 _MESSAGES = ("message", "msg", "detail", "error_description", "error_message", "description")
 _CODES = ("code", "type", "status", "reason", "error_code", "err_code", "errorType", "status_code")
 _INNER = ("error", "errors", "innererror", "inner_error", "details", "metadata")
 _FAILED = ("error", "failed", "failure")
-# What lies deeper tells nothing more; what comes first counts.
+# Limits of the search: the first messages count, and deeper ones add nothing.
 _DEPTH = 5
 _MOST = 5
 
 
 @dataclass(frozen=True)
 class Complaint:
-    """What a server says is wrong.
+    """An error as a server reports it.
 
     Args:
-        message: in words; may be empty.
-        codes: its codes, types and states, as they come.
+        message: Error message; may be empty.
+        codes: Codes, types and states of the error, verbatim.
     """
 
     message: str
@@ -43,7 +41,7 @@ class Complaint:
 
 
 def json_at(value: Any, *path: str | int) -> Any:
-    """Return what is at a place of a JSON value; None when there is no such place."""
+    """Return the value at a path in JSON; None if the path does not exist."""
     for step in path:
         if isinstance(step, str) and isinstance(value, Mapping):
             value = value.get(step)
@@ -55,7 +53,7 @@ def json_at(value: Any, *path: str | int) -> Any:
 
 
 def complaint_of(error: Any) -> Complaint:
-    """Return what an error says, whatever its shape: text, object, list, one in the other."""
+    """Return the message and codes of an error of any shape: text, object, list or nested."""
     messages: list[str] = []
     codes: list[str] = []
     for part in _parts(error, _DEPTH):
@@ -69,7 +67,7 @@ def complaint_of(error: Any) -> Complaint:
 
 
 def complaint_in(body: Any) -> Complaint | None:
-    """Return what a reply without an answer complains of; None when it does not complain."""
+    """Return the error in a reply that has no answer; None if it reports none."""
     for part in body[:_MOST] if isinstance(body, list) else [body]:
         if isinstance(part, Mapping):
             failed = part.get("success") is False or any(
@@ -82,7 +80,7 @@ def complaint_in(body: Any) -> Complaint | None:
 
 
 def _parts(error: Any, depth: int) -> Iterator[Mapping[str, Any] | str]:
-    """Yield the texts and objects of an error, the outer ones first."""
+    """Yield the texts and objects of an error, outermost first."""
     if isinstance(error, str) and error.strip():
         yield error
     elif isinstance(error, list) and depth:
@@ -95,22 +93,21 @@ def _parts(error: Any, depth: int) -> Iterator[Mapping[str, Any] | str]:
                 yield from _parts(error.get(name), depth - 1)
 
 
-# Schema -------------------------------------------------------------------------------------------
-# Answers that must be JSON and satisfy a schema.
+# Schemas ------------------------------------------------------------------------------------------
 
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*+[ \t]*+\r?\n(.*?)```", re.DOTALL)
 _SHOWN = 120
 _READ = 200_000
-"""Characters of an answer in which JSON is looked for."""
-# Chat in front of the JSON may hold many brackets; each costs an attempt to read from there.
+"""Number of characters of an answer searched for JSON."""
+# Prose before the JSON may contain many brackets, and each one costs a parse attempt.
 _STARTS = 200
 
 
 def checked(answer: Answer, request: Request) -> Answer:
-    """Return an answer that can be used: with text, and with `data` when a schema was asked for.
+    """Return a usable answer: with text, and with `data` if the request has a schema.
 
     Raises:
-        ModelError: of kind `empty` or `schema`, with the usage of the answer.
+        ModelError: The answer is of kind `empty` or `schema`; the error has its usage.
     """
     if not answer.text.strip():
         limit = (
@@ -141,22 +138,23 @@ def checked(answer: Answer, request: Request) -> Answer:
 
 
 def find_json(text: str, schema: Mapping[str, Any]) -> Any:
-    """Return the first value in a text that satisfies a schema; code fences and chat may be around
-    it.
+    """Return the first value in a text that satisfies a schema, ignoring code fences and prose.
 
     Raises:
-        ValueError: there is none; the message says what is wrong with the best candidate.
-        UsageError: the schema itself is no JSON schema.
-        MissingExtraError: the package jsonschema is not installed.
+        ValueError: No value satisfies the schema; the message says why the best candidate fails.
+        UsageError: The schema is not a valid JSON schema.
+        MissingExtraError: The package jsonschema is not installed.
     """
     validator = _validator(schema)
     complaint = "there is no complete JSON value in it"
     for value in _values(text[:_READ]):
-        # The outermost error: what is wrong inside follows from it, or is reported next time.
+        # Report the outermost error; errors inside usually follow from it.
         problem = min(validator.iter_errors(value), key=_depth, default=None)
         if problem is None:
             return value
-        if complaint.startswith("there is"):  # of several values the first is likeliest meant
+        if complaint.startswith(
+            "there is"
+        ):  # the first of several values is the likeliest candidate
             where = "/".join(map(str, problem.absolute_path))
             complaint = (
                 f"{'at ' + where + ': ' if where else ''}{_begin(problem.message, quote='')}"
@@ -165,13 +163,13 @@ def find_json(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def instruction(schema: Mapping[str, Any]) -> str:
-    """Return the instruction for a model whose server takes no schema."""
+    """Return the prompt text for servers that accept no schema."""
     text = json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
     return f"Answer only with JSON that satisfies this JSON schema, without any other text:\n{text}"
 
 
 def with_instruction(request: Request) -> tuple[Message, ...]:
-    """Return the messages of a request, the last one with the schema in words."""
+    """Return the messages of a request, with its schema appended to the last one."""
     if request.schema is None:
         return request.messages
     *before, last = request.messages
@@ -188,7 +186,7 @@ def _validator(schema: Mapping[str, Any]) -> Any:
 
 
 def _values(text: str) -> Iterator[Any]:
-    """Yield JSON values in a text: all of it, then fenced parts, then from each bracket on."""
+    """Yield the JSON values of a text: all of it, then fenced parts, then from each bracket."""
     for part in (text, *_FENCE.findall(text)):
         try:
             value = parse_json(part, strict=False)

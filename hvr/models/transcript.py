@@ -1,4 +1,4 @@
-"""Transcripts: the file format of recorded exchanges, and answers replayed from it."""
+"""Transcripts: the file format of recorded exchanges, and their replay."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from hvr.models.errors import KINDS, CancelledError, ModelError
 from hvr.models.model import Answer, Message, Request, Usage
 
 # Transcript ---------------------------------------------------------------------------------------
-# The file format of a transcript: JSON lines, a header and then one line an exchange.
+# A transcript has JSON lines: a header, then one line per exchange. A last line that a crash cut
+# off is ignored.
 #
 #     {"format": "hvr-transcript", "version": 1, "model": …, "simulated": …, "hvr": …, "date": …, …}
 #     {"number": 1, "purpose": …, "digest": …, "messages": […], "settings": {…}, "answer": {…},
 #      "error": null, "usage": {…}, "seconds": …, "date": …}
-#
-# A line that a crash cut off at the end of the file is left out when it is read.
 
 FORMAT = "hvr-transcript"
 VERSION = 1
 NAME = "llm.jsonl"
-"""The name of the transcript in the folder of a run."""
+"""Name of the transcript in a run folder."""
 
 _ERRORS: Mapping[str, type[LLMError]] = {
     e.__name__: e for e in (LLMError, BudgetError, CassetteError, ModelError, CancelledError)
@@ -40,17 +39,13 @@ _ERRORS: Mapping[str, type[LLMError]] = {
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request and its answer or error.
-
-    Args:
-        line: the line of the file, as plain JSON values.
-    """
+    """A request and its answer or error, stored as a line of the transcript."""
 
     line: Mapping[str, Any]
 
     @property
     def request(self) -> Request:
-        """The request."""
+        """The request that was sent."""
         messages = tuple(Message(m["role"], m["text"]) for m in self.line["messages"])
         settings = dict(self.line["settings"])
         stop = tuple(settings.pop("stop"))
@@ -58,19 +53,19 @@ class Exchange:
 
     @property
     def usage(self) -> Usage:
-        """The usage."""
+        """The recorded usage."""
         return Usage(**self.line["usage"])
 
     @property
     def failed(self) -> bool:
-        """Whether it ended with an error."""
+        """Whether the exchange ended with an error."""
         return self.line["error"] is not None
 
     def outcome(self) -> Answer:
-        """Return the answer as recorded, from `replay`.
+        """Return the recorded answer with the source `replay`.
 
         Raises:
-            LLMError: the error that was recorded.
+            LLMError: The recorded error.
         """
         error = self.line["error"]
         if error is not None:
@@ -80,7 +75,7 @@ class Exchange:
 
 
 def request_json(request: Request) -> dict[str, Any]:
-    """Return the messages and settings of a request; not its purpose, which is not sent."""
+    """Return the messages and settings of a request, without its purpose, which is not sent."""
     return {
         "messages": [asdict(m) for m in request.messages],
         "settings": {
@@ -94,13 +89,13 @@ def request_json(request: Request) -> dict[str, Any]:
 
 
 def digest(request: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a request as `request_json` gives it, in one canonical spelling."""
+    """Return the SHA-256 of a request from `request_json` in canonical form."""
     text = json.dumps(request, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def error_json(error: LLMError) -> dict[str, Any]:
-    """Return an error as plain JSON values."""
+    """Return an error as JSON."""
     known = next(c.__name__ for c in type(error).__mro__ if c.__name__ in _ERRORS)
     value: dict[str, Any] = {"type": known, "message": str(error)}
     if isinstance(error, ModelError):
@@ -127,15 +122,15 @@ def error_from(value: Mapping[str, Any], usage: Usage | None = None) -> LLMError
 
 
 def file_of(path: Path) -> Path:
-    """Return the transcript that a path names: itself, or the one in the folder of a run."""
+    """Return the transcript at a path, or in the run folder at that path."""
     return path / NAME if path.is_dir() else path
 
 
 def read(path: Path) -> tuple[Mapping[str, Any], tuple[Exchange, ...]]:
-    """Read the header and the exchanges of a transcript, or of the run folder that has one.
+    """Read the header and the exchanges of a transcript or run folder.
 
     Raises:
-        DataFileError: it is missing, unreadable or corrupt.
+        DataFileError: The transcript is missing, unreadable or corrupt.
     """
     file = file_of(path)
     if not file.exists():
@@ -170,7 +165,7 @@ def _exchange(line: Mapping[str, Any], file: Path, number: int) -> Exchange:
 
 
 def _check(exchange: Exchange) -> None:
-    """Raise unless everything that replaying needs is there."""
+    """Raise an error unless an exchange has everything that replaying needs."""
     check_fields(Usage, exchange.line["usage"])
     asked = request_json(exchange.request)
     if digest(asked) != exchange.line["digest"]:
@@ -188,24 +183,23 @@ def _check(exchange: Exchange) -> None:
 
 
 # Replay -------------------------------------------------------------------------------------------
-# Answers from a transcript, with no key and no network.
 
 _DIFF_LINES = 12
 _WIDTH = 160
 
 
 class Replay:
-    """A model that answers what was answered when the transcript was recorded.
+    """A model that answers from a transcript, without a key or the network.
 
-    Prompts that were asked several times get their answers in the order of the recording.
-    Recorded errors are raised again.
+    A prompt that was asked several times gets its answers in the recorded order, and recorded
+    errors are raised.
 
     Args:
-        path: a transcript, or the folder of a run.
-        scrubber: the keys that were taken out of the transcript's prompts.
+        path: A transcript or run folder.
+        scrubber: Redacts the secrets that were redacted in the transcript.
 
     Raises:
-        DataFileError: there is no transcript, or it is corrupt.
+        DataFileError: The transcript is missing or corrupt.
     """
 
     def __init__(self, path: Path, scrubber: Scrubber | None = None) -> None:
@@ -220,28 +214,28 @@ class Replay:
 
     @property
     def name(self) -> str:
-        """The model that was recorded."""
+        """Name of the recorded model."""
         return str(self.header["model"])
 
     @property
     def simulated(self) -> bool:
-        """Whether the model that was recorded was simulated."""
+        """Whether the recorded model was simulated."""
         return bool(self.header.get("simulated", False))
 
     def answer(self, request: Request) -> Answer:
         """See `Model`.
 
         Raises:
-            LLMError: the error that was recorded.
-            CassetteError: the prompt was not recorded, or not that often.
+            LLMError: The recorded error.
+            CassetteError: The prompt was not recorded, or fewer times.
         """
         return self.exchange(request).outcome()
 
     def exchange(self, request: Request) -> Exchange:
-        """Return the recorded exchange for a request.
+        """Return the recorded exchange of a request.
 
         Raises:
-            CassetteError: see `answer`.
+            CassetteError: The prompt was not recorded, or fewer times.
         """
         asked = self._scrubber.value(request_json(request))
         key = digest(asked)
@@ -258,11 +252,7 @@ class Replay:
             return recorded[self._taken[key] - 1]
 
     def _miss(self, request: Request, asked: Mapping[str, Any]) -> str:
-        """Return the message for a prompt that was not recorded: how it differs from the nearest.
-
-        Nearly always a prompt or a setting was changed since the recording, and where is what
-        one wants to know.
-        """
+        """Return the message for an unrecorded prompt, with a diff to the most similar one."""
         begin = f"{self.path}: no answer was recorded for this prompt"
         begin += f" ({request.purpose})" if request.purpose else ""
         if not self._exchanges:
@@ -289,7 +279,7 @@ def _lines(asked: Mapping[str, Any]) -> list[str]:
 
 
 def _likeness(then: list[str], now: list[str]) -> tuple[float, float]:
-    # Lines first; prompts of one line have none in common, for them the letters decide.
+    # Compare lines first; single-line prompts have none in common, so letters decide for them.
     lines = difflib.SequenceMatcher(None, then, now, autojunk=False).ratio()
     letters = difflib.SequenceMatcher(None, "\n".join(then)[:2000], "\n".join(now)[:2000])
     return lines, letters.quick_ratio()
@@ -312,9 +302,9 @@ def _settings(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 
 def open_replay(path: str, options: ModelOptions) -> Replay:
-    """Return the replay of a transcript or of the folder of a run.
+    """Return the replay of a transcript or run folder.
 
     Raises:
-        DataFileError: there is no transcript, or it is corrupt.
+        DataFileError: The transcript is missing or corrupt.
     """
     return Replay(Path(path), options.scrubber)

@@ -1,4 +1,4 @@
-"""The HTTP transport to a provider, and its failures as errors a program can act on."""
+"""HTTP transport to providers, and the errors for its failures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from hvr.models.model import Usage
 from hvr.models.replies import Complaint
 
 # Failures -----------------------------------------------------------------------------------------
-# Errors of providers as errors of models: what happened, where, and what to do.
 
 _ADVICE: Mapping[Kind, str] = {
     "auth": "the key is missing or wrong; set it in the environment (docs/models.md)",
@@ -52,7 +51,7 @@ _CODES: Mapping[Kind, str] = {
     "request": "invalid_request_error invalid_request invalid_argument bad_request badrequesterror "
     "failed_precondition",
 }
-"""Codes of providers; of several the first kind counts, which says more than those after it."""
+"""Error codes of providers; the first kind that matches is the most specific."""
 
 _WORDS: Mapping[Kind, tuple[str, ...]] = {
     "refused": ("content management policy", "content filter", "content policy", "safety system"),
@@ -63,14 +62,14 @@ _WORDS: Mapping[Kind, tuple[str, ...]] = {
     "forbidden": ("permission", "forbidden", "access denied"),
     "missing": ("not found", "does not exist", "no such model", "unknown model"),
 }
-# Where there is a status, it tells the rest.
+# With an HTTP status, only these kinds are more specific than the status.
 _FINER_THAN_STATUS: tuple[Kind, ...] = ("refused", "overflow", "auth")
 _IN_WORDS_WITH_STATUS: tuple[Kind, ...] = ("refused", "overflow")
 _HOSTED: Mapping[str, str] = {
     "openai": "https://api.openai.com/v1",
     "gemini": "https://generativelanguage.googleapis.com",
 }
-"""Where a provider is reached if no base URL is given."""
+"""Address of each provider if no base URL is given."""
 
 _OK = 200
 _LOGIN = 407
@@ -94,12 +93,12 @@ def reported_error(
     """Return the error that a server reports.
 
     Args:
-        name: of the model.
-        options: how it was reached; the key is taken out of the message.
-        complaint: what the server says.
-        status: of HTTP; some report errors with status 200.
-        headers: of the reply.
-        usage: what was used all the same, if it is known.
+        name: Name of the model.
+        options: Options of the model; its key is redacted.
+        complaint: The server's message and codes.
+        status: HTTP status; some servers report errors with status 200.
+        headers: Headers of the reply.
+        usage: Usage billed despite the error, if known.
     """
     kind = kind_of_complaint(complaint, status)
     if told := _told_by_proxy(name, options, complaint, status):
@@ -118,10 +117,10 @@ def reported_error(
 def _told_by_proxy(
     name: str, options: ModelOptions, complaint: Complaint, status: int
 ) -> str | None:
-    """Return the message for an answer of the proxy itself; None if the server answers.
+    """Return the message if the proxy itself answered; None if the server did.
 
-    Only a proxy asks for its own login. A proxy that cannot reach the server has no words in the
-    form of the API; a gateway that belongs to the server mostly has.
+    Only a proxy asks for its own login. A proxy that cannot reach the server sends no error codes
+    in the API's format; a gateway of the server usually does.
     """
     through = proxy_to(name, options)
     if through is None or (status != _LOGIN and (status not in _NO_WAY_ON or complaint.codes)):
@@ -134,7 +133,7 @@ def _told_by_proxy(
 
 
 def kind_of_complaint(complaint: Complaint, status: int = _OK) -> Kind:
-    """Return the kind of error that a complaint is, by its codes, its status and its words."""
+    """Classify a server's error by its codes, status and message."""
     codes = {re.sub(r"[^a-z0-9]+", "_", code.lower()).strip("_") for code in complaint.codes}
     by_code = [kind for kind, known in _CODES.items() if codes & set(known.split())]
     words = complaint.message.lower()
@@ -165,11 +164,11 @@ def filtered_answer(
     """Return the error for an answer that the provider's filter withholds.
 
     Args:
-        name: of the model.
-        options: how it was reached.
-        reason: as the provider names it.
-        usage: what was used.
-        text: the part of the answer that came.
+        name: Name of the model.
+        options: Options of the model.
+        reason: The provider's reason.
+        usage: Usage of the answer.
+        text: The part of the answer that arrived.
     """
     why = brief(options, reason)
     begun = f"; it begins with {brief(options, text)!r}" if text.strip() else ""
@@ -181,12 +180,12 @@ def filtered_answer(
 
 
 def timed_out(name: str, options: ModelOptions, seconds: float | None = None) -> ModelError:
-    """Return the error for an answer that is not there, or not whole, in time.
+    """Return the error for an answer that is not complete in time.
 
     Args:
-        name: of the model.
-        options: how it was reached.
-        seconds: how long was waited, if that was not the time-out.
+        name: Name of the model.
+        options: Options of the model.
+        seconds: Time waited; None for the configured timeout.
     """
     waited = max(round(options.timeout if seconds is None else seconds, 1), 0.1)
     return ModelError(
@@ -197,7 +196,7 @@ def timed_out(name: str, options: ModelOptions, seconds: float | None = None) ->
 
 
 def redirected(name: str, options: ModelOptions, status: int, place: str) -> ModelError:
-    """Return the error for a server that sends requests on to another address."""
+    """Return the error for a server that redirects to another address."""
     return ModelError(
         f"{name}: the server sends requests on to {brief(options, place)} (status {status}), which "
         "hvr does not follow, since the key would go there, too; give the right base URL",
@@ -221,7 +220,7 @@ def connection_failed(name: str, options: ModelOptions, reason: str) -> ModelErr
 
 
 def malformed_reply(name: str, options: ModelOptions, reason: str) -> ModelError:
-    """Return the error for a reply that is not what the protocol says."""
+    """Return the error for a reply that violates the protocol."""
     return ModelError(
         f"{name}: the reply{_place(options)} cannot be read ({brief(options, reason)})",
         kind="garbled",
@@ -229,13 +228,13 @@ def malformed_reply(name: str, options: ModelOptions, reason: str) -> ModelError
 
 
 def not_json(name: str, options: ModelOptions, body: bytes, reason: str) -> ModelError:
-    """Return the error for a body that is not a JSON document, by what it is instead.
+    """Return the error for a body that is not JSON, describing what it is instead.
 
     Args:
-        name: of the model.
-        options: how it was reached.
-        body: what came.
-        reason: what the JSON reader says, for a body that begins like JSON.
+        name: Name of the model.
+        options: Options of the model.
+        body: Body of the reply.
+        reason: Error of the JSON decoder, used if the body starts like JSON.
     """
     text = body[:_READ].decode("utf-8", "replace").strip().lstrip("\ufeff")
     start = text[:_LINE].lower()
@@ -264,13 +263,13 @@ def connection_closed(name: str, options: ModelOptions, reason: str) -> ModelErr
 
 
 def without_text(name: str, usage: Usage, *, calls: Sequence[str], cut: bool) -> ModelError:
-    """Return the error for an answer that has something else in place of text.
+    """Return the error for an answer without text.
 
     Args:
-        name: of the model.
-        usage: what was used.
-        calls: names of the tools that the model wants to call; empty if it only reasoned.
-        cut: Whether the answer ended at the limit of tokens.
+        name: Name of the model.
+        usage: Usage of the answer.
+        calls: Names of the tools that the model wants to call; empty if it only reasoned.
+        cut: Whether the answer ended at the token limit.
     """
     if calls:
         named = ", ".join(calls[:_SHOWN_CODES])
@@ -290,20 +289,20 @@ def brief_text(text: str) -> str:
 
 
 def brief(options: ModelOptions, text: str) -> str:
-    """Return a text on one line, short and without the key."""
-    # The key goes first: a cut could leave a part of it that is not recognised any more.
+    """Return a text on one line, shortened and with the key redacted."""
+    # Redact before shortening: a truncated key would no longer be recognised.
     return brief_text(options.scrubber.text(text[:_READ]))
 
 
 def root_message(error: BaseException) -> str:
-    """Return the message of the error at the bottom of a chain, or its name."""
+    """Return the message of the innermost error in a chain, or its class name."""
     while (below := error.__cause__ or error.__context__) is not None:
         error = below
     return str(error) or type(error).__name__
 
 
 def proxy_to(name: str, options: ModelOptions) -> Proxy | None:
-    """Return the proxy of the environment on the way to a model; None for none."""
+    """Return the proxy that the environment sets for a model, if any."""
     return proxy_of(options.base_url or _HOSTED.get(name.partition(":")[0], ""))
 
 
@@ -317,13 +316,11 @@ def _place(options: ModelOptions) -> str:
 
 
 # Transport ----------------------------------------------------------------------------------------
-# The way of a request to a hosted model: an end to its time, and to the size of its reply.
-#
-# The HTTP client of the SDKs has a time-out for silence alone and reads whatever comes, so a server
-# that trickles holds it for ever, and one that floods it fills the memory.
+# The timeout of the SDKs' HTTP clients covers only silence, and they read replies of any size: a
+# server that trickles would block hvr forever, and one that floods would exhaust its memory.
 
 QUIET_S = 10.0
-"""Seconds of silence before it is said that an answer is being waited for."""
+"""Seconds of silence before a notice that hvr is waiting."""
 
 _CONNECTED = (".connect_tcp.complete", ".start_tls.complete")
 _OF_THE_WAY = frozenset({"content-encoding", "content-length", "transfer-encoding"})
@@ -336,28 +333,28 @@ _SURROUNDINGS = (
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
 )
-"""The variables of the environment that the HTTP client follows when it is made."""
+"""Environment variables that the HTTP client reads when it is created."""
 
-_TOO_LONG = "Receive buffer too long"  # what h11 says of headers
+_TOO_LONG = "Receive buffer too long"  # h11's message about headers
 
 _log = logging.getLogger(__name__)
 
 
 def http_of(module: Any) -> Any:
-    """Return the HTTP library that a module of an SDK uses: httpx2, or httpx in older ones."""
+    """Return the HTTP library of an SDK module: httpx2, or httpx in older versions."""
     return getattr(module, "httpx2", None) or module.httpx
 
 
 def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
-    """Return an HTTP client for an SDK, whose requests end in time and whose replies fit.
+    """Return an HTTP client for an SDK, with bounds on the time and size of a reply.
 
-    The time-out of a request is that of all of it, from looking up the server's address to the last
-    byte. Redirects are not followed: the key could go to another server. A server of this machine
-    is never asked through a proxy of the environment.
+    The timeout covers the whole request, from the address lookup to the last byte. Redirects are
+    not followed, since the key could go to another server. Local servers are never reached through
+    a proxy.
 
     Raises:
-        UsageError: the address is none, or a proxy or certificates of the environment cannot be
-            used.
+        UsageError: The address is invalid, or a proxy or certificate setting of the environment is
+            unusable.
     """
     try:
         http.URL(options.base_url or "")
@@ -365,10 +362,10 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
         raise UsageError(f"base_url is no address: {error}", field="base_url") from None
 
     class BoundedClient(http.Client):  # type: ignore[misc]
-        """Raises `ModelError` where a reply takes too long, is too large, or leads elsewhere."""
+        """Raises `ModelError` for replies that are too slow, too large, or redirects."""
 
         def send(self, request: Any, **given: Any) -> Any:
-            """Send a request and return its reply with all of its body."""
+            """Send a request and return its complete reply."""
             given |= {"stream": True, "follow_redirects": False}
             timeouts = request.extensions.get("timeout") or {}
             bounds = _Bounds(http, name, options, timeouts.get("read") or options.timeout)
@@ -397,7 +394,7 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
     mounts = None if proxy_to(name, options) else dict.fromkeys(DIRECT)
     _warn_of_clear_text(name, options)
     try:
-        # What nobody asked to be packed need not be unpacked.
+        # Uncompressed replies need no size check after decompression.
         return BoundedClient(
             timeout=options.timeout, headers={"Accept-Encoding": "identity"}, mounts=mounts
         )
@@ -408,7 +405,7 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
 
 
 def _warn_of_clear_text(name: str, options: ModelOptions) -> None:
-    """Say that a proxy reads the key, where nothing encrypts it."""
+    """Warn if a proxy can read the key because the address is not encrypted."""
     via = proxy_to(name, options)
     if via is not None and options.api_key and (options.base_url or "").startswith("http:"):
         _log.warning(
@@ -429,7 +426,7 @@ class _Bounds:
     seconds: float
 
     def awaited(self, outcome: Future[Any]) -> Any:
-        """Return what comes in time."""
+        """Return the result if it arrives in time."""
         quiet = min(QUIET_S, self.seconds)
         if not wait([outcome], quiet).done and self.seconds > quiet:
             _log.info(
@@ -444,7 +441,7 @@ class _Bounds:
         return outcome.result()
 
     def breach(self, reason: str) -> ModelError:
-        """Return the error for a reply that breaks the rules of HTTP, or breaks off."""
+        """Return the error for a reply that violates HTTP or breaks off."""
         if "disconnected" in reason or "closed connection" in reason:
             return connection_closed(self.name, self.options, reason)
         what = f"it breaks the rules of HTTP: {reason}"
@@ -453,7 +450,7 @@ class _Bounds:
         return malformed_reply(self.name, self.options, what)
 
     def whole(self, reply: Any, end: float) -> Any:
-        """Return a reply with all of its body, unpacked."""
+        """Return a reply with its complete, decompressed body."""
         try:
             if reply.has_redirect_location:
                 place = reply.headers["location"]
@@ -461,7 +458,7 @@ class _Bounds:
             packed = self._read(reply.iter_raw(), end)
         finally:
             reply.close()
-        # Piece by piece: a small body may unpack to a very large one.
+        # In pieces, because a small body may decompress to a very large one.
         unpacked = self.http.Response(
             reply.status_code, headers=reply.headers, content=iter(packed)
         )
@@ -490,10 +487,10 @@ class _Bounds:
 
 
 def _aside(work: Callable[[], Any]) -> Future[Any]:
-    """Do something in a thread that is left to itself when nobody waits for it any more.
+    """Run work in a daemon thread, which is abandoned when its caller stops waiting.
 
-    Looking up an address, shaking hands and reading headers have time-outs for each of their steps
-    alone, and cannot be interrupted otherwise.
+    Address lookup, TLS handshake and reading headers have only per-step timeouts and cannot be
+    interrupted.
     """
     outcome: Future[Any] = Future()
 
@@ -509,6 +506,6 @@ def _aside(work: Callable[[], Any]) -> Future[Any]:
 
 def _hang_up(streams: Iterable[Any]) -> None:
     for stream in streams:
-        with suppress(Exception):  # it is closed already, or no socket
-            # Closing would free its number for another file while the thread still uses it.
+        with suppress(Exception):  # closed already, or not a socket
+            # Closing would free the descriptor for another file while the thread still uses it.
             socket.socket.shutdown(stream.get_extra_info("socket"), socket.SHUT_RDWR)
