@@ -1,1 +1,1 @@
-"""Ways through tools: which calls lead from what is known to what is wanted."""
+"""Navigation of tools: find, plan and make the calls that satisfy a request."""

@@ -1,7 +1,7 @@
-"""The values of a goal call: which are said or identified, which queries may find, what is asked.
+"""The values of a goal call: stated, identified, still to be found, or asked for.
 
-One rule decides what a call may be made with. A value is said, or it is the id of the one entity
-that meets what was said; everything else is a question to the user.
+A call is made only with values that the user stated or that identify the one entity meeting what
+the user stated. Every other value is a question to the user.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ from hvr.tools.navigation.request import (
 
 
 class QuestionKind(StrEnum):
-    """Why the user is asked."""
+    """The reason for a question to the user."""
 
     MISSING = "missing"
-    """Nobody has said the value, and it is none that can be looked up."""
+    """The value is not stated and cannot be looked up."""
     SEVERAL = "several"
-    """Several values meet what was said."""
+    """Several values meet what was stated."""
     CONFIRM = "confirm"
-    """One value may be meant, but not all that was said is known to hold of it."""
+    """One value is likely, but not everything stated is confirmed for it."""
 
 
 @dataclass(frozen=True)
 class UserQuestion:
-    """What only the user can say.
+    """A question that only the user can answer.
 
     Args:
-        kind: Why it is asked.
-        goal: The number of the goal call that needs it.
-        name: The parameter, or what is to be known.
-        why: A clause for people.
-        choices: Values that may be meant, each with what tells it from the others.
+        kind: The reason to ask.
+        goal: Index of the goal call that needs the answer.
+        name: The parameter, or the name of the value to find.
+        why: The reason, as a clause for people.
+        choices: Candidate values, each with a description that distinguishes it.
     """
 
     kind: QuestionKind
@@ -68,15 +68,15 @@ class UserQuestion:
 
 @dataclass(frozen=True)
 class BoundValues:
-    """What is known of the values of a goal call.
+    """The known and missing values of a goal call.
 
     Args:
-        values: Those that are said or identified, by their places.
-        sources: Where each of them comes from.
-        searches: Those that queries may find, in the order in which the tool takes them.
-        questions: What the user has to say.
-        told: A measure of how much is known about the candidates.
-        met: The number of constraints that the best of them are known to meet.
+        values: Stated and identified values, by place.
+        sources: The source of each of these values.
+        searches: Values that queries may find, in the order of the tool's parameters.
+        questions: Questions to the user.
+        told: Amount of knowledge about the candidates.
+        met: Number of constraints that the best candidate meets.
     """
 
     values: Mapping[Place, Json]
@@ -92,14 +92,14 @@ class Binder:
     """Binds values to the goal calls of a request.
 
     Args:
-        request: What is asked for.
-        found: The values at hand.
+        request: The request.
+        found: The known values.
         graph: The entities of the results.
-        conditions: What was learnt of the states in which tools refuse.
-        schemas: Of the tools, by name.
+        conditions: Learnt preconditions of tools.
+        schemas: Schemas of the tools, by name.
         readers: Tools that are known to only read.
-        made: The calls of goals that are done, by their numbers.
-        unfit: By the number of a goal, what is not to be taken for it.
+        made: Calls of goals that are done, by goal index.
+        unfit: Excluded values, by goal index.
     """
 
     request: ToolRequest
@@ -124,16 +124,16 @@ class Binder:
         self._beside = tuple(one for one in self.request.said if key(one.value) not in direct)
 
     def pending(self, number: int) -> tuple[Json, ...]:
-        """Return the values for which a call of a goal that means every entity is left to make."""
+        """Return the entities that a goal about every entity still has to call."""
         gone = {key(value) for value in self._passed.get(number, ())}
         return tuple(one for one in self._every.get(number, ()) if key(one) not in gone)
 
     def count(self, number: int) -> int:
-        """Return the number of entities that a goal means; 0 if it does not mean every one."""
+        """Return the number of entities of a goal about every entity; 0 for other goals."""
         return len(self._every.get(number, ()))
 
     def pass_over(self, number: int, call: ToolCall) -> None:
-        """Take note that a goal that means every entity needs no more calls for one of them."""
+        """Mark the entity of a call as finished, for a goal about every entity."""
         place = self._every_place(number)
         if place is not None:
             self._passed.setdefault(number, []).append(at(call.arguments, place))
@@ -157,9 +157,9 @@ class Binder:
         query: EntityQuery,
         found: Identification,
     ) -> tuple[UserQuestion | None, Json]:
-        """Return the next of the values that are all meant, or the question to which one leads."""
+        """Return the next entity of a goal about every entity, or a question about one of them."""
         if number not in self._passed:
-            # What calls change is no reason to take other entities than at first.
+            # Fix the entities at the start: the calls themselves may change what matches.
             self._every[number] = [one.found.value for one in found.chosen]
             for one in found.chosen:
                 alone = replace(found, chosen=(one,))
@@ -170,7 +170,7 @@ class Binder:
         return None, left[0] if left else None
 
     def missing(self) -> tuple[UserQuestion, ...]:
-        """Return what has to be asked whatever queries bring: nothing can identify it."""
+        """Return questions about values that no query can identify."""
         found = []
         for number, goal in enumerate(self.request.goals):
             for place, name, query in leaves(goal.arguments):
@@ -180,9 +180,10 @@ class Binder:
         return tuple(found)
 
     def bind(self, number: int, *, final: bool) -> BoundValues:
-        """Return what is known of the values of a goal call.
+        """Return the known and missing values of a goal call.
 
-        What comes first in a call names the entity of what follows, so nothing is bound before it.
+        Values are bound in order, since earlier arguments name the entity of later ones. `final`
+        means that no query can reveal more.
         """
         goal = self.request.goals[number]
         known: dict[Place, Json] = {p: v for p, _, v in given_leaves(goal.arguments)}
@@ -201,7 +202,7 @@ class Binder:
             taken = self._taken(number, place, before)
             search = QueryTarget(name, query, bound, ties, goal.tool)
             if questions:
-                continue  # what is asked names the entity of what follows
+                continue  # the answer names the entity of the later values
             if searches:
                 searches.append(search)
                 continue
@@ -259,7 +260,7 @@ class Binder:
         query: EntityQuery,
         found: Identification,
     ) -> tuple[UserQuestion | None, Json]:
-        """Return the value that is identified, or the question to which candidates lead."""
+        """Return the identified value, or the question that the candidates raise."""
         chosen = self._allowed(goal, name, found.chosen)
         values = [one.found.value for one in chosen]
         if not goal.tool:
@@ -269,7 +270,7 @@ class Binder:
                 for one in chosen
                 if one.broken or any(not self.found.taken(c.value) for c in one.untold)
             ]
-            if not unconfirmed:  # several answers are all answers
+            if not unconfirmed:  # all answers are wanted
                 return None, values[0] if len(values) == 1 else values
             why = self._why_uncertain(unconfirmed[0])
             return UserQuestion(QuestionKind.CONFIRM, number, name, why, self._told(chosen)), None
@@ -296,7 +297,7 @@ class Binder:
     def _contradictions(
         self, entities: Iterable[int], broken: Iterable[NamedValue], untold: Iterable[NamedValue]
     ) -> str:
-        """Return clauses that name what was said and is not known to hold of entities."""
+        """Describe the stated facts that are contradicted or unconfirmed for some entities."""
         entities = list(entities)
         told = [self._contradiction(one, entities) for one in broken]
         told += [f"nothing tells whether {_listed([one])} holds" for one in untold]
@@ -314,7 +315,7 @@ class Binder:
         return tuple({key(one): one for one in ids if one is not None}.values())
 
     def _related(self, one: EntityCandidate, goal: GoalCall) -> bool:
-        """Say whether anything that was said leads to an entity: it, or one that it belongs to."""
+        """Return whether a stated value leads to an entity or one of its owners."""
         if one.met:
             return True
         values: list[Json] = [v for _, _, v in given_leaves(goal.arguments) if v is not None]
@@ -326,9 +327,9 @@ class Binder:
     def _unused(
         self, number: int, goal: GoalCall, known: Mapping[Place, Json], *, final: bool
     ) -> tuple[list[QueryTarget], list[UserQuestion]]:
-        """Return how to find out whether what was said beside holds of what a call names.
+        """Return queries or questions about stated facts that the call does not use yet.
 
-        Nothing that the user said may be ignored where something is written.
+        A writing call must not ignore anything that the user stated.
         """
         goals = self.request.goals
         others = [n for n, one in enumerate(goals) if one.tool and n not in {number, *self.made}]
@@ -345,7 +346,7 @@ class Binder:
         }
         open_ = [said for said, fit in fits.items() if ConstraintMatch.MET not in fit]
         if queries:
-            return [], []  # it may be said of what these ask for
+            return [], []  # the facts may describe the entities of those queries
         broken = [said for said in open_ if ConstraintMatch.BROKEN in fits[said]]
         if not broken and not final:
             names = [
@@ -371,7 +372,7 @@ class Binder:
                     )
                 ], []
         if not any(isinstance(query, EntityQuery) for _, _, query in leaves(goal.arguments)):
-            open_ = broken  # the request names what it means itself
+            open_ = broken  # the request names its entities itself
         if not open_:
             return [], []
         first = next(iter(known), ())
@@ -406,7 +407,7 @@ class Binder:
         return Source(Provenance.IDENTIFIED, f"the {name} of {of}")
 
     def _told(self, chosen: Sequence[EntityCandidate]) -> tuple[tuple[Json, str], ...]:
-        """Return values with what tells each of them from the others."""
+        """Return values with a description that distinguishes them."""
         described = [self.graph.telling(one.entity) for one in chosen]
         alike = {
             name
@@ -428,7 +429,7 @@ class Binder:
     def _allowed(
         self, goal: GoalCall, name: str, chosen: tuple[EntityCandidate, ...]
     ) -> tuple[EntityCandidate, ...]:
-        """Return the candidates of which no confirmed condition is known to fail, or all."""
+        """Return the candidates that violate no confirmed precondition; all if none remains."""
         if not self._writes(goal):
             return chosen
         broken: Callable[..., object] = self.conditions.violated
@@ -447,7 +448,7 @@ class Binder:
 
 
 def readers_of(tools: Iterable[ToolSchema]) -> tuple[ToolSchema, ...]:
-    """Return the tools that may be called to look something up: those known to only read."""
+    """Return the tools for queries: those known to only read."""
     return tuple(tool for tool in tools if tool.effect is Effect.READS)
 
 

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 # Pruning of tools ---------------------------------------------------------------------------------
-# Which tools a cheapest chain can have, by bounds on what a chain with them costs.
+# Keep only tools that a cheapest chain can contain.
 #
-# Calls take nothing away, so a relaxed plan is a plan: its cost is one that the cheapest chain does
-# not exceed. A chain without a needless call that has a tool costs at least what comes before the
-# tool (h_max of what it needs: Bonet and Geffner, 2001), its own call, and the cheapest way on from
-# what it gives to the goal. A tool for which that is more can be left out, and nothing is lost.
+# Calls delete no facts, so a relaxed plan is a plan and its cost an upper bound. A chain without
+# redundant calls that contains a tool costs at least h_max of the tool's needs (Bonet and Geffner,
+# 2001), its own call, and the cheapest way from its results to the goal. If this lower bound
+# exceeds the upper bound, pruning the tool is safe.
 
 Fact = tuple[str, str]
 """("known", a meaning) or ("done", a tool)."""
@@ -46,7 +46,7 @@ class _PricedStep:
 
 @dataclass(frozen=True)
 class _Reached:
-    """The cost of each fact, of what each step needs, and the step that gives a fact cheapest."""
+    """Costs of facts, costs of each step's needs, and the cheapest step for each fact."""
 
     facts: Mapping[Fact, int]
     before: Mapping[int, int]
@@ -60,17 +60,17 @@ def affordable_tools(
     costs: Mapping[str, int],
     asking: Mapping[str, int],
 ) -> tuple[NavigationTool, ...]:
-    """Return the tools that a cheapest chain can have; all such chains have only these.
+    """Return the tools that a cheapest chain can contain, in the given order.
 
     Args:
-        facts: what is so now.
-        goal: what is to be so.
-        tools: those that may be called.
-        costs: of a call of each tool; at least 1.
-        asking: what it costs to ask for each meaning that may be asked for; at least 1.
+        facts: The current facts.
+        goal: The goal facts.
+        tools: The callable tools.
+        costs: Cost of a call per tool; at least 1.
+        asking: Cost of asking for each askable meaning; at least 1.
 
     Returns:
-        They, in the order given; none if the goal cannot be reached.
+        The tools; empty if the goal cannot be reached.
     """
     steps = [
         _PricedStep(
@@ -99,7 +99,10 @@ def _known(meanings: Iterable[str]) -> frozenset[Fact]:
 
 
 def _forward(steps: Sequence[_PricedStep], together: Callable[[int, int], int]) -> _Reached:
-    """Return what facts cost from nothing; `together` is that of what a step needs (Knuth 1977)."""
+    """Return the costs of facts by Knuth's generalised Dijkstra (1977).
+
+    `together` combines the costs of a step's needs: max for h_max, the sum for h_add.
+    """
     takers: dict[Fact, list[int]] = defaultdict(list)
     missing = [len(step.needs) for step in steps]
     cost = [0] * len(steps)
@@ -131,7 +134,7 @@ def _forward(steps: Sequence[_PricedStep], together: Callable[[int, int], int]) 
 def _plan_cost(
     steps: Sequence[_PricedStep], wanted: Collection[Fact], giver: Mapping[Fact, int]
 ) -> int:
-    """Return what the steps cost that give what is wanted and what they need for it."""
+    """Return the cost of the relaxed plan that the cheapest givers form."""
     made: set[int] = set()
     queue = list(wanted)
     for fact in queue:
@@ -142,7 +145,7 @@ def _plan_cost(
 
 
 def _backward(steps: Sequence[_PricedStep], wanted: Collection[Fact]) -> dict[int, int]:
-    """Return the cost of the cheapest single line of steps from each step's facts to the goal."""
+    """Return the cheapest cost from each step's results to the goal along a single path."""
     givers: dict[Fact, list[int]] = defaultdict(list)
     for number, step in enumerate(steps):
         for fact in step.gives:
@@ -165,23 +168,23 @@ def _backward(steps: Sequence[_PricedStep], wanted: Collection[Fact]) -> dict[in
 
 
 # Chains -------------------------------------------------------------------------------------------
-# The cheapest chain of calls, as a plan: `(known p)` and `(done api)` are facts, tools actions.
+# Find the cheapest chain as a plan: `(known p)` and `(done api)` are facts, tools are actions.
 #
-# Calls take nothing away, so what can be reached is a fixed point; which way is cheapest is a
-# planner's question, and its answer is proven by hvr's validator.
+# Calls delete no facts, so a fixed point gives what is reachable. Finding the cheapest chain needs
+# a planner, and hvr's validator proves the answer.
 
 QUESTION_COST = 1_000_000
-"""What it costs to ask the user for one value: more than any chain of calls."""
+"""Cost of asking the user for one value: more than any chain of calls."""
 
 
 @dataclass(frozen=True)
 class CallCounts:
-    """How often calls of a tool went well or not.
+    """Successes and failures of a tool's calls.
 
     Args:
-        successes: calls that went well.
-        failures: calls that did not.
-        link: the chance that the tool is the one to call there, from links between tools; above 0.
+        successes: Number of successful calls.
+        failures: Number of failed calls.
+        link: Probability, above 0, that the tool is the right one next, from links between tools.
     """
 
     successes: int = 0
@@ -190,23 +193,23 @@ class CallCounts:
 
     @property
     def probability(self) -> float:
-        """The chance that the next call goes well, smoothed by one of each (Beta(1, 1))."""
+        """Probability that the next call succeeds, with a Beta(1, 1) prior."""
         return (self.successes + 1) / (self.successes + self.failures + 2)
 
     @property
     def cost(self) -> int:
-        """What a call costs in a plan: -100 ln(p_link p_success), at least 1."""
+        """Cost of a call in a plan: -100 ln(p_link p_success), at least 1."""
         return max(1, round(-100 * math.log(self.probability * self.link)))
 
 
 @dataclass(frozen=True)
 class NavigationTool:
-    """A tool as a step from meanings to meanings.
+    """A tool as a planning step between meanings.
 
     Args:
-        name: in the catalogue.
-        needs: the meanings without which it cannot be called.
-        gives: those that its result has.
+        name: Name in the catalogue.
+        needs: Meanings that a call requires.
+        gives: Meanings that its result contains.
     """
 
     name: str
@@ -216,22 +219,22 @@ class NavigationTool:
 
 @dataclass(frozen=True)
 class CallFacts:
-    """What is so between calls.
+    """A state between calls.
 
     Args:
-        known: meanings of which a value is at hand.
-        done: tools that were called and answered.
+        known: Meanings with a known value.
+        done: Tools that were called successfully.
     """
 
     known: frozenset[str] = frozenset()
     done: frozenset[str] = frozenset()
 
     def covers(self, other: CallFacts) -> bool:
-        """Whether all that is asked for holds here."""
+        """Return whether all facts of another state hold here."""
         return other.known <= self.known and other.done <= self.done
 
     def after(self, tool: NavigationTool) -> CallFacts:
-        """Return what is so when the tool has answered."""
+        """Return the state after a successful call."""
         return CallFacts(self.known | tool.gives, self.done | {tool.name})
 
 
@@ -240,9 +243,9 @@ class ToolChain:
     """A proven plan.
 
     Args:
-        asked: meanings that the user is asked for first.
-        calls: names of tools, in order.
-        cost: of the calls together.
+        asked: Meanings to ask the user for first.
+        calls: Names of tools, in order.
+        cost: Total cost of the calls.
     """
 
     asked: tuple[str, ...] = ()
@@ -253,7 +256,7 @@ class ToolChain:
 def navigation_tools(
     catalogue: Catalogue, found: Iterable[ParameterMeaning]
 ) -> tuple[NavigationTool, ...]:
-    """Return a catalogue's tools; what a call may leave out is no need of it."""
+    """Return the tools of a catalogue as steps; optional parameters are not needs."""
     from hvr.tools.catalogue.subjects import Slot
 
     meaning = {slot: m.name for m in found for slot in m.slots}
@@ -270,11 +273,11 @@ def navigation_tools(
 def with_enablers(
     tools: Iterable[NavigationTool], enablers: Mapping[str, Collection[str]]
 ) -> tuple[NavigationTool, ...]:
-    """Return the tools, where those that are refused now need a call that makes them possible.
+    """Return the tools, with an extra need for each refused tool that its enablers give.
 
     Args:
-        tools: Those that may be called.
-        enablers: The tools that make a refused tool possible, by the name of the refused one.
+        tools: The callable tools.
+        enablers: The tools that make a refused tool possible, by the refused tool.
     """
     possible = {tool: f"{tool} is possible" for tool, makers in enablers.items() if makers}
     gives: dict[str, set[str]] = defaultdict(set)
@@ -292,7 +295,7 @@ def with_enablers(
 
 
 def reachable(facts: CallFacts, tools: Iterable[NavigationTool]) -> CallFacts:
-    """Return all that calls of these tools can lead to, if none fails."""
+    """Return all facts that calls of these tools can achieve if none fails."""
     made = callable_tools(facts, tools)
     return CallFacts(
         facts.known.union(*(tool.gives for tool in made)),
@@ -301,7 +304,7 @@ def reachable(facts: CallFacts, tools: Iterable[NavigationTool]) -> CallFacts:
 
 
 def callable_tools(facts: CallFacts, tools: Iterable[NavigationTool]) -> list[NavigationTool]:
-    """Return the tools that can be called sooner or later, each after what it needs."""
+    """Return the tools that can eventually be called, in an order that satisfies their needs."""
     missing: list[int] = []
     takers: dict[str, list[int]] = defaultdict(list)
     known, listed = set(facts.known), list(tools)
@@ -327,9 +330,9 @@ def useful_tools(
     tools: Iterable[NavigationTool],
     askable: Collection[str] = (),
 ) -> tuple[NavigationTool, ...]:
-    """Return the tools that a cheapest chain can have: callable, and of use for the goal.
+    """Return the callable tools that may contribute to the goal.
 
-    None is left out that a chain without a needless call has.
+    Every chain without redundant calls consists of these tools.
     """
     ready = callable_tools(CallFacts(facts.known.union(askable)), tools)
     givers: dict[str, list[NavigationTool]] = defaultdict(list)
@@ -359,22 +362,22 @@ def cheapest_chain(
     askable: Collection[str] = (),
     seconds: float = 10.0,
 ) -> ToolChain | None:
-    """Return the chain with the fewest questions, and of these the likeliest to go well.
+    """Return the chain with the fewest questions and, among these, the highest success probability.
 
     Args:
-        facts: what is so now.
-        goal: what is to be so.
-        tools: those that may be called.
-        counts: how calls went so far, by tool; nothing is known of tools that are not there.
-        askable: meanings that the user may be asked for.
-        seconds: for the search, at most.
+        facts: The current facts.
+        goal: The goal facts.
+        tools: The callable tools.
+        counts: Call statistics by tool; missing tools are unknown.
+        askable: Meanings that the user may be asked for.
+        seconds: Time limit of the search.
 
     Returns:
         The chain; None if there is none.
 
     Raises:
-        UsageError: two tools have one name.
-        PlannerError: the planner failed or ran out of time, or its plan is not valid.
+        UsageError: Two tools have the same name.
+        PlannerError: The planner failed or ran out of time, or its plan is not valid.
     """
     tools = tuple(tools)
     if len({tool.name for tool in tools}) < len(tools):
@@ -414,7 +417,7 @@ def _pddl(
     counts: Mapping[str, CallCounts],
     asked: tuple[str, ...],
 ) -> tuple[str, str]:
-    """Return domain and problem. Names from elsewhere are numbered: they never become PDDL."""
+    """Return the domain and the problem. Foreign names are numbered, so they cannot inject PDDL."""
     meanings = set(facts.known | goal.known).union(asked, *(t.needs | t.gives for t in tools))
     known = {m: f"(known m{i}-{_slug(m)})" for i, m in enumerate(sorted(meanings))}
     apis = sorted({t.name for t in tools} | facts.done | goal.done)
@@ -471,31 +474,30 @@ def _number(action: str) -> int:
 
 
 # Decision -----------------------------------------------------------------------------------------
-# What to do next with a request: answer, ask, find tools or call; computed, with the reason.
 
 
 class NextMove(StrEnum):
-    """The ways to go on."""
+    """The possible next moves."""
 
     ANSWER = "answer"
     ASK = "ask"
     FIND = "find"
     CALL = "call"
     STOP = "stop"
-    """Neither calls nor questions lead to the goal: it is said, instead of calling for nothing."""
+    """Neither calls nor questions lead to the goal."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What to do next.
+    """The decision on the next move.
 
     Args:
-        move: the way to go on.
-        why: a sentence for people.
-        chain: the plan on which it rests; None where there is none.
-        ask: meanings that the user is to be asked for.
-        find: tools outside the candidates that the plan calls.
-        call: the tool to call now; empty for other moves.
+        move: The move.
+        why: The reason, as a sentence for people.
+        chain: The plan behind it; None without one.
+        ask: Meanings to ask the user for.
+        find: Tools of the plan that are not among the candidates.
+        call: The tool to call now; empty for other moves.
     """
 
     move: NextMove
@@ -515,22 +517,22 @@ def decide(
     counts: Mapping[str, CallCounts] | None = None,
     banned: Collection[str] = (),
 ) -> Decision:
-    """Return what to do next.
+    """Decide on the next move.
 
-    Only what no chain of calls can give is asked for, and first what no tool gives at all; tools
-    are looked for only where the candidates do not suffice.
+    The user is asked only for values that no chain of calls gives, first for those that no tool
+    gives at all. Tools are looked for only if the candidates do not suffice.
 
     Args:
-        facts: what is so now.
-        goal: what is to be so.
-        tools: all that there are.
-        candidates: names of those that are offered.
-        counts: how calls went so far.
-        banned: tools that must not be called now.
+        facts: The current facts.
+        goal: The goal facts.
+        tools: All tools.
+        candidates: Names of the offered tools.
+        counts: Call statistics by tool.
+        banned: Tools that must not be called now.
 
     Raises:
-        PlannerError: the planner failed or ran out of time.
-        UsageError: two tools have one name.
+        PlannerError: The planner failed or ran out of time.
+        UsageError: Two tools have the same name.
     """
     if facts.covers(goal):
         return Decision(NextMove.ANSWER, "All that was asked for is known and done.", ToolChain())
@@ -547,7 +549,7 @@ def decide(
         return Decision(NextMove.FIND, why, chain, find=far)
     can = reachable(facts, usable).known
     missing = frozenset().union(goal.known, *(tool.needs for tool in usable)) - can
-    # Of what tools give people seldom know the value: they are asked for it last.
+    # People seldom know values that tools give, so ask for these last.
     given = frozenset().union(*(tool.gives for tool in every))
     for askable in (missing - given, missing):
         if chain := cheapest_chain(facts, goal, usable, counts, askable):

@@ -1,11 +1,10 @@
-"""What results of calls say, as a graph: entities, their properties, and links between them.
+"""A graph of the entities in results of calls, their properties and links.
 
-An object in a result is an entity. It is known by its id, so that what several results say of it
-comes together; what a later result says replaces what an earlier one said under the same name. A
-link leads up from an entity to what it belongs to or refers to: from a nested object to the one
-around it, from an object with a `user_id` to that user, from what a call returns to the entity
-that its argument names. An entity is described by what it has itself, then by what is above it and
-what is below it; never by what its siblings have.
+Each object in a result is an entity. Its id joins what several results say about it; a later
+result replaces the earlier values of a property. A link leads up from an entity to its owner or
+to an entity that it refers to: from a nested object to the enclosing one, from an object with a
+`user_id` to that user, and from a call's result to the entity that its argument names. An entity
+is described by its own properties, then by those above and below it, never by its siblings.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ from hvr.tools.navigation.known_values import (
 from hvr.tools.navigation.request import NamedValue, given_leaves
 
 MAX_ENTITY_VALUES = 20_000
-"""Values of one result that are read."""
+"""Maximum number of values read from one result."""
 
 MAX_LINK_DEPTH = 3
-"""Links in a row from an entity to one that describes it."""
+"""Maximum number of links between an entity and one that describes it."""
 
 ID_WORDS = frozenset(("id", "uuid", "guid"))
-"""Words by which a property's name says that it identifies something, whatever else it says."""
+"""Words that mark a property as an identifier."""
 
 KEY_WORDS = ID_WORDS | {"key", "code", "number", "reference", "slug", "sku"}
-"""Words by which a property's name says that it may identify the object in which it stands."""
+"""Words that mark a property as a possible identifier of its own object."""
 
 Words = frozenset[str]
 
@@ -50,7 +49,7 @@ _Place = tuple[str, ...]
 _Todo = deque[tuple[Json, Words, "int | None", Json, _Place]]
 
 _PART: Any = object()
-"""In place of a key: the object has no id, so that what it says is said of the one around it."""
+"""Replaces the key of an object without an id: its properties belong to the enclosing entity."""
 
 
 class ConstraintMatch(Enum):
@@ -59,22 +58,22 @@ class ConstraintMatch(Enum):
     MET = "met"
     BROKEN = "broken"
     UNTOLD = "untold"
-    """Nothing that is known of it says so or otherwise."""
+    """The known properties neither confirm nor contradict the constraint."""
 
 
 @dataclass
 class ResultEntity:
-    """Something that results speak of. Only its graph changes it.
+    """An entity in results of calls. Only its graph modifies it.
 
     Args:
-        kind: The words for its kind, such as `order`.
-        id: The id; None if there is none.
-        properties: The values of each property, by the words of the property's name.
-        above: The numbers of the entities that it belongs to or refers to.
-        below: The numbers of the entities that belong to it or refer to it.
-        told: The number of the last call whose result gives each property.
-        places: The places in results that hold it: a tool and the path of the object.
-        shown: The places that give each property.
+        kind: Words of its kind, such as `order`.
+        id: The id; None if it has none.
+        properties: Values of each property, by the words of the property's name.
+        above: Indices of the entities that it belongs to or refers to.
+        below: Indices of the entities that belong to it or refer to it.
+        told: Index of the last call whose result gave each property.
+        places: Places in results that hold it: a tool and the path of the object.
+        shown: The places that gave each property.
     """
 
     kind: Words
@@ -88,7 +87,7 @@ class ResultEntity:
 
 
 class EntityGraph:
-    """The entities of the results so far."""
+    """The entities in the results so far."""
 
     cut: bool
     """Whether a result was too long to be read whole, so that entities may be missing."""
@@ -105,7 +104,7 @@ class EntityGraph:
         return self._entities[number]
 
     def add(self, outcome: CallOutcome) -> None:
-        """Read the result of a call that went well."""
+        """Add the entities of a successful call's result."""
         self._calls += 1
         self._read_now = set()
         given = [
@@ -125,7 +124,7 @@ class EntityGraph:
                     self._tell(number, name, value)
 
     def holders(self, value: Json) -> tuple[int, ...]:
-        """Return the entities whose id a value is; if there are none, those that have it."""
+        """Return the entities with this id; without any, those with a property of this value."""
         found = self._holders.get(_same(value), {})
         named = tuple(n for n in found if _same(self._entities[n].id) == _same(value))
         return named or tuple(
@@ -137,15 +136,15 @@ class EntityGraph:
         )
 
     def having(self, value: Json) -> tuple[int, ...]:
-        """Return the entities whose id or property a value is."""
+        """Return the entities that have a value as their id or as a property."""
         return tuple(self._holders.get(_same(value), ()))
 
     def fit(self, number: int, constraint: NamedValue) -> ConstraintMatch:
-        """Say whether an entity meets a constraint, by the nearest that describes it.
+        """Return whether an entity meets a constraint, according to the nearest entity that tells.
 
         Args:
-            number: Of the entity.
-            constraint: A name and a value; without a name any property may have the value.
+            number: Index of the entity.
+            constraint: A name and a value; with an empty name, any property may have the value.
         """
         wanted, words = plain(constraint.value), singular_words(leaf_of(constraint.name))
         for values in self._described(number, words):
@@ -163,23 +162,20 @@ class EntityGraph:
         )
 
     def shown_alike(self, one: int, other: int, name: str) -> bool:
-        """Say whether what says a property of one entity says nothing of it of the other.
+        """Return whether the object that gave one entity a property also describes the other.
 
-        Objects that stand at one place in results of one tool have the properties that they have.
+        Objects at one place in the results of a tool have the same set of properties.
         """
         words, entity = singular_words(leaf_of(name)), self._entities[one]
         places = (p for own, p in entity.shown.items() if _one_name(words, own, entity.kind))
         return any(some & self._entities[other].places for some in places)
 
     def property(self, number: int, name: str) -> tuple[Json, ...]:
-        """Return the values that an entity, or the nearest that describes it, has under a name."""
+        """Return an entity's values under a name, from the nearest entity that has any."""
         return tuple(next(self._described(number, singular_words(leaf_of(name))), ()))
 
     def known_of(self, value: Json) -> frozenset[EntityProperty]:
-        """Return the properties of the entities that a value names.
-
-        What the nearest that describes an entity has under a name counts.
-        """
+        """Return the properties of the entities that a value names, and of their nearest links."""
         known: dict[Words, list[Json]] = {}
         for number in self.holders(value):
             for level in self.levels(number):
@@ -192,27 +188,27 @@ class EntityGraph:
         return frozenset((words, plain(value)) for words, vs in known.items() for value in vs)
 
     def known_by(self, arguments: Mapping[str, Json]) -> dict[str, frozenset[EntityProperty]]:
-        """Return the known properties of the entities that arguments name, by argument."""
+        """Return the properties of the entities that arguments name, by argument name."""
         known: dict[str, frozenset[EntityProperty]] = {}
         for _, name, value in given_leaves(arguments):
             known[name] = known.get(name, frozenset()) | self.known_of(value)
         return known
 
     def like(self, number: int) -> Iterator[int]:
-        """Give the entities of the same kind."""
+        """Yield the entities of the same kind."""
         kind = self._entities[number].kind
         yield from (n for n, one in enumerate(self._entities) if kind and one.kind == kind)
 
     def bare(self, number: int) -> bool:
-        """Say whether nothing but its id is known of an entity itself."""
+        """Return whether an entity has no properties besides its id."""
         return not self._entities[number].properties
 
     def above(self, number: int) -> frozenset[int]:
-        """Return an entity and all that it belongs to or refers to."""
+        """Return an entity and all entities that it belongs to or refers to."""
         return frozenset(n for level in self.levels(number) for n in level)
 
     def levels(self, number: int, *, up: bool = True) -> list[list[int]]:
-        """Return an entity, then what is one link above or below it, then two links, and so on."""
+        """Return an entity and the entities above or below it, grouped by distance."""
         seen, levels = {number}, [[number]]
         for _ in range(MAX_LINK_DEPTH):
             some = [self._entities[n].above if up else self._entities[n].below for n in levels[-1]]
@@ -222,7 +218,7 @@ class EntityGraph:
         return levels
 
     def telling(self, number: int) -> dict[str, Json]:
-        """Return an entity's own properties that have one value, by which people tell it."""
+        """Return the single-valued properties of an entity, to describe it to people."""
         return {
             " ".join(sorted(words)): values[0]
             for words, values in self._entities[number].properties.items()
@@ -230,7 +226,7 @@ class EntityGraph:
         }
 
     def _described(self, number: int, words: Words, *, like: bool = False) -> Iterator[list[Json]]:
-        """Give the values that an entity has under a name, level by level, where it has any."""
+        """Yield an entity's values under a name, one list per distance."""
         upward, downward = self.levels(number), self.levels(number, up=False)
         for up, down in zip(upward, downward, strict=True):
             found = [
@@ -246,7 +242,7 @@ class EntityGraph:
                 yield found
 
     def _read(self, result: Json, tool: str, own: tuple[str, Json] | None) -> list[int]:
-        """Read a result; return the entities that are in no other."""
+        """Add the entities of a result and return the outermost ones."""
         roots: list[int] = []
         left = MAX_ENTITY_VALUES
         todo: _Todo = deque([(result, subject_of(tool), None, None, (tool,))])
@@ -280,9 +276,9 @@ class EntityGraph:
         return roots
 
     def _occurrence(self, number: int, value: dict[str, Json]) -> int:
-        """Return the entity of an object; another one of its id where one result says two things.
+        """Return the entity of an object, split where one result contradicts itself.
 
-        A flight number on two days is two flights.
+        A flight number on two days stands for two flights.
         """
         entity = self._entities[number]
         if number in self._read_now and any(
@@ -297,7 +293,7 @@ class EntityGraph:
         return number
 
     def _take(self, number: int, value: dict[str, Json], todo: _Todo, place: _Place) -> int:
-        """Take in the properties of an object; return how many there are."""
+        """Add the properties of an object and return their number."""
         for name, inner in value.items():
             if isinstance(inner, (dict, list)):
                 part = isinstance(inner, dict) and not _own_id(inner, singular_words(name), None)
@@ -317,7 +313,7 @@ class EntityGraph:
     def _entity_of(
         self, value: Json, kind: Words, key: Json, whole: tuple[str, Json] | None
     ) -> int | None:
-        """Return the entity that a value of a result is; a new one where it has no known id."""
+        """Return the entity of a value in a result, creating it for an unknown id."""
         if not isinstance(value, dict):
             if value is None or isinstance(value, bool):
                 return None

@@ -1,4 +1,4 @@
-"""A request in a world of tools, carried out by the executor of all worlds."""
+"""Execution of a request in a world of tools, by the executor of all worlds."""
 
 from __future__ import annotations
 
@@ -51,26 +51,23 @@ from hvr.validation.trajectory import ConstraintMonitor
 from hvr.worlds.facts.environment import Observation, base_atoms
 from hvr.worlds.facts.lexicon import lexicon_for
 
-# Execution ----------------------------------------------------------------------------------------
-# A request in a world of tools, carried out by the executor of all worlds.
-
 MAX_PLANS = 1_000
-"""Most new plans of a run: the budget of calls ends it before."""
+"""Maximum number of replans; the budget of calls ends a run earlier."""
 
 COST_TOLERANCE = 25
-"""Costs that differ by less than this let a chain that was found stay the cheapest."""
+"""Cost difference below which a cached chain still counts as the cheapest."""
 
 
 @dataclass(frozen=True)
 class ToolRun:
-    """How a request went.
+    """Result of executing a request.
 
     Args:
-        decision: the last one: an answer, a question, or why it does not go on.
-        steps: The steps of the task, with the outcomes of all calls and what is done.
-        world: the run of the executor; None if nothing was called.
-        domain: what was planned in.
-        questions: what only the user can say, with the values that may be meant.
+        decision: The last decision: an answer, a question, or the reason to stop.
+        steps: The steps of the task, with all outcomes and completed goals.
+        domain: The planning domain.
+        world: The executor's run; None if no call was made.
+        questions: Open questions to the user, with candidate values.
     """
 
     decision: Decision
@@ -81,12 +78,12 @@ class ToolRun:
 
     @property
     def outcomes(self) -> tuple[CallOutcome, ...]:
-        """The calls, in order."""
+        """Outcomes of the calls, in order."""
         return tuple(self.steps.outcomes)
 
     @property
     def exit_code(self) -> int:
-        """0: reached; 1: nothing leads to it; 2: the user is asked; 4: a call was not allowed."""
+        """0: goal reached; 1: unreachable; 2: question to the user; 4: a call was not allowed."""
         move = self.decision.move
         if move is NextMove.STOP and any(
             outcome.failure is CallFailure.NOT_ALLOWED for outcome in self.outcomes
@@ -104,19 +101,19 @@ def carry_out(
     was_done: ConfirmDone | None = None,
     listen: Callable[[Event], None] | None = None,
 ) -> ToolRun:
-    """Reach the goals of a request with calls: decide, plan, call, compare and recover.
+    """Achieve the goals of a request: decide, plan, call, compare and recover.
 
-    The tools are called in the state in which they are. `TaskSteps` says which call is next, and
-    with what; the executor has it as the first step of the cheapest proven chain, and plans anew
-    whenever something else came of a call than was expected, or another call is next.
+    `TaskSteps` chooses the next call and its arguments. The executor takes it as the first step of
+    the cheapest proven chain, and replans when an outcome differs from what was expected or another
+    call comes next.
 
     Args:
-        tools: what may be called, with the budget.
-        request: The goal calls and what the request says.
-        learnt: what was learnt before; it learns from these calls.
-        retrying: what is done where a call fails.
-        was_done: asks the user about calls that may have worked; None if no one can be asked.
-        listen: called with each event as it happens.
+        tools: The callable tools, with their budget. They start in their current state.
+        request: The goal calls and the facts of the request.
+        learnt: Knowledge from earlier runs; updated by these calls.
+        retrying: Policy for failed calls.
+        was_done: Asks the user about uncertain calls; None if no one can be asked.
+        listen: Called with each event as it happens.
     """
     steps = TaskSteps(tools, request, learnt, retrying=retrying, was_done=was_done)
     chain = TaskChain(steps, tools.catalogue.tools)
@@ -128,7 +125,7 @@ def carry_out(
         return ToolRun(first, steps, domain)
     env = ToolFacts(steps, chain, domain)
     world = _ToolWorld(env, domain)
-    # To try again is a plan like others, in which the tool is dearer.
+    # A retry is planned like any call; its tool just costs more.
     policy = FactPolicy(domain.domain, _ChainPlanner(env), RecoveryStrategies((), ("satisfy",)))
     run = run_in_world(world, policy, domain.problem, max_replans=MAX_PLANS, listen=listen)
     questions = () if steps.complete else steps.questions
@@ -136,7 +133,7 @@ def carry_out(
 
 
 def decision_of(chain: TaskChain, banned: Collection[str] = ()) -> Decision:
-    """Return what to do next for a request, with the cheapest proven chain where it is a call."""
+    """Return the next move of a request, with the cheapest proven chain if it is a call."""
     names = [tool.name for tool in chain.tools]
     facts = chain.facts
     if not banned and (direct := direct_chain(facts, chain.goal, chain.tools, chain.counts)):
@@ -156,9 +153,9 @@ def direct_chain(
     tools: Sequence[NavigationTool],
     counts: Mapping[str, CallCounts],
 ) -> ToolChain | None:
-    """Return the chain of the goal calls alone where nothing is missing for them.
+    """Return the chain of just the goal calls; None if they need further values.
 
-    Each of them has to be called, so that no chain is cheaper.
+    Every chain contains the goal calls, so none is cheaper.
     """
     todo = [tool for tool in tools if tool.name in goal.done - facts.done]
     known = goal.known.union(*(tool.needs for tool in todo))
@@ -168,7 +165,7 @@ def direct_chain(
 
 
 class ToolFacts:
-    """A task as an environment of facts (`hvr.worlds.facts.environment.FactEnvironment`)."""
+    """A task as a `FactEnvironment`."""
 
     def __init__(self, steps: TaskSteps, chain: TaskChain, domain: ToolDomain) -> None:
         self.steps, self.chain, self.domain = steps, chain, domain
@@ -176,10 +173,10 @@ class ToolFacts:
         self._sent: dict[str, Any] = {}
 
     def reset(self) -> None:
-        """Begin where the tools are."""
+        """Do nothing: tools keep their state."""
 
     def step(self, name: str, args: tuple[str, ...]) -> str:
-        """Make the call of an action."""
+        """Make the call of an action; return the error, or an empty text."""
         del args
         label = self.label_of(name)
         found = self.next_of(label)
@@ -195,35 +192,35 @@ class ToolFacts:
             return ""
         error = short(error_text(outcome), MAX_ERROR_CHARACTERS)
         said = f"{outcome.failure}: {error}" if error else f"{outcome.failure}"
-        # The executor says itself that a step was refused.
+        # the executor reports the refusal itself
         said = error if error and outcome.failure is CallFailure.REFUSED else said
         self._sent["error"] = said
         return said
 
     def next_of(self, label: str) -> NextCall | None:
-        """Return the call of a step that may be made now; None if there is none."""
+        """Return the call for a step; None if it cannot be made now."""
         found = self.steps.next()
         if found is None or self.chain.label(found) != label:
             found = self.steps.next(self.chain.tool(label))
         return found if found is not None and self.chain.label(found) == label else None
 
     def label_of(self, action: str) -> str:
-        """Return the step that an action stands for."""
+        """Return the step label of a PDDL action."""
         return self._labels[action]
 
     def sent(self) -> dict[str, Any]:
-        """Return the last call, for the events of a run."""
+        """Return the last call as an action record for the run's events."""
         return self._sent
 
     def observe(self) -> Observation:
-        """Return what is known and done."""
+        """Return the known values and completed calls as facts."""
         facts, domain = self.chain.facts, self.domain
         known = [("known", domain.meanings[m]) for m in facts.known if m in domain.meanings]
         return Observation([*known, *(("done", domain.tools[name]) for name in facts.done)])
 
 
 class _ToolWorld(FactWorld):
-    """A world of facts in which what is next is worked out after each call."""
+    """A world of facts whose plan is revised after each call."""
 
     env: ToolFacts
 
@@ -239,16 +236,16 @@ class _ToolWorld(FactWorld):
 
 
 class _ToolWatch(FactMonitor):
-    """Watches a plan, and gives it up where another call is next."""
+    """Monitors a plan and abandons it when another call comes next."""
 
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
         """See `hvr.execution.recovery.BeliefMonitor`.
 
-        A call that went well may bring more than its schema says: nobody else has changed that.
-        Nor is it a failure that a result brings less than was hoped where nothing tells what it
-        holds, or that a goal which means all of some entities is not done with the first.
+        Two deviations are expected. A successful call may reveal more than its schema states, which
+        is not a change by others. A result may lack values that were only assumed, and a goal about
+        every entity is not done after the first call.
         """
         done = super().step(number, action, block, before, report)
         if not done.success:
@@ -278,14 +275,14 @@ class _ToolWatch(FactMonitor):
         return "" if rest[0].name == env.domain.action(label) else f"Next is {label}: {found.why}."
 
     def unmet_goal(self) -> tuple[Expression, ...]:
-        """Return what of the whole request is unmet: a plan may be for what is left of it only."""
+        """Return the unmet part of the whole request: a plan may cover only the rest of it."""
         whole = self.world.task
         state = whole.state_with(base_atoms(self.state), self.state.numbers())
         return failed_literals(Validator(whole, state=state).goal_failure())
 
 
 class _ChainPlanner:
-    """Makes plans for the executor: the call that is next, then the cheapest chain."""
+    """Plans the next call followed by the cheapest chain."""
 
     def __init__(self, env: ToolFacts) -> None:
         self.env = env
@@ -300,7 +297,7 @@ class _ChainPlanner:
         by_label = {tool.name: tool for tool in chain.tools}
         first = by_label[chain.label(found)]
         facts = chain.facts
-        # What is called can be called, also where names alone do not show it.
+        # The next call is possible even if the names of its values do not show it.
         at_hand = CallFacts(facts.known | first.needs, facts.done)
         goal = chain.open
         rest = self._rest(at_hand.after(first), goal)
@@ -309,7 +306,7 @@ class _ChainPlanner:
         return self._planned(task, at_hand, goal, (first.name, *rest.calls))
 
     def _rest(self, facts: CallFacts, goal: CallFacts) -> ToolChain | None:
-        """Return the cheapest chain to what is left; None if the model of it knows none."""
+        """Return the cheapest chain to the remaining goal; None if the model has none."""
         env, chain = self.env, self.env.chain
         usable = [tool for tool in chain.tools if tool.name not in env.steps.given_up]
         counts = chain.counts
@@ -337,7 +334,7 @@ class _ChainPlanner:
 
 
 def _ended(chain: TaskChain, steps: TaskSteps, questions: Sequence[UserQuestion]) -> Decision:
-    """Return the decision at which a run ended, with what the tools said."""
+    """Return the final decision of a run, with the messages of the tools."""
     if steps.complete:
         return Decision(NextMove.ANSWER, "All that was asked for is known and done.", ToolChain())
     if questions:
@@ -345,7 +342,7 @@ def _ended(chain: TaskChain, steps: TaskSteps, questions: Sequence[UserQuestion]
     banned = {*steps.given_up, *(chain.labels[number] for number in steps.left)}
     last = decision_of(chain, banned)
     why = "; ".join(dict.fromkeys(one_line(said) for said in steps.why_not().values()))
-    # What a tool refused is no question to the user: other values are another request.
+    # After a refusal other values would be another request, so there is nothing to ask.
     if last.move is NextMove.ASK and not banned:
         return replace(last, why=f"{last.why} {why}")
     return Decision(NextMove.STOP, f"Nothing else leads to what is asked for: {why}")
@@ -358,7 +355,7 @@ def _asking(chain: TaskChain, questions: Sequence[UserQuestion]) -> Decision:
 
 
 # Proposals ----------------------------------------------------------------------------------------
-# Writing calls that would make a refused goal possible: proposed to the user, never just made.
+# Writing calls that would enable a refused goal are proposed to the user, never made on their own.
 
 
 def proposed_calls(
@@ -369,16 +366,15 @@ def proposed_calls(
     catalogue: Catalogue,
     found: Iterable[ParameterMeaning],
 ) -> tuple[str, ...]:
-    """Return the writing calls that come before goals which are refused as things are.
+    """Return the writing calls that would enable the goals that tools refused.
 
-    Only calls that are confirmed to make a goal possible are proposed, and only where a proven
-    chain leads over them to all goals.
+    Only confirmed enablers are proposed, and only if a proven chain through them reaches all goals.
 
     Args:
-        goals: The tools that are to be called.
-        said: The meanings of which the user gives values.
+        goals: The tools to call.
+        said: The meanings whose values the user gives.
         outcomes: The calls of the run that did not reach the goals.
-        learnt: Which calls make others possible.
+        learnt: The learnt enablers.
         catalogue: The tools.
         found: The meanings of their parameters.
 
@@ -405,7 +401,7 @@ def proposed_calls(
 
 
 def _shown(outcomes: Iterable[CallOutcome], found: Iterable[ParameterMeaning]) -> frozenset[str]:
-    """Return the meanings of which calls have taken or given a value, by their names."""
+    """Return the meanings whose values occur in calls or their results, by name."""
     names = {
         singular_words(name) for o in outcomes for _, name, _ in given_leaves(o.call.arguments)
     }
@@ -420,7 +416,7 @@ def _shown(outcomes: Iterable[CallOutcome], found: Iterable[ParameterMeaning]) -
 
 
 def proposal(calls: Sequence[str], goals: Sequence[str]) -> str:
-    """Return the question whether to make calls before goals, with the options that confirm it."""
+    """Return the question whether to make the enabling calls, with the options that confirm it."""
     before, after = (", ".join(map(quoted, names)) for names in (calls, goals))
     options = " ".join(f"--goal {name}" for name in (*calls, *goals))
     return (

@@ -20,26 +20,23 @@ from hvr.tools.navigation.known_values import key, plain
 from hvr.tools.navigation.request import given_leaves, scalars_in
 
 # Enabling calls -----------------------------------------------------------------------------------
-# Which call makes another one possible: learnt from refusals, trusted when things confirm it.
-#
-# A call that was refused, and went well when only one other call had gone well in between, was made
-# possible by that call. A call that is refused all the same refutes it, if that call was about the
-# same thing.
+# If a refused call succeeds later and exactly one other call succeeded in between, that call
+# enabled it. A refusal after the same kind of call about the same entity refutes the enabler.
 
 MIN_CONFIRMED_ENTITIES = 2
-"""Things that have to confirm what makes a call possible, to be trusted."""
+"""Number of entities that must confirm an enabler before it is trusted."""
 
 
 @dataclass(frozen=True)
 class Enabler:
-    """That one call makes another possible which was refused.
+    """A call that makes a refused call possible.
 
     Args:
-        tool: The tool that was refused.
-        by: The tool after whose call it was not.
-        shared: Pairs of a parameter of `tool` and one of `by` that had the same value each time.
-        well: How many things confirm it.
-        refused: How many things were refused all the same.
+        tool: The refused tool.
+        by: The enabling tool.
+        shared: Pairs of a parameter of `tool` and one of `by` that always had the same value.
+        well: Number of entities that confirm it.
+        refused: Number of entities that refute it.
     """
 
     tool: str
@@ -50,26 +47,26 @@ class Enabler:
 
     @property
     def confirmed(self) -> bool:
-        """Whether enough things confirm it and none speaks against it."""
+        """Whether enough entities confirm it and none refutes it."""
         return self.well >= MIN_CONFIRMED_ENTITIES and not self.refused
 
 
 @dataclass
 class LearntEnablers:
-    """The enablers that calls suggest, confirm and refute.
+    """Enablers suggested, confirmed and refuted by calls.
 
     Args:
-        known: The enablers, by the tool that was refused and the one that makes it possible.
-        seen: Digests of the calls that have confirmed or refuted one.
+        known: The enablers, by the refused and the enabling tool.
+        seen: Digests of the calls already counted.
     """
 
     known: dict[tuple[str, str], Enabler] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
-    # Refused calls of one run, each with the calls that went well since.
+    # Refused calls of the current run, each with the successful calls since.
     _waiting: dict[str, tuple[ToolCall, list[ToolCall]]] = field(default_factory=dict)
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Take in a call that went well or was refused; other failures say nothing."""
+        """Learn from a successful or refused call; other failures carry no information."""
         if not outcome.ok and outcome.failure is not CallFailure.REFUSED:
             return
         call, name = outcome.call, json.dumps([outcome.call.tool, outcome.call.arguments])
@@ -84,12 +81,12 @@ class LearntEnablers:
                 later.append(call)
 
     def of(self, tool: str) -> tuple[Enabler, ...]:
-        """Return what may make a tool possible; what is confirmed comes first."""
+        """Return the possible enablers of a tool, confirmed ones first."""
         mine = [one for one in self.known.values() if one.tool == tool]
         return tuple(sorted(mine, key=lambda one: (not one.confirmed, one.by)))
 
     def confirmed(self, tools: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Return the tools that are confirmed to make one of some tools possible, by that tool."""
+        """Return the confirmed enabling tools, by enabled tool."""
         found = {tool: tuple(one.by for one in self.of(tool) if one.confirmed) for tool in tools}
         return {tool: makers for tool, makers in found.items() if makers}
 
@@ -110,12 +107,12 @@ class LearntEnablers:
 
 
 def digest(*parts: str) -> str:
-    """Return a name for something that does not say what it is: no id is kept."""
+    """Return a digest of texts, so that no ids are stored."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 def _shared(call: ToolCall, other: ToolCall) -> frozenset[tuple[str, str]]:
-    """Return the pairs of parameters of two calls that have one value."""
+    """Return the pairs of parameters of two calls with equal values."""
     return frozenset(
         (name, of_other)
         for _, name, value in given_leaves(call.arguments)
@@ -125,43 +122,40 @@ def _shared(call: ToolCall, other: ToolCall) -> frozenset[tuple[str, str]]:
 
 
 # Preconditions ------------------------------------------------------------------------------------
-# Conditions on the world's state, learnt from what calls were refused; candidates until confirmed.
+# Learn state conditions by comparing the entities of successful and refused calls. If a property
+# such as `status` has only a few values in successful calls and another value in a refused call,
+# requiring one of these values is a candidate. Properties of different parameters are never mixed:
+# a card has paid orders of every status. A property with several values, such as the colours of the
+# ordered items, is not a state.
 #
-# What is known of the entity that a parameter names is compared between calls that went well and
-# calls that were refused: where a name (`status`) had only a few values whenever a call went well,
-# and another value when it was refused, that it has one of these values may be the condition. What
-# is known of two parameters' entities is never mixed: a card has paid orders of every status. Nor
-# is what an entity has several of (the colours of what was ordered) a state of it.
-#
-# A candidate predicts: it is confirmed by later calls, of other things, that go well with such a
-# value and are refused with another, and trusted only then. A call that goes well with another
-# value refutes it.
+# A candidate must predict. It is trusted once later calls on other entities succeed with one of its
+# values and are refused with another. A success with another value refutes it.
 
 MAX_STATE_VALUES = 3
-"""Values with which calls go well, at most: what has more of them names things, not states."""
+"""Maximum number of values in successful calls; a property with more is a name, not a state."""
 
 MIN_CONFIRMED_SUCCESSES = 2
-"""Calls that have to go well as a candidate predicts, for each of its values, to be trusted."""
+"""Number of predicted successes, per value, before a candidate is trusted."""
 
 MIN_CONFIRMED_REFUSALS = 2
-"""The same of refused calls, in all."""
+"""Number of predicted refusals before a candidate is trusted."""
 
 
 KnownEntities: TypeAlias = "Mapping[str, frozenset[EntityProperty]]"
-"""What is known of the entity that each parameter of a call names."""
+"""The known properties of the entity that each parameter of a call names."""
 
 
 @dataclass(frozen=True)
 class StateCondition:
-    """That something named in a call has one of some values.
+    """A precondition: an entity's property must have one of some values.
 
     Args:
-        tool: that is called.
-        parameter: of it, which names that something.
-        name: the words of the name of what is compared.
-        values: with which calls went well.
-        well: things with one of the values of which a call went well since it is a candidate.
-        refused: things with another of which one was refused since then.
+        tool: The tool.
+        parameter: The parameter that names the entity.
+        name: Words of the property's name.
+        values: Values with which calls succeeded.
+        well: Number of entities whose successful calls it predicted.
+        refused: Number of entities whose refused calls it predicted.
     """
 
     tool: str
@@ -173,35 +167,34 @@ class StateCondition:
 
     @property
     def confirmed(self) -> bool:
-        """Whether it has predicted enough to be trusted."""
+        """Whether enough predictions came true."""
         enough = MIN_CONFIRMED_SUCCESSES * len(self.values)
         return self.well >= enough and self.refused >= MIN_CONFIRMED_REFUSALS
 
     def holds(self, known: KnownEntities) -> bool | None:
-        """Say whether it holds of what is known; None if that does not say, or says two things."""
+        """Return whether the condition holds; None if the property is unknown or ambiguous."""
         has = _state(known, self.parameter, self.name)
         return None if has is None else key(has) in {key(value) for value in self.values}
 
 
 Place: TypeAlias = "tuple[str, str, frozenset[str]]"
-"""A tool, a parameter of it, and the words of the name of something that an entity has."""
+"""A tool, one of its parameters, and the words of a property's name."""
 
 
 @dataclass(frozen=True)
 class SeenStates:
-    """The values that entities had when a tool was called with them.
+    """The values of a property in calls of a tool.
 
     Args:
-        well: Values with which calls went well, and how many; None if these are too many for a
-            state.
-        refused: Values with which calls were refused, a few.
+        well: Values in successful calls, with their numbers; None if too many for a state.
+        refused: Some values in refused calls.
     """
 
     well: tuple[tuple[Json, int], ...] | None = ()
     refused: tuple[Json, ...] = ()
 
     def after(self, value: Json, *, ok: bool) -> SeenStates:
-        """Return the states after a call with an entity of this value."""
+        """Return the observations extended by one call."""
         if not ok:
             known = len(self.refused) > MAX_STATE_VALUES or value in self.refused
             return self if known else replace(self, refused=(*self.refused, value))
@@ -214,10 +207,10 @@ class SeenStates:
         return replace(self, well=tuple((v, n + (key(v) == key(value))) for v, n in self.well))
 
     def candidate(self) -> tuple[Json, ...]:
-        """Return the values that may be the condition; none if nothing speaks for one."""
+        """Return the values of a candidate condition; empty if there is no evidence for one."""
         well = self.well or ()
         if len(well) > 1 and all(times == 1 for _, times in well):
-            return ()  # each has another: a name of something
+            return ()  # distinct values each time: a name, not a state
         right = {key(value) for value, _ in well}
         wrong = any(key(value) not in right for value in self.refused)
         return tuple(value for value, _ in well) if wrong else ()
@@ -225,13 +218,13 @@ class SeenStates:
 
 @dataclass
 class LearntConditions:
-    """The conditions that calls suggest, confirm and refute.
+    """Conditions suggested, confirmed and refuted by calls.
 
     Args:
-        states: The values of each property with which calls went well or were refused.
+        states: Observed values by property.
         candidates: Conditions, confirmed or not.
-        seen: Digests of the things that have confirmed or refuted one.
-        enabling: The calls that make refused ones possible.
+        seen: Digests of the entities already counted.
+        enabling: The learnt enablers.
     """
 
     states: dict[Place, SeenStates] = field(default_factory=dict)
@@ -240,7 +233,7 @@ class LearntConditions:
     enabling: LearntEnablers = field(default_factory=LearntEnablers)
 
     def observe(self, outcome: CallOutcome, known: KnownEntities) -> None:
-        """Take in a call that went well or was refused; other failures say nothing of the state."""
+        """Learn from a successful or refused call; other failures carry no information."""
         tool = outcome.call.tool
         if not outcome.ok and outcome.failure is not CallFailure.REFUSED:
             return
@@ -250,26 +243,26 @@ class LearntConditions:
         for parameter, traits in known.items():
             for name, value in _single(traits):
                 if key(value) in named:
-                    continue  # the id itself
+                    continue  # skip the id itself
                 place = tool, parameter, name
                 states = self.states.get(place, SeenStates())
                 self.states[place] = states.after(value, ok=outcome.ok)
         self._propose(tool)
 
     def conditions(self, tool: str) -> tuple[StateCondition, ...]:
-        """Return the candidates of a tool, those that are confirmed first."""
+        """Return the candidates of a tool, confirmed ones first."""
         mine = [one for one in self.candidates.values() if one.tool == tool]
         return tuple(sorted(mine, key=_order))
 
     def violated(self, tool: str, known: KnownEntities) -> StateCondition | None:
-        """Return a confirmed condition that does not hold of what is known; None if all may."""
+        """Return a confirmed condition that is violated; None if there is none."""
         for condition in self.conditions(tool):
             if condition.confirmed and condition.holds(known) is False:
                 return condition
         return None
 
     def confirmed(self, tool: str) -> tuple[str, ...]:
-        """Return sentences about what is confirmed of when a tool refuses, and what helps then."""
+        """Return sentences about the confirmed preconditions and enablers of a tool."""
         said = [
             f"{quoted(tool)} is refused unless {' '.join(sorted(one.name))} of {one.parameter} is "
             + " or ".join(map(str, one.values))
@@ -280,10 +273,7 @@ class LearntConditions:
         return (*said, *(f"{quoted(by)} made {quoted(tool)} possible" for by in makers))
 
     def _predicted(self, call: ToolCall, known: KnownEntities, *, ok: bool) -> None:
-        """Confirm or refute candidates by a call that they were there to predict.
-
-        The same thing once more confirms nothing that it has not confirmed already.
-        """
+        """Confirm or refute the existing candidates by a call; each entity counts once."""
         things = _things(call, "well" if ok else "refused")
         for place, condition in list(self.candidates.items()):
             holds = condition.holds(known) if condition.tool == call.tool else None
@@ -314,7 +304,7 @@ def _state(known: KnownEntities, parameter: str, name: frozenset[str]) -> Json:
 
 
 def _single(traits: Iterable[EntityProperty]) -> Iterator[tuple[frozenset[str], Json]]:
-    """Yield what an entity has one of; what looks like a key is no state and is left out."""
+    """Yield the single-valued properties of an entity, except those that look like secrets."""
     has: dict[frozenset[str], dict[str, Json]] = {}
     for name, value in traits:
         has.setdefault(name, {})[key(value)] = value
@@ -333,26 +323,23 @@ def _things(call: ToolCall, what: str) -> dict[str, str]:
 
 
 # Conditions file ----------------------------------------------------------------------------------
-# Learnt conditions as a file beside the log of the graph, for later runs.
-#
-# The file holds names of tools, parameters and properties, at most three values with which calls
-# went well and a few more of refused ones for each property, and numbers. Ids that calls took are
-# digests.
+# The file lies beside the graph's log. It holds names of tools, parameters and properties, counts,
+# and a few values per property. Ids in calls are stored as digests.
 
 FORM = "hvr-conditions-1"
 """Name and version of the format."""
 
 
 def conditions_path(graph: Path) -> Path:
-    """Return the file of the conditions that belong to the log of a graph."""
+    """Return the path of the conditions that belong to a graph's log."""
     return graph.with_name(f"{graph.stem}.conditions.json")
 
 
 def read_conditions(path: Path) -> LearntConditions:
-    """Return the conditions of a file; none if it is not there yet.
+    """Read learnt conditions; none if the file does not exist.
 
     Raises:
-        DataFileError: The file cannot be read, or `write_conditions` did not write it.
+        DataFileError: The file cannot be read or has another format.
     """
     if not path.exists():
         return LearntConditions()

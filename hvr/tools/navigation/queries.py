@@ -1,4 +1,4 @@
-"""The next query for an unresolved argument, and the retry policy of calls that failed."""
+"""The next query for an unresolved argument, and the retry policy for failed calls."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ from hvr.tools.navigation.known_values import (
 from hvr.tools.navigation.request import EntityQuery, scalars_in
 
 # Queries ------------------------------------------------------------------------------------------
-# Which reading call to make next to find a value: the cheapest chain, on the likeliest entity.
+# Choose the query that starts the cheapest chain to a value, for the most likely entity.
 #
-# The arguments of a query are values that the user said, or values of one entity of the results
-# and of the entities that it belongs to. Values of unrelated entities are never combined.
+# Arguments of a query are stated values, or values of one entity and its owners. Values of
+# unrelated entities are never combined.
 
 CALL_COST = 100
-"""The cost of a call beside the chance that it fails."""
+"""Base cost of a call, besides the cost of its failure probability."""
 
 UNSHOWN_CONSTRAINT_COST = 60
-"""The cost of each constraint that a tool's results do not show: another call may be due."""
+"""Cost of each constraint that a tool's results do not show, since it may need another call."""
 
 MAX_QUERY_CHAIN = 5
-"""The most queries in a row that are planned."""
+"""Maximum length of a planned chain of queries."""
 
 OPEN_TYPES = frozenset(("", "object", "array"))
-"""Types of values that may hold anything."""
+"""Result types whose contents are unknown."""
 
 
 @dataclass(frozen=True)
 class QueryTarget:
-    """A value that queries are to find.
+    """A value to find by queries.
 
     Args:
-        name: The parameter that takes the value, or what is to be known.
+        name: The parameter that takes the value, or the name of the value to find.
         query: The constraints on its entity.
         bound: The known values of the same goal call.
-        ties: Those of them that belong to the value most closely.
-        tool: The tool that takes the value; empty if it is only to be known.
-        near: The ids of entities that more has to be known about, the likeliest first.
-        lacking: The names of the properties that are not known of them.
-        found: Whether such entities are all that is looked up.
-        seen: Whether values are at hand, whether or not they are meant.
+        ties: The bound values most closely related to this one.
+        tool: The tool that takes the value; empty if the value is only to be found.
+        near: Ids of entities to learn more about, most likely first.
+        lacking: Names of the unknown properties of these entities.
+        found: Whether only these entities need a query.
+        seen: Whether candidate values are known.
     """
 
     name: str
@@ -71,7 +71,7 @@ class QueryTarget:
 
 @dataclass(frozen=True)
 class QueryCall:
-    """A reading call that may be made."""
+    """A possible query and its rank; lower is better."""
 
     call: ToolCall
     rank: tuple[float, ...]
@@ -85,16 +85,16 @@ def next_query(
     experience: Experience,
     tried: Iterable[str],
 ) -> QueryCall | None:
-    """Return the query to make next; None if none leads on.
+    """Return the next query; None if no query helps.
 
     Args:
-        searches: The values to find, in the order in which the tool takes them: what comes first
-            names the entity of the rest.
-        at_hand: The values at hand.
+        searches: The values to find, in the order of the tool's parameters: the first one names
+            the entity of the others.
+        at_hand: The known values.
         graph: The entities of the results.
-        readers: The tools that may be called to look something up.
-        experience: The costs of calls, and what results have held.
-        tried: The keys (`call_key`) of calls that are not to be repeated.
+        readers: The query tools.
+        experience: Costs of calls and shapes of results.
+        tried: Keys (`call_key`) of calls not to repeat.
     """
     readers = tuple(readers)
     gone = set(tried)
@@ -122,7 +122,7 @@ def _checking(
     at_hand: KnownValues,
     experience: Experience,
 ) -> Iterator[QueryCall]:
-    """Return the calls that tell more of entities: by their ids, or by what was said of them."""
+    """Yield queries that reveal more about candidate entities, by id or by stated values."""
     lacking = sorted(search.lacking)
     words = {singular_words(leaf_of(name)) for name in lacking}
     near = {key(value): place for place, value in enumerate(search.near)}
@@ -147,14 +147,14 @@ def _checking(
 
 
 def call_key(call: ToolCall) -> str:
-    """Return what tells calls apart."""
+    """Return a key that identifies a call by tool and arguments."""
     return f"{call.tool} {sorted((name, key(value)) for name, value in call.arguments.items())}"
 
 
 def _costs(
     search: QueryTarget, readers: Sequence[ToolSchema], at_hand: KnownValues, experience: Experience
 ) -> Mapping[str, int]:
-    """Return for each tool the least cost to come from its call to the value."""
+    """Return the cheapest cost from a call of each tool to the value."""
     features = [f.name for f in search.query.constraints]
     costs: dict[str, int] = {}
     for tool in readers:
@@ -185,9 +185,9 @@ def _costs(
 
 
 def shape_of(tool: ToolSchema, experience: Experience) -> Shape | None:
-    """Return what a tool's results have held, or its schema says that they hold; else None.
+    """Return the paths in a tool's results, as observed or by its schema; None if unknown.
 
-    A schema that speaks of an object and of nothing in it says nothing.
+    A schema that declares an object without fields tells nothing.
     """
     seen = experience.shape(tool.name)
     if seen is not None or all(set(given.type.split("|")) <= OPEN_TYPES for given in tool.gives):
@@ -202,7 +202,7 @@ def _unshown(features: Sequence[str], tool: ToolSchema, shape: Shape) -> int:
 
 
 class _Values:
-    """The values at hand as arguments of queries for one search."""
+    """The known values as arguments of queries for one target."""
 
     def __init__(self, search: QueryTarget, at_hand: KnownValues, graph: EntityGraph) -> None:
         self._query, self._at_hand, self._graph = search.query, at_hand, graph
@@ -213,7 +213,7 @@ class _Values:
     def calls(
         self, tool: ToolSchema, cost: int, fixed: Mapping[str, Json] | None = None
     ) -> Iterator[QueryCall]:
-        """Return the calls of a tool for which all values are at hand."""
+        """Yield the calls of a tool whose required values are all known."""
         fixed = fixed or {}
         said: dict[str, list[Json]] = {}
         found: dict[str, list[tuple[float, Json]]] = {
@@ -236,7 +236,7 @@ class _Values:
             for values in product(*said.values(), *some.values()):
                 arguments = dict(zip((*said, *some), values, strict=True))
                 if not argument_faults(tool, arguments):
-                    # To call with one value twice, from a place to itself say, is seldom meant.
+                    # The same value twice, such as a route from a place to itself, is seldom meant.
                     twice = len(set(map(key, arguments.values()))) < len(arguments)
                     unrelated, untied, unmet = self._rank(entity)
                     rank = (unrelated, untied, twice, cost, unmet, -len(said))
@@ -245,7 +245,7 @@ class _Values:
     def _of_one_entity(
         self, found: Mapping[str, Sequence[tuple[float, Json]]]
     ) -> Iterator[tuple[int | None, Mapping[str, Sequence[Json]]]]:
-        """Give the values that one entity, or what it belongs to, has for each parameter."""
+        """Yield the values per parameter that belong to one entity or its owners."""
         if not found:
             yield None, {}
             return
@@ -265,10 +265,10 @@ class _Values:
                 yield entity, own
 
     def _rank(self, entity: int | None) -> tuple[float, float, float]:
-        """Return how far an entity is from what is searched: the lower, the nearer.
+        """Return the distance of an entity from the target; lower is better.
 
-        What belongs to nothing that was said comes last, then what does not belong to the values
-        that are known; of the rest, the more of the constraints it meets, the better.
+        Entities unrelated to stated values come last, then those unrelated to the bound values.
+        The rest is ordered by the number of constraints met.
         """
         if entity is None:
             return (0.0, 0.0, 0.0)
@@ -285,7 +285,7 @@ class _Values:
 def _nearest(
     levels: Sequence[Sequence[int]], having: Mapping[int, Sequence[tuple[float, Json]]]
 ) -> list[Json]:
-    """Return the values of the nearest entities that have any: those that suit best."""
+    """Return the best-matching values of the nearest entities that have any."""
     for level in levels:
         some = [one for n in level for one in having.get(n, ())]
         if some:
@@ -295,14 +295,13 @@ def _nearest(
 
 
 # Confirming failed writes -------------------------------------------------------------------------
-# Whether a writing call that failed has written: which query can tell by what it said.
+# Find the query whose result shows whether a failed writing call took effect.
 
 MIN_SHARED_FIELDS = 0.8
-"""The share of what a writing tool's results hold that a query's have to hold as well, so that
-it is taken for a look at what the tool writes."""
+"""Share of a writing tool's result fields that a query must return to confirm the write."""
 
 MIN_FIELDS = 3
-"""A result with fewer parts than these says too little of what a tool writes."""
+"""Results with fewer fields say too little about a write."""
 
 
 def confirming_query(
@@ -311,10 +310,10 @@ def confirming_query(
     schemas: Mapping[str, ToolSchema],
     experience: Experience,
 ) -> CallOutcome | None:
-    """Return the last query before a writing call whose result would change if it has written.
+    """Return the last query before a writing call whose result would show the write.
 
     Returns:
-        The query; None if none is known to show what the call writes.
+        The query; None if there is none.
     """
     written = experience.shape(call.tool)
     if written is None or len(written) < MIN_FIELDS:
@@ -338,31 +337,30 @@ def _place(call: ToolCall, outcomes: Sequence[CallOutcome]) -> int:
 
 
 # Retry policy -------------------------------------------------------------------------------------
-# What has been tried: which calls may be made again, and which queries lead nowhere.
 
 MAX_CALL_ATTEMPTS = MAX_EQUAL_FAILURES
-"""How often one and the same call is made before it is given up."""
+"""Maximum number of attempts at one call."""
 
 MAX_TOOL_FAILURES = 2 * MAX_CALL_ATTEMPTS
-"""How often in a row a query's tool may fail, whatever it is called with, until it is left."""
+"""Maximum number of consecutive failures of a query tool, whatever its arguments."""
 
 MAX_REPEATED_FAILURES = 8
-"""Failures of calls that had failed before, while nothing changed, until none is made again.
+"""Maximum number of repeated failures while nothing changes.
 
-One that goes well in the end, so that its tool has come back, gives all of them back.
+A repeated call that finally succeeds resets the count: its tool works again.
 """
 
 MAX_FRUITLESS_QUERIES = 15
-"""Queries for one goal that answer and bring nothing nearer, until it is given up."""
+"""Maximum number of queries for one goal that succeed without progress."""
 
 UNCERTAIN_FAILURES = frozenset(
     {CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE, CallFailure.EMPTY}
 )
-"""Failures of the tool itself, which may pass; it may have changed the world all the same."""
+"""Transient failures of the tool itself, after which a write may have taken effect."""
 
 
 class RetryLevel(Enum):
-    """What is tried again."""
+    """The calls that may be tried again."""
 
     NONE = "nothing that failed"
     OTHER = "tools that rest, with what they were not called with yet"
@@ -372,10 +370,10 @@ class RetryLevel(Enum):
 
 
 class CallAttempts:
-    """How the calls of a task went; `done` is the number of its goals that are done by then.
+    """Attempts at the calls of a task. `done` is the number of goals done so far.
 
     Args:
-        refusals: how often a call that was refused is made while nothing has changed.
+        refusals: Number of attempts at a refused call while nothing has changed.
     """
 
     def __init__(self, refusals: int) -> None:
@@ -393,7 +391,7 @@ class CallAttempts:
 
     @property
     def given_up(self) -> frozenset[str]:
-        """The tools that failed too often in a row to look something up with."""
+        """The query tools that failed too often in a row."""
         return frozenset(name for name, times in self._row.items() if times >= MAX_TOOL_FAILURES)
 
     @property
@@ -407,7 +405,7 @@ class CallAttempts:
         Args:
             outcome: Outcome of the call.
             goal: Index of the goal that the call was made for; None for a query.
-            done: How many goals were done before the call.
+            done: Number of goals done before the call.
         """
         name, tool = call_key(outcome.call), outcome.call.tool
         self._made += 1
@@ -415,7 +413,7 @@ class CallAttempts:
             self._futile_tries = 0 if name in self._failed_in else self._futile_tries
             self._failed_in.pop(name, None)
             self._row[tool] = 0
-            # The tool works again, so that what it failed with may as well: once more.
+            # The tool works again, so its failed calls get one more attempt.
             self._back |= self._broken.pop(tool, set())
             if goal is None:
                 self._answered[name] = done
@@ -433,25 +431,25 @@ class CallAttempts:
             self._refused[name] = goal
 
     def exhausted(self, call: ToolCall, failure: CallFailure | None = None) -> bool:
-        """Say whether a call has failed as often as it is made, if it failed so."""
+        """Return whether a call has no attempts left, given the kind of failure."""
         most = self._refusals if failure is CallFailure.REFUSED else MAX_CALL_ATTEMPTS
         return self._failed.get(call_key(call), 0) >= most
 
     def is_futile(self, call: ToolCall, done: int) -> bool:
-        """Say whether a call that failed is not made again: too many were, and nothing changed."""
+        """Return whether repeating a failed call is pointless since nothing has changed."""
         return (
             self._futile_tries >= MAX_REPEATED_FAILURES
             and self._failed_in.get(call_key(call)) == done
         )
 
     def resting(self, tool: str) -> bool:
-        """Say whether a tool that failed waits: 1, 2, 4 calls and so on."""
+        """Return whether a failed tool still rests, for 1, 2, 4 … calls."""
         return self._rests.get(tool, 0) > self._made
 
     def tried(self, level: RetryLevel, done: int) -> set[str]:
-        """Return the keys of queries that are not to be made again."""
+        """Return the keys of queries not to repeat."""
         attempts = 1 if level in (RetryLevel.NONE, RetryLevel.OTHER) else MAX_CALL_ATTEMPTS
-        # What was read before something was written may have changed since.
+        # A write may have changed values that were read before it.
         old = -1 if attempts == 1 else done
         tried = {name for name, when in self._answered.items() if old < 0 or when >= old}
         for name, times in self._failed.items():
@@ -463,13 +461,13 @@ class CallAttempts:
         return tried
 
     def allow_refused(self, left: Collection[int]) -> list[int]:
-        """Allow once more what was refused, now that the state has changed.
+        """Allow refused calls once more after a change of state.
 
         Args:
-            left: The goals that were given up and are not done.
+            left: Goals that were given up and are not done.
 
         Returns:
-            Those of them that may be tried again.
+            The goals among them that may be tried again.
         """
         again = []
         for name, goal in self._refused.items():
@@ -483,23 +481,24 @@ class CallAttempts:
 
 
 class QueryProgress:
-    """What the queries for each goal of a request have brought, by the goal's number."""
+    """Progress of the queries for each goal of a request."""
 
     def __init__(self) -> None:
         self._best: dict[int, tuple[int, int]] = {}
         self._fruitless: dict[int, tuple[int, int]] = {}
 
     def look(self, goal: int, told: int, met: int, *, guess: bool) -> bool:
-        """Take note of a query that answered; say whether there were too many for nothing.
+        """Record a successful query; return whether too many brought no progress.
 
-        A combination of values that were not all said is a guess: there are many, and each brings
-        new candidates, so only one that meets more constraints counts as progress.
+        A query with a combination of values that were not all stated is a guess. There are many
+        guesses, and each brings new candidates, so a guess counts as progress only if more
+        constraints are met.
 
         Args:
-            goal: The number of the goal for which it was made.
-            told: How much is known of the candidates now.
-            met: How many constraints the best of them meet now.
-            guess: Whether the query was made with such a combination.
+            goal: Index of the goal.
+            told: Amount of knowledge about the candidates.
+            met: Number of constraints that the best candidate meets.
+            guess: Whether the query was a guess.
         """
         told_before, met_before = self._best.get(goal, (0, 0))
         times, guesses = self._fruitless.get(goal, (0, 0))

@@ -1,8 +1,8 @@
-"""What a request to a world of tools asks for: calls to be made and values to be found out.
+"""A request to a world of tools: goal calls to make and values to find.
 
-A goal call gives the arguments that the user said and describes the others: each is the id, or
-another value, of the one entity that meets some constraints. A value is said, or identified by
-looking it up; what is neither is asked for.
+A goal call gives the arguments that the user stated and describes the others as queries. A query
+identifies the one entity that meets its constraints. Values that are neither stated nor
+identified become questions to the user.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from hvr.tools.calling.calls import Json
 
 @dataclass(frozen=True)
 class NamedValue:
-    """A value under a name: something that the user says, or that an entity has.
+    """A value under a name: stated by the user, or a property of an entity.
 
     Args:
-        name: As a schema or a result names it; empty if the user does not say what it is.
+        name: Name in a schema or a result; empty if the user gives none.
         value: The value.
     """
 
@@ -29,7 +29,7 @@ class NamedValue:
 
 
 class Order(Enum):
-    """Which of several entities is meant."""
+    """Order in which an entity is selected from several."""
 
     LEAST = "least"
     """The one with the least value of a property, as in "the cheapest"."""
@@ -41,12 +41,12 @@ class Order(Enum):
 
 @dataclass(frozen=True)
 class Selection:
-    """Which of several entities that meet the constraints is meant.
+    """Choice of one among the entities that meet the constraints.
 
     Args:
-        order: How they are ordered.
-        by: The property that orders them; empty where they are ordered as listed.
-        position: Which one in that order, from 1; -1 is the last.
+        order: The order of the entities.
+        by: Property to order by; empty for the order of the list.
+        position: 1-based position in that order; -1 for the last.
     """
 
     order: Order
@@ -56,12 +56,12 @@ class Selection:
 
 @dataclass(frozen=True)
 class EntityQuery:
-    """A value that queries find: that of the one entity that meets these constraints.
+    """An argument to be looked up: the value of the one entity that meets these constraints.
 
     Args:
-        constraints: Properties of the entity itself, or of one that it is linked to.
-        selection: Which of several entities is meant; None if there is to be only one.
-        every: Whether all entities that meet the constraints are meant, a call for each.
+        constraints: Properties of the entity itself or of a linked one.
+        selection: Which of several matching entities to choose; None if exactly one must match.
+        every: Whether to make the call for each matching entity.
     """
 
     constraints: tuple[NamedValue, ...] = ()
@@ -70,16 +70,16 @@ class EntityQuery:
 
 
 Argument: TypeAlias = "Json | EntityQuery | list[Argument] | dict[str, Argument]"
-"""An argument of a goal call: a value, a query for one, or a list or object of such."""
+"""An argument of a goal call: a value, a query, or a list or object of these."""
 
 
 @dataclass(frozen=True)
 class GoalCall:
-    """A call that is to be made, or values that are to be found out.
+    """A call to make, or values to find.
 
     Args:
-        tool: Its name; empty where the values of the arguments are only to be found out.
-        arguments: By parameter, or, without a tool, by the name of what is to be known.
+        tool: Name of the tool; empty if the values are only to be found.
+        arguments: Arguments by parameter name; without a tool, by the name of the value to find.
     """
 
     tool: str
@@ -88,16 +88,14 @@ class GoalCall:
 
 @dataclass(frozen=True)
 class ToolRequest:
-    """A request: what is to be done and found out, and what the user says beside it.
+    """A request: goal calls and the facts that the user states beside them.
 
     Args:
-        goals: Goal calls in the order in which the request names them.
-        said: What the user says beside their arguments, such as a name or an address. Every
-            fact constrains the entities that are looked up, and none may be left unused when
-            something is written.
-        ordered: Whether the order matters: a goal call waits for those before it, as long as
-            these may still be made.
-        text: The request in words; empty if it was not given in words.
+        goals: Goal calls in the order of the request.
+        said: Stated facts that are not arguments, such as a name or an address. Each constrains the
+            entities that queries find, and a writing call must use them all.
+        ordered: Whether a goal call waits for the earlier ones, as long as these can still be made.
+        text: The request in words; empty if it was given in another form.
     """
 
     goals: tuple[GoalCall, ...]
@@ -110,7 +108,7 @@ Place: TypeAlias = "tuple[str | int, ...]"
 
 
 def leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Argument]]:
-    """Return each value in arguments that has no parts, with its place and the name it goes by."""
+    """Yield each atomic value in arguments, with its place and its name."""
     todo: list[tuple[Place, str, Argument]] = [((k,), k, v) for k, v in arguments.items()]
     while todo:
         place, name, value = todo.pop(0)
@@ -123,23 +121,23 @@ def leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Argu
 
 
 def given_leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Json]]:
-    """Return each value in arguments that has no parts and is not sought; see `leaves`."""
+    """Yield the atomic values in arguments that are not queries; see `leaves`."""
     for place, name, value in leaves(arguments):
         if not isinstance(value, (EntityQuery, dict, list)):
             yield place, name, value
 
 
 def scalars_in(arguments: Mapping[str, Argument]) -> Iterator[Json]:
-    """Return the given texts, numbers and truth values in arguments."""
+    """Return the given texts, numbers and booleans in arguments."""
     return (value for _, _, value in given_leaves(arguments) if value is not None)
 
 
 def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
-    """Return the values before a place that belong to it: in its object, or its row of lists.
+    """Return the values in the same object, or the same row of parallel lists, as a place.
 
     Args:
-        place: in the arguments of a call.
-        values: at other places, in the order of the call.
+        place: Place in the arguments of a call.
+        values: Values at the earlier places, in the order of the call.
     """
     row = row_of(place)
     return [
@@ -150,12 +148,12 @@ def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
 
 
 def row_of(place: Place) -> int | None:
-    """Return the row of the innermost list in which a place is; None if it is in none."""
+    """Return the index of a place in its innermost list; None outside lists."""
     return next((step for step in reversed(place) if isinstance(step, int)), None)
 
 
 def at(arguments: Mapping[str, Json], place: Place) -> Json:
-    """Return the value at a place of given arguments."""
+    """Return the value at a place in arguments."""
     value: Any = arguments
     for step in place:
         value = value[step]
@@ -164,7 +162,7 @@ def at(arguments: Mapping[str, Json], place: Place) -> Json:
 
 
 def filled(arguments: Mapping[str, Argument], found: Mapping[Place, Json]) -> dict[str, Argument]:
-    """Return arguments with the values that were found at their places."""
+    """Return arguments with found values in place of their queries."""
     return {name: _filled(value, found, (name,)) for name, value in arguments.items()}
 
 

@@ -1,4 +1,4 @@
-"""A task in a world of tools: its goal calls, the next call, and what became of each."""
+"""A task in a world of tools: its goal calls, the next call to make, and the outcomes so far."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ from hvr.tools.navigation.request import (
 )
 
 # Task steps ---------------------------------------------------------------------------------------
-# The calls of a task, one after another: which comes next, and what became of each.
+# Choose the calls of a task one after another, and keep track of their outcomes.
 
 MAX_ERROR_CHARACTERS = 300
-"""Characters of a tool's error message that are reported."""
+"""Maximum length of a reported tool error message."""
 
 ConfirmDone = Callable[[ToolCall], "bool | None"]
-"""Asks the user whether a call that failed was done all the same; None if nobody can say."""
+"""Ask the user whether a failed call took effect; None if no one can tell."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class NextCall:
     Args:
         call: The call.
         goal: Index of the goal call that it makes; None for a query.
-        why: A clause for people.
+        why: The reason, as a clause for people.
         serves: Index of the goal call for which a query is made.
-        sources: Where each value of a goal call comes from, by its place.
+        sources: Source of each value of a goal call, by place.
     """
 
     call: ToolCall
@@ -74,12 +74,12 @@ class NextCall:
 
 @dataclass(frozen=True)
 class Learnt:
-    """What was learnt before, and goes on learning.
+    """Knowledge from earlier runs, updated by each call.
 
     Args:
-        experience: of calls.
-        conditions: of the states in which tools refuse.
-        meanings: which parameters mean the same; none if names alone tell.
+        experience: Statistics of calls and their results.
+        conditions: States in which tools refuse calls.
+        meanings: Parameters that share a meaning; empty to compare by name alone.
     """
 
     experience: Experience = field(default_factory=CountedExperience)
@@ -89,12 +89,12 @@ class Learnt:
 
 @dataclass(frozen=True)
 class FailureHandling:
-    """What is done where a call fails.
+    """How to react to failed calls.
 
     Args:
-        recombine: whether another way is tried; if not, only the same again.
-        refusals: how often a call that was refused is made while nothing has changed; more than
-            once where refusals pass by themselves.
+        recombine: Whether to try another way; otherwise only the same call is repeated.
+        refusals: Number of attempts at a refused call while nothing has changed; more than one
+            where refusals are transient.
     """
 
     recombine: bool = True
@@ -102,22 +102,21 @@ class FailureHandling:
 
 
 class TaskSteps:
-    """A task on its way.
+    """The progress of a task, call by call.
 
-    Before each call what comes next is worked out anew. A tool that failed rests, and others that
-    lead to the same value are called instead; where there are none it is tried again, after 1, 2, 4
-    calls and so on as long as others wait less, and `MAX_REPEATED_FAILURES` such tries in all. A
-    call that was refused waits until something else has changed. A writing call that may have
-    worked though it failed is not repeated, unless its tool is idempotent, a query that was made
-    before shows that nothing has changed, or the user says that it was not done. What a goal call
-    is made with is said or identified (`Binder`); everything else is a question.
+    `next` chooses each call anew. A tool that failed rests for 1, 2, 4 … calls, and other tools
+    that lead to the same value are called instead; without an alternative it is tried again, at
+    most `MAX_REPEATED_FAILURES` times in all. A refused call waits until something else has
+    changed. A writing call that failed but may have taken effect is repeated only if its tool is
+    idempotent, an earlier query shows that nothing has changed, or the user says that it was not
+    done. `Binder` supplies the values of goal calls; what it cannot identify becomes a question.
 
     Args:
-        tools: what may be called, with the budget.
-        request: The goal calls and what the request says.
-        learnt: what was learnt before; it learns from these calls.
-        retrying: what is done where a call fails.
-        was_done: asks the user about uncertain calls; None if no one can be asked.
+        tools: The callable tools, with their budget.
+        request: The goal calls and the facts of the request.
+        learnt: Knowledge from earlier runs; updated by these calls.
+        retrying: Policy for failed calls.
+        was_done: Asks the user about uncertain calls; None if no one can be asked.
     """
 
     def __init__(
@@ -169,31 +168,31 @@ class TaskSteps:
 
     @property
     def complete(self) -> bool:
-        """Whether all that was wanted is done and known."""
+        """Whether every goal is done and every requested value known."""
         return len(self.done) == len(self.request.goals)
 
     @property
     def given_up(self) -> frozenset[str]:
-        """The queries that failed too often to be made again."""
+        """The query tools that failed too often to be called again."""
         return self._attempts.given_up
 
     @property
     def questions(self) -> tuple[UserQuestion, ...]:
-        """What only the user can say, of goals that are not done."""
+        """The open questions to the user about goals that are not done."""
         asked = [one for n, some in self._questions.items() if n not in self.done for one in some]
         return tuple(dict.fromkeys((*self.missing, *asked)))
 
     def why_not(self) -> dict[int, str]:
-        """Return why each goal that is not done is not, by its number."""
+        """Return the reason for each unfinished goal, by goal index."""
         numbers = (n for n in range(len(self.request.goals)) if n not in self.done)
         none = "no call leads on to a value that it needs"
         return {n: self.left.get(n, self._why.get(n, none)) for n in numbers}
 
     def next(self, tool: str = "") -> NextCall | None:
-        """Return the call to make next; None if none leads on.
+        """Return the call to make next; None if no call helps.
 
         Args:
-            tool: the only one that may be called now, if one is named.
+            tool: The only tool allowed now; empty for any.
         """
         if self._spent:
             return None
@@ -215,7 +214,7 @@ class TaskSteps:
         return None
 
     def make(self, step: NextCall) -> CallOutcome:
-        """Make the call that `next` returned and take in its outcome."""
+        """Make the call that `next` returned and record its outcome."""
         number, call = step.goal, step.call
         again = number is not None and sum(
             call_key(outcome.call) == call_key(call) for outcome in self.outcomes if outcome.ok
@@ -256,7 +255,7 @@ class TaskSteps:
         return self._attempts.is_futile(call, len(self.done))
 
     def _bring(self, step: NextCall) -> None:
-        """Give up a goal for which queries answer and bring nothing nearer."""
+        """Give up a goal whose queries succeed without progress."""
         if step.serves is None:
             return
         bound = self._binder.bind(step.serves, final=False)
@@ -272,18 +271,15 @@ class TaskSteps:
                 self._questions[step.serves] = (asked,)
 
     def continues(self, number: int) -> bool:
-        """Say whether a goal that means every entity has calls left to make."""
+        """Return whether a goal about every entity has calls left to make."""
         return bool(self._binder.pending(number))
 
     def bound(self, number: int) -> Mapping[Place, Json]:
-        """Return the values of a goal that are given or found, by their places."""
+        """Return the given and found values of a goal, by place."""
         return self._binder.bind(number, final=False).values
 
     def _step(self, number: int, level: RetryLevel, only: str) -> NextCall | None:
-        """Return the next call for a goal: a query, or, if nothing is left to be found, its own.
-
-        Once no query is left, what is known so far decides.
-        """
+        """Return the next call for a goal: a query while one helps, then the goal call itself."""
         self._questions.pop(number, None)
         for final in (False, True):
             bound = self._binder.bind(number, final=final)
@@ -293,7 +289,7 @@ class TaskSteps:
             if look is not None:
                 return replace(look, serves=number)
             if level not in (RetryLevel.MOST, RetryLevel.END) and not final:
-                return None  # what failed may work when it is tried again
+                return None  # a call that failed may succeed at a higher retry level
         if bound.searches:
             self._not_found(number, bound.searches[0])
             return None
@@ -303,7 +299,7 @@ class TaskSteps:
         return self._goal_call(number, bound, level, only)
 
     def _not_found(self, number: int, search: QueryTarget) -> None:
-        """Take note that nothing leads to a value: the user is asked, or told why there is none."""
+        """Record why a value cannot be found, as a question or as a reason."""
         refused = f"; {self._refusal}" if self._refusal else ""
         if search.seen:
             self._why[number] = f"no {search.name} that was found meets what was said{refused}"
@@ -316,7 +312,7 @@ class TaskSteps:
     def _goal_call(
         self, number: int, bound: BoundValues, level: RetryLevel, only: str
     ) -> NextCall | None:
-        """Return the call of a goal whose values are all known, if it may be made now."""
+        """Return the goal call if all its values are known and it may be made now."""
         goal, values = self.request.goals[number], bound.values
         if not goal.tool:
             self._answer(number, values)
@@ -351,7 +347,7 @@ class TaskSteps:
             if number in self.done or number in self.left or number in self._uncertain:
                 continue
             if not goal.tool and level is not RetryLevel.END and self._calls_left():
-                continue  # what is read before something is done may not be so any more
+                continue  # values read before a write may be outdated after it
             if self._waits.get(number, -1) < len(self.done) or level in (
                 RetryLevel.MOST,
                 RetryLevel.END,
@@ -363,9 +359,9 @@ class TaskSteps:
         return any(g.tool and n not in self.done and n not in self.left for n, g in goals)
 
     def _refuses(self, number: int, call: ToolCall) -> bool:
-        """Say whether a confirmed condition of a goal call does not hold.
+        """Return whether a confirmed precondition of a goal call is violated.
 
-        The value that it is about, if it was looked up, is then not taken again: another may fit.
+        If a query found the violating value, the value is excluded: another may satisfy it.
         """
         broken = self._conditions.violated(call.tool, self.graph.known_by(call.arguments))
         if broken is None:
@@ -401,7 +397,7 @@ class TaskSteps:
         return NextCall(look.call, None, f"it may show {quoted(searches[0].name)}")
 
     def _finish(self, number: int, call: ToolCall) -> None:
-        """Take note that a goal is done: what was refused before may be allowed now."""
+        """Mark a goal as done and allow refused calls again: the state has changed."""
         self._binder.made[number] = call
         self.experience.changed()
         self._binder.pass_over(number, call)
@@ -428,7 +424,7 @@ class TaskSteps:
         self.left[number] = f"{'; '.join(dict.fromkeys(missed))}{done}"
 
     def _settle(self, number: int, call: ToolCall) -> ToolCall | None:
-        """Return the query that shows whether a call has written; if there is none, ask."""
+        """Return the query that shows whether a failed call took effect, or ask the user."""
         seen = confirming_query(call, self.outcomes, self._schemas, self.experience)
         if seen is not None and not (
             self._attempts.exhausted(seen.call) or self._is_futile(seen.call)
@@ -447,7 +443,7 @@ class TaskSteps:
         return None
 
     def _compare(self, outcome: CallOutcome) -> None:
-        """Settle the uncertain calls on which a repeated query bears."""
+        """Settle the uncertain calls whose confirming query was just repeated."""
         for number, call in list(self._uncertain.items()):
             before = confirming_query(call, self.outcomes, self._schemas, self.experience)
             if before is None or before.call != outcome.call:
@@ -464,7 +460,7 @@ class TaskSteps:
         return [n for n in range(len(self.request.goals)) if n not in self.left]
 
     def _after_failure(self, number: int, tool: ToolSchema, outcome: CallOutcome) -> None:
-        """Decide what becomes of a goal whose call failed."""
+        """Update a goal whose call failed: uncertain, given up, or waiting."""
         error = short(error_text(outcome), MAX_ERROR_CHARACTERS)
         self._why[number] = f"{quoted(tool.name)} {outcome.failure}: {error}"
         if (
@@ -488,18 +484,18 @@ def _plain(arguments: Mapping[str, Argument]) -> dict[str, Json]:
 
 
 # Goals by meaning ---------------------------------------------------------------------------------
-# What is asked of a world of tools, by meaning, and the goal calls that this means.
+# Translate goals given by meaning into goal calls.
 
 
 @dataclass(frozen=True)
 class ToolGoals:
-    """What is wanted of a world of tools.
+    """Goals in a world of tools, by meaning.
 
     Args:
-        done: tools that are to have been called, in this order where nothing speaks for another.
-        known: meanings of which a value is to be known in the end.
-        values: what the request says, by meaning.
-        request: in words, for people.
+        done: Tools to call, by default in this order.
+        known: Meanings for which a value must be found.
+        values: Values that the request gives, by meaning.
+        request: The request in words, for people.
     """
 
     done: tuple[str, ...]
@@ -509,14 +505,14 @@ class ToolGoals:
 
 
 def tool_request(asked: ToolGoals, catalogue: Catalogue, suits: ParameterMatcher) -> ToolRequest:
-    """Return the goal calls that achieve what is asked.
+    """Return the request whose goal calls achieve the goals.
 
-    An argument that the request says is given; any other is a query.
+    Arguments that the request gives are bound; the others become queries.
 
     Args:
-        asked: The tools and values that are wanted, by meaning.
-        catalogue: The catalogue that has these tools.
-        suits: Knows the meanings of parameters.
+        asked: The requested tools and values, by meaning.
+        catalogue: The catalogue that contains these tools.
+        suits: Maps parameters to meanings.
     """
     schemas = {tool.name: tool for tool in catalogue.tools}
     goals = [goal_call(schemas[name], asked.values, suits) for name in asked.done]
@@ -526,12 +522,12 @@ def tool_request(asked: ToolGoals, catalogue: Catalogue, suits: ParameterMatcher
 
 
 def goal_call(tool: ToolSchema, values: Mapping[str, Json], suits: ParameterMatcher) -> GoalCall:
-    """Return the goal call of a tool, with a query for each required value that no one has said.
+    """Return the goal call of a tool, with a query for each required value that is not given.
 
     Args:
-        tool: The tool.
-        values: The values that the request says, by meaning.
-        suits: Knows the meanings of parameters.
+        tool: The tool to call.
+        values: Values that the request gives, by meaning.
+        suits: Maps parameters to meanings.
     """
     arguments: dict[str, Argument] = {}
     for parameter in tool.takes:
@@ -548,7 +544,7 @@ def goal_call(tool: ToolSchema, values: Mapping[str, Json], suits: ParameterMatc
 def with_answers(
     request: ToolRequest, values: Mapping[str, Json], suits: ParameterMatcher
 ) -> ToolRequest:
-    """Return a request with the user's answers to its open questions."""
+    """Return a request completed by the user's answers, given by meaning."""
     goals = []
     for goal in request.goals:
         given = {
@@ -563,7 +559,7 @@ def with_answers(
 
 
 def values_of(request: ToolRequest, suits: ParameterMatcher) -> dict[str, Json]:
-    """Return the values that a request says, by meaning."""
+    """Return the values that a request gives, by meaning."""
     found = {one.name: one.value for one in request.said if one.name}
     for goal in request.goals:
         for place, name, value in given_leaves(goal.arguments):

@@ -1,4 +1,4 @@
-"""The next move in a turn, learnt from judged dialogues: its chances and the reason."""
+"""The next move in a turn, predicted with probabilities from judged dialogues."""
 
 from __future__ import annotations
 
@@ -42,25 +42,22 @@ from hvr.tools.navigation.turns import (
 )
 from hvr.tools.navigation.words.reading import ReadRequest
 
-# Judge --------------------------------------------------------------------------------------------
-# The next move in a turn, judged by what was right in others: with its chances and the reason.
-
 ADMISSIBLE = 0.1
-"""The chance from which a move is admissible: a language model may choose among such moves."""
+"""Minimum probability of a move that a language model may choose."""
 
 FOLDS = 5
-"""Parts of the dialogues; what is told of a part's texts is learnt from the others."""
+"""Number of folds; features of a fold's texts are learnt from the others."""
 
 
 @dataclass(frozen=True)
 class TurnDecision:
-    """What to do next in a turn.
+    """The decision on the next move.
 
     Args:
-        move: the likeliest of the moves.
-        why: a sentence for people.
-        chances: of each move.
-        needed: the tools that are needed most likely, with their chances.
+        move: The most likely move.
+        why: The reason, as a sentence for people.
+        chances: Probability of each move.
+        needed: The most likely tools, with their probabilities.
     """
 
     move: NextMove
@@ -70,18 +67,18 @@ class TurnDecision:
 
     @property
     def admissible(self) -> tuple[NextMove, ...]:
-        """The moves that may be chosen, the likeliest first."""
+        """The moves that may be chosen, most likely first."""
         ranked = sorted(self.chances, key=lambda move: -self.chances[move])
         return tuple(m for m in ranked if m is self.move or self.chances[m] >= ADMISSIBLE)
 
 
 class TurnJudge:
-    """Learns from judged turns, and judges others.
+    """A classifier of turns, trained on judged turns.
 
     Args:
-        turns: to learn from; turns of one dialogue stay together.
-        encode: texts to vectors, such as `TextVectors().encode`.
-        seed: of what is drawn.
+        turns: Training turns; folds never split a dialogue.
+        encode: Encodes texts as vectors, such as `TextVectors().encode`.
+        seed: Random seed.
 
     Raises:
         MissingExtraError: scikit-learn is not installed.
@@ -114,11 +111,11 @@ class TurnJudge:
         self._models = [model.fit(np.hstack([rows, told]), labels) for model in _models(seed)]
 
     def decide(self, turn: Turn) -> TurnDecision:
-        """Return what to do next, the chances, and why."""
+        """Return the decision for a turn."""
         return self.decide_all([turn])[0]
 
     def decide_all(self, turns: Sequence[Turn]) -> list[TurnDecision]:
-        """Return the decisions in several turns; less work than one by one."""
+        """Return the decisions for several turns; cheaper than one by one."""
         if not turns:
             return []
         seen = [self._row(turn, self._needs.chances) for turn in turns]
@@ -144,8 +141,8 @@ class TurnJudge:
     def _row(
         self, turn: Turn, chances: Chances, dialogue: str = ""
     ) -> tuple[Vectors, Vectors, Vectors]:
-        """Return the features of a turn, and the chances that tools at hand and outside serve."""
-        # Together, since some of the features compare a tool with all others.
+        """Return the features of a turn, and the probabilities of the tools at hand and outside."""
+        # Some features compare a tool with all others, so compute them together.
         found = chances(self._needs.features(turn, (*turn.at_hand, *turn.outside), dialogue))
         at_hand, outside = found[: len(turn.at_hand)], found[len(turn.at_hand) :]
         services = {tool.service for tool in turn.at_hand if tool.service}
@@ -177,7 +174,7 @@ class TurnJudge:
 
 
 class _Wording:
-    """Whether a request is worded like those after which something had to be asked for."""
+    """Whether a request resembles those that needed a question to the user."""
 
     def __init__(self, requests: Sequence[str], asks: Vectors, encode: Encoder) -> None:
         text: Any = load("sklearn.feature_extraction.text", "scikit-learn", "embeddings")
@@ -186,7 +183,7 @@ class _Wording:
         self._words = text.TfidfVectorizer(
             ngram_range=(1, 3), min_df=2, sublinear_tf=True, token_pattern=r"\b\w+\b"
         )
-        # Where nothing was asked for, or in every turn, wording tells nothing.
+        # If no turn or every turn needed a question, wording carries no information.
         self._telling = 0 < int(np.sum(asks)) < len(requests)
         if not self._telling:
             return
@@ -196,7 +193,7 @@ class _Wording:
         self._by_vector = linear.LogisticRegression(C=5, **balanced).fit(encode(requests), asks)
 
     def told(self, requests: Sequence[str]) -> Vectors:
-        """Return (requests, 2): the confidence that something is missing, by words and meaning."""
+        """Return (requests, 2): the confidence that a value is missing, by words and by meaning."""
         if not self._telling:
             return np.zeros((len(requests), 2))
         counted = self._words.transform([masked(request) for request in requests])
@@ -259,25 +256,24 @@ def _why(move: NextMove, turn: Turn, needed: Sequence[tuple[str, float]]) -> str
 
 
 # Opinion on a reading -----------------------------------------------------------------------------
-# Judged dialogues as an opinion on a request that was read in words without a model.
+# Judged dialogues weigh in on a request that was read without a language model.
 #
-# Only the calls of a proven plan are made. The opinion can hold them back, say that no tool serves,
-# or pick the tool that is meant from those that came into question. It adds neither tools nor
-# values.
+# Only calls of a proven plan are made. The opinion can hold them back, report that no tool serves
+# the request, or pick one of the candidate tools. It adds neither tools nor values.
 
 MIN_TOOL_PROBABILITY = 0.5
-"""The least probability at which a tool counts as needed."""
+"""Minimum probability of a tool that counts as needed."""
 MIN_PROBABILITY_RATIO = 1.25
-"""The least ratio between the probabilities of the first tool and the next one."""
+"""Minimum ratio of the probabilities of the best and the second-best tool."""
 
 
 @dataclass(frozen=True)
 class WeighedRequest:
-    """A request as it was read, with the opinion of judged dialogues.
+    """A reading of a request, combined with the opinion of judged dialogues.
 
     Args:
-        read: The reading. Where its words leave the move open, the opinion decides it.
-        doubted: Whether the user has to confirm the reading before anything is called.
+        read: The reading. The opinion decides the move where the words leave it open.
+        doubted: Whether the user must confirm the reading before any call.
         opinion: The opinion; None without judged dialogues.
     """
 
@@ -289,19 +285,19 @@ class WeighedRequest:
 def with_dialogue_opinion(
     read: ReadRequest, opinion: TurnDecision | None, for_tool: Callable[[str], ReadRequest]
 ) -> WeighedRequest:
-    """Return a reading with the opinion of judged dialogues.
+    """Combine a reading with the opinion of judged dialogues.
 
     Args:
         read: The reading.
         opinion: The opinion; None without judged dialogues.
-        for_tool: Returns the reading in which the request means the tool with a name.
+        for_tool: Returns the reading if the request is assumed to mean the named tool.
     """
     if opinion is None or read.move in (NextMove.ANSWER, NextMove.FIND):
         return WeighedRequest(read)
     chances = ", ".join(f"{move.value} {opinion.chances[move]:.0%}" for move in opinion.admissible)
     told = f"Judged dialogues say: {chances}. {opinion.why}"
     if read.request is not None:
-        # The plan decides between a call and a question; the opinion may find neither likely.
+        # The plan decides between CALL and ASK; the reading is doubtful if neither is likely.
         doubted = not {NextMove.CALL, NextMove.ASK} & set(opinion.admissible)
         return WeighedRequest(replace(read, why=f"{read.why} {told}"), doubted, opinion)
     if opinion.move in (NextMove.ANSWER, NextMove.FIND):
@@ -321,21 +317,19 @@ def _meant(opinion: TurnDecision) -> str:
 
 
 # Learnt moves -------------------------------------------------------------------------------------
-# What judged dialogues teach of the next move, as a file: the dialogues, and how well they teach.
-#
-# The file holds the dialogues themselves, and what is learnt is learnt anew when it is read:
-# nothing of it is executed or unpacked.
+# The file holds the judged dialogues and their scores. The classifier is trained again on reading,
+# so nothing in the file is executed or unpickled.
 
 FORM = "hvr judged dialogues 1"
 MIN_DIALOGUES = 20
-"""Dialogues that it takes to learn anything, and to say how well."""
+"""Minimum number of dialogues for training and cross-validation."""
 MAX_P_VALUE = 0.05
-"""The chance at most that what is learnt is no better than the commonest move (sign test)."""
+"""Maximum p-value of the sign test against the most common move."""
 
 
 @dataclass(frozen=True)
 class LearntMoves:
-    """Judged dialogues, and how well the next move is told of those that were held out."""
+    """Judged dialogues with the accuracy of the next move, measured by cross-validation."""
 
     dialogues: tuple[Dialogue, ...]
     encoder: str
@@ -344,16 +338,16 @@ class LearntMoves:
 
     @property
     def better(self) -> bool:
-        """Whether it was significantly better than always making the commonest move."""
+        """Whether the classifier beats the most common move significantly (sign test)."""
         return self.figures["by_chance"] <= MAX_P_VALUE
 
     def decide(self, turn: Turn, catalogue: Catalogue, encode: Encoder) -> TurnDecision:
-        """Return what to do next in a turn with the tools of a catalogue.
+        """Return the decision for a turn with the tools of a catalogue.
 
-        Dialogues with tools that are no longer there are left out.
+        Dialogues that use other tools are left out.
 
         Raises:
-            UsageError: too few are left.
+            UsageError: Too few dialogues remain.
             MissingExtraError: scikit-learn is not installed.
         """
         tools = {tool.schema.name: tool for tool in offered(catalogue.tools)}
@@ -375,19 +369,19 @@ def learn_moves(
     seed: int = 0,
     place: str = "",
 ) -> LearntMoves:
-    """Return what dialogues teach, and how well it tells the moves in some that it has not seen.
+    """Learn from judged dialogues and measure the accuracy by cross-validation.
 
     Args:
-        dialogues: to learn from.
-        catalogue: the tools.
-        encoder: its name, to learn with the same again.
-        encode: texts to vectors.
-        seed: of what is drawn.
-        place: of the dialogues, for messages.
+        dialogues: The dialogues to learn from.
+        catalogue: The tools.
+        encoder: Name of the encoder, recorded in the file.
+        encode: Encodes texts as vectors.
+        seed: Random seed.
+        place: Source of the dialogues, for error messages.
 
     Raises:
-        DataFileError: one is wrong, or names a tool that is not there.
-        UsageError: there are too few.
+        DataFileError: A dialogue is invalid or names an unknown tool.
+        UsageError: There are too few dialogues.
         MissingExtraError: scikit-learn is not installed.
     """
     tools = {tool.schema.name: tool for tool in offered(catalogue.tools)}
@@ -410,14 +404,14 @@ def learn_moves(
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Return a context in which numbers are computed by one thread.
+    """Return a context that limits numerical libraries to one thread.
 
-    The models are small: on a machine with other work threads mostly wait for each other.
+    The models are small: on a busy machine, threads mostly wait for each other.
 
     Raises:
-        MissingExtraError: scikit-learn is not installed, which brings threadpoolctl.
+        MissingExtraError: scikit-learn, which brings threadpoolctl, is not installed.
     """
-    # Only what is loaded already is limited.
+    # threadpoolctl limits only libraries that are already loaded.
     load("sklearn.ensemble", "scikit-learn", "embeddings")
     limits: Any = load("threadpoolctl", "scikit-learn", "embeddings").threadpool_limits
     limited: AbstractContextManager[Any] = limits(limits=1)
@@ -425,10 +419,10 @@ def one_thread() -> AbstractContextManager[Any]:
 
 
 def fitted(turns: Sequence[JudgedTurn], encode: Encoder, seed: int) -> TurnJudge:
-    """Return a judge that has learnt from turns.
+    """Return a judge trained on turns.
 
     Raises:
-        UsageError: they are too few, or too much alike.
+        UsageError: There are too few turns, or all have the same move.
         MissingExtraError: scikit-learn is not installed.
     """
     try:
@@ -441,7 +435,7 @@ def fitted(turns: Sequence[JudgedTurn], encode: Encoder, seed: int) -> TurnJudge
 
 
 def figures_of(decided: Sequence[tuple[NextMove, NextMove]]) -> dict[str, float]:
-    """Return how well moves were told: of pairs of what was right and what was decided."""
+    """Return the scores of pairs of correct and predicted moves."""
     right = Counter(truth for truth, _ in decided)
     commonest = max(MOVES, key=lambda move: right[move])
     scores = []
@@ -460,10 +454,10 @@ def figures_of(decided: Sequence[tuple[NextMove, NextMove]]) -> dict[str, float]
 
 
 def write_moves(path: Path, learnt: LearntMoves) -> None:
-    """Write what was learnt.
+    """Write learnt moves to a file.
 
     Raises:
-        DataFileError: the file cannot be written.
+        DataFileError: The file cannot be written.
     """
     record = {
         "form": FORM,
@@ -476,10 +470,10 @@ def write_moves(path: Path, learnt: LearntMoves) -> None:
 
 
 def read_moves(path: Path) -> LearntMoves:
-    """Return what a file holds that `write_moves` wrote.
+    """Read a file written by `write_moves`.
 
     Raises:
-        DataFileError: it cannot be read, or is no such file.
+        DataFileError: The file cannot be read or has another form.
     """
     record: Any = read_json(path)
     try:

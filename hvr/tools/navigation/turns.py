@@ -19,26 +19,23 @@ from hvr.tools.catalogue.schema import ToolParameter, ToolSchema, own_descriptio
 from hvr.tools.navigation.chains import NextMove
 
 # Turns --------------------------------------------------------------------------------------------
-# What a turn of a dialogue asks for, without a language model: call, find tools, ask or answer.
+# Turns of a dialogue and the decisions made in them.
 
-
-# Turn ---------------------------------------------------------------------------------------------
-# Turns of a dialogue, and what was decided in them, as values.
 
 MOVES = (NextMove.CALL, NextMove.FIND, NextMove.ASK, NextMove.ANSWER)
-"""The moves that are told apart."""
+"""The moves to choose from."""
 
 _ENDS = re.compile(r"(?<=[.!?])\s+|;\s+|,\s+(?:and|then)\s+|\s+and then\s+")
 
 
 @dataclass(frozen=True)
 class OfferedTool:
-    """A tool as requests are compared with it.
+    """A tool as seen when it is compared with requests.
 
     Args:
-        schema: what it takes and gives.
-        service: what it is part of; empty if that is not known.
-        about: what its description says of it alone; empty for the whole description.
+        schema: The tool's schema.
+        service: The service that it belongs to; empty if unknown.
+        about: The part of its description that is its own; empty for the whole description.
     """
 
     schema: ToolSchema
@@ -47,16 +44,16 @@ class OfferedTool:
 
     @property
     def text(self) -> str:
-        """Its name in words, and what it does."""
+        """The name in words, and the description."""
         return f"{self.schema.name.replace('_', ' ')}. {self.about or self.schema.description}"
 
 
 def offered(schemas: Sequence[ToolSchema], services: Sequence[str] = ()) -> list[OfferedTool]:
-    """Return the tools of one catalogue without what many descriptions share.
+    """Return the tools of a catalogue without the text that many descriptions share.
 
     Args:
-        schemas: of the tools.
-        services: what each is part of; not known if empty.
+        schemas: The schemas of the tools.
+        services: The service of each tool; empty if unknown.
     """
     about = own_descriptions([schema.description for schema in schemas])
     return [
@@ -69,14 +66,14 @@ def offered(schemas: Sequence[ToolSchema], services: Sequence[str] = ()) -> list
 
 @dataclass(frozen=True)
 class Turn:
-    """What is known when the next move is decided.
+    """The information on which the next move is decided.
 
     Args:
-        text: what the user says; empty where only the tools have changed.
-        at_hand: the tools that may be called.
-        outside: other tools that are known.
-        earlier: what the user said in earlier turns.
-        idle: whether the turn before ended without a call: it waits for an answer, or for a tool.
+        text: The user's message; empty if only the tools have changed.
+        at_hand: The callable tools.
+        outside: Other known tools.
+        earlier: The user's earlier messages.
+        idle: Whether the previous turn ended without a call, waiting for an answer or a tool.
     """
 
     text: str
@@ -87,19 +84,19 @@ class Turn:
 
     @property
     def request(self) -> str:
-        """What is to be done: what the user says, or said last if only the tools have changed."""
+        """The current message, or the last one if only the tools have changed."""
         return self.text or (self.earlier[-1] if self.earlier else "")
 
 
 @dataclass(frozen=True)
 class JudgedTurn:
-    """A turn with what was right in it.
+    """A turn with the correct move.
 
     Args:
-        turn: it.
-        move: one of `MOVES`.
-        used: names of the tools that were called.
-        dialogue: of which it is; what is learnt from a dialogue is not used on it.
+        turn: The turn.
+        move: One of `MOVES`.
+        used: Names of the tools that were called.
+        dialogue: The dialogue of the turn; training on a dialogue excludes it from evaluation.
     """
 
     turn: Turn
@@ -109,14 +106,12 @@ class JudgedTurn:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, parted also where one thing comes after another."""
+    """Split a text into sentences, also at "then" and similar connectives."""
     return [part for part in map(str.strip, _ENDS.split(text)) if len(part) > 3] or [text]
 
 
 # Dialogues ----------------------------------------------------------------------------------------
-# Judged dialogues from files: what was said, which tools were called, and what was right.
-#
-# A line of JSON a dialogue:
+# Files of judged dialogues, one JSON object a line:
 #
 # ```
 # {"dialogue": "d-1", "turns": [
@@ -124,9 +119,9 @@ def sentences(text: str) -> list[str]:
 #   {"user": "I am bob@example.org", "calls": ["find_customer", "list_parcels"]}]}
 # ```
 #
-# `move` is call, find, ask or answer (none of the tools is of use); a turn with `calls` is a call.
-# `tools`, of a dialogue or from a turn on, are those at hand: names, or schemas of other tools than
-# the catalogue's; all of the catalogue if nothing is said. The others are known, and not at hand.
+# `move` is call, find, ask or answer (no tool helps); a turn with `calls` is a call. `tools`, for a
+# dialogue or from one turn onwards, lists the tools at hand: names, or schemas of tools outside the
+# catalogue. Without it the whole catalogue is at hand. Other tools are known but not at hand.
 
 Dialogue = Mapping[str, Any]
 
@@ -135,7 +130,7 @@ def read_dialogues(path: Path) -> list[Dialogue]:
     """Return the dialogues of a file, each with a name.
 
     Raises:
-        DataFileError: it cannot be read, is empty, or a line is no object.
+        DataFileError: The file cannot be read, is empty, or has a line that is not an object.
     """
     found: list[Dialogue] = []
     for number, record in read_json_lines(path, strict=False):
@@ -150,10 +145,10 @@ def read_dialogues(path: Path) -> list[Dialogue]:
 def judged_turns(
     record: Dialogue, tools: Mapping[str, OfferedTool], place: str
 ) -> list[JudgedTurn]:
-    """Return the turns of a dialogue with what was right in them.
+    """Return the judged turns of a dialogue.
 
     Raises:
-        DataFileError: it is none, or names a tool that is not there.
+        DataFileError: The record is not a dialogue or names an unknown tool.
     """
     turns = record.get("turns")
     if not isinstance(turns, list) or not turns:
@@ -196,7 +191,7 @@ def _said(turn: Mapping[str, Any], place: str) -> tuple[str, list[str], NextMove
 
 
 def _at_hand(listed: Any, known: dict[str, OfferedTool], place: str) -> tuple[str, ...]:
-    """Return the names of the tools at hand; schemas among them become known."""
+    """Return the names of the tools at hand, adding schemas among them to the known tools."""
     if listed is None:
         return ()
     if not isinstance(listed, list):
@@ -215,40 +210,39 @@ def _at_hand(listed: Any, known: dict[str, OfferedTool], place: str) -> tuple[st
 
 
 # Tool needs ---------------------------------------------------------------------------------------
-# How likely a request needs a tool: by its description, and by requests that it served before.
+# The probability that a request needs a tool, from its description and from requests it served.
 
 Vectors = NDArray[Any]
 Encoder = Callable[[Sequence[str]], Vectors]
-"""Texts to vectors of length 1 (texts, dimension)."""
+"""Encode texts as unit vectors of shape (texts, dimension)."""
 
 Chances = Callable[[Vectors], Vectors]
-"""Features of tools to the chance that each is needed."""
+"""Map features of tools to the probability that each is needed."""
 
 FEATURES = 12
 NEAREST = 3
-"""Requests that a tool served which are compared with a new one."""
+"""Number of served requests compared with a new one."""
 
 VOTERS = 8
-"""Requests, or sentences, nearest to a new one, whose tools count for it."""
+"""Number of nearest requests or sentences whose tools vote."""
 
 _SHARPNESS = 10.0
-"""The weight of a voter is exp(sharpness x cosine)."""
+"""A voter has the weight exp(sharpness x cosine)."""
 
 _FALSE = 25
-"""Tools that were not used which are learnt from, for each turn; the more alike half of them."""
+"""Number of unused tools sampled per turn; half of them are the most similar ones."""
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _COMMON = frozenset("the and for with this that from your you could please tool user".split())
 
 
 class ToolNeeds:
-    """A model of which tools a request needs.
+    """A model of the tools that a request needs.
 
     Args:
-        turns: with the tools that were used in them; what a tool served is looked up in those
-            of other dialogues.
-        encode: texts to vectors.
-        seed: of the choice of tools that were not used.
+        turns: Turns with the tools that were used. A turn is never compared with its own dialogue.
+        encode: Encodes texts as vectors.
+        seed: Seed for sampling unused tools.
     """
 
     def __init__(self, turns: Sequence[JudgedTurn], encode: Encoder, seed: int = 0) -> None:
@@ -260,12 +254,12 @@ class ToolNeeds:
         self.chances = self._fitted(self._examples)
 
     def held_out(self, parts: Sequence[int]) -> Mapping[int, Chances]:
-        """Return for each part of the turns what is learnt from the others.
+        """Return a model per fold that is trained on the other folds.
 
-        What a model says of turns that it has learnt from is surer than what it says of new ones.
+        A model is overconfident on its own training turns.
 
         Args:
-            parts: the part of each turn that was given, in order.
+            parts: The fold of each turn, in order.
         """
         return {
             part: self._fitted([e for e, p in zip(self._examples, parts, strict=True) if p != part])
@@ -273,7 +267,7 @@ class ToolNeeds:
         }
 
     def features(self, turn: Turn, tools: Sequence[OfferedTool], dialogue: str = "") -> Vectors:
-        """Return (tools, 12): alikeness to texts and to requests served, votes, common words."""
+        """Return (tools, 12): similarities to texts and served requests, votes, shared words."""
         if not tools:
             return np.zeros((0, FEATURES))
         parts = self._encode([turn.request, *sentences(turn.request)])
@@ -291,7 +285,7 @@ class ToolNeeds:
         return np.stack(columns, axis=1).astype(np.float64)
 
     def _example(self, one: JudgedTurn, random: np.random.Generator) -> tuple[Vectors, Vectors]:
-        """Return features of some tools, all that were used and some others, and which were."""
+        """Return features of all used and some unused tools, with their labels."""
         tools = (*one.turn.at_hand, *one.turn.outside)
         used = np.array([tool.schema.name in one.used for tool in tools], dtype=bool)
         if not used.any():
@@ -316,7 +310,7 @@ class ToolNeeds:
 
 
 class _Served:
-    """Requests, whole and by sentences, and the tools that served them."""
+    """Past requests, whole and by sentence, with the tools that served them."""
 
     def __init__(self, turns: Sequence[JudgedTurn], encode: Encoder) -> None:
         used: dict[tuple[str, str], set[str]] = {}
@@ -335,11 +329,11 @@ class _Served:
             self._used[row, [self._column[name] for name in some]] = True
 
     def evidence(self, parts: Vectors, names: Sequence[str], dialogue: str) -> tuple[Vectors, ...]:
-        """Return seven columns for some tools.
+        """Return seven feature columns, one row per tool.
 
-        The likest request served and the mean of the three likest, by whole requests and by
-        sentences; how many were served; the share of the nearest requests, and for the best
-        sentence of the nearest sentences, that the tool served.
+        They hold the most similar served request and the mean of the three most similar ones, by
+        whole request and by sentence; the number of served requests; and the tool's share of the
+        votes of the nearest requests, and of the nearest sentences for its best sentence.
         """
         allowed = self._dialogues != dialogue
         whole = np.where(allowed, self._whole @ parts[0], -np.inf)
@@ -381,10 +375,10 @@ def _shared(text: str, said: frozenset[str]) -> float:
 
 
 # Features of requests -----------------------------------------------------------------------------
-# What of a tool's parameters a request may state: spans of kinds, and words that leave open.
+# Spans in a request that may state values of parameters, and words that leave values open.
 
 KINDS = ("choice", "number", "switch", "file", "text", "name", "other")
-"""Kinds of parameters, by what states them."""
+"""Kinds of parameters, by the spans that state them."""
 
 _QUOTED = re.compile(r"'[^']+'|\"[^\"]+\"")
 _NUMBER = re.compile(
@@ -433,18 +427,18 @@ def kind_of(parameter: ToolParameter) -> str:
 
 
 def required(tool: ToolSchema) -> list[int]:
-    """Return how many parameters of each of `KINDS` a tool cannot do without."""
+    """Return the number of required parameters per kind; see `KINDS`."""
     kinds = [kind_of(parameter) for parameter in tool.takes if parameter.required]
     return [kinds.count(kind) for kind in KINDS]
 
 
 def spans(text: str) -> list[int]:
-    """Return how many quoted texts, numbers, files, tags, codes and names it has."""
+    """Return the number of quoted texts, numbers, files, tags, codes and names in a text."""
     return [len(pattern.findall(text)) for pattern in _SPANS]
 
 
 def manner(text: str) -> list[int]:
-    """Return how much a text leaves open: vague, indefinite and pointing words; its length."""
+    """Return the number of vague, indefinite and deictic words, all words, and question marks."""
     return [
         len(_VAGUE.findall(text)),
         len(_INDEFINITE.findall(text)),
@@ -455,7 +449,7 @@ def manner(text: str) -> list[int]:
 
 
 def masked(text: str) -> str:
-    """Return a text with a word for each span instead of what it says."""
+    """Return a text with each value span replaced by the name of its kind."""
     for pattern, word in _MASKS:
         text = pattern.sub(f" {word} ", text)
     return text
@@ -476,7 +470,7 @@ _DETERMINERS = (
     frozenset({"my", "your", "their", "his", "her", "our"}),
     frozenset({"the", "that", "this", "these", "those"}),
 )
-"""Words before a noun: it is left open; it is new; it is somebody's; it is known already."""
+"""Determiners of open, indefinite, possessed and definite nouns."""
 
 _PEOPLE = frozenset(
     (
@@ -497,11 +491,11 @@ _UNTELLING = frozenset(
 )
 
 AHEAD, BEHIND = 5, 2
-"""Words after and before a noun in which a value is taken to be the noun's."""
+"""Number of words after and before a noun that may hold its value."""
 
 
 def nouns(tool: ToolSchema) -> frozenset[str]:
-    """Return words that may stand for a tool's parameters, from their names and descriptions."""
+    """Return the words that may refer to a tool's parameters, from names and descriptions."""
     found: set[str] = set()
     for parameter in tool.takes:
         found |= {part.lower() for part in _PART.findall(parameter.name)}
@@ -510,11 +504,11 @@ def nouns(tool: ToolSchema) -> frozenset[str]:
 
 
 def left_open(text: str, known: Collection[str]) -> list[int]:
-    """Return how many nouns stand without a value near them.
+    """Return the number of nouns without a value near them.
 
     Returns:
-        Five counts: nouns after each kind of determiner (left open, new, somebody's, known
-        already), and people without a name.
+        Five counts: nouns after each kind of determiner (`_DETERMINERS`), and people without a
+            name.
     """
     tokens = _TOKEN.findall(_SHORT.sub("CODE", masked(text)))
     counts = [0] * (len(_DETERMINERS) + 1)
@@ -530,7 +524,7 @@ def left_open(text: str, known: Collection[str]) -> list[int]:
 
 
 def _noun_after(tokens: list[str], place: int, known: Collection[str]) -> int:
-    """Return the place of the first noun of the three words after a place; 0 if there is none."""
+    """Return the index of the first noun in the next three words; 0 if there is none."""
     for at in range(place + 1, min(place + 4, len(tokens))):
         word = tokens[at].lower()
         one = word.removesuffix("s")

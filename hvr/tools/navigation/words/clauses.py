@@ -36,18 +36,17 @@ from hvr.tools.navigation.words.lexer import (
 from hvr.tools.navigation.words.vocabulary import is_content
 
 # Moods --------------------------------------------------------------------------------------------
-# What a clause does: it orders, asks, forbids, or merely states something.
 
 
 class Mood(StrEnum):
-    """What a clause does."""
+    """The function of a clause."""
 
     ORDER = "order"
     QUESTION = "question"
     FORBIDDEN = "forbidden"
-    """It says what is not to be done."""
+    """It forbids something."""
     CONDITIONAL = "conditional"
-    """It orders something in case something else holds, or as an alternative."""
+    """It orders something on a condition or as an alternative."""
     STATEMENT = "statement"
 
 
@@ -56,10 +55,10 @@ class RequestClause:
     """A clause of a request.
 
     Args:
-        tokens: The words of the clause, without those that only make it a request.
+        tokens: The words, without those that only mark a request.
         mood: The mood of the clause.
-        opener: The word that makes it a subordinate clause, such as "because"; empty if none does.
-        borrowed: The places of values that another clause says and a pronoun here refers to.
+        opener: The subordinating word, such as "because"; empty for a main clause.
+        borrowed: Positions of pronouns that were replaced by values of another clause.
     """
 
     tokens: tuple[Token, ...]
@@ -69,12 +68,12 @@ class RequestClause:
 
     @property
     def spans(self) -> tuple[ValueSpan, ...]:
-        """The values that it says."""
+        """The values that the clause states."""
         return tuple(token.span for token in self.tokens if token.span is not None)
 
     @property
     def text(self) -> str:
-        """Its words."""
+        """The words of the clause."""
         return " ".join(token.text for token in self.tokens)
 
 
@@ -120,7 +119,7 @@ _OPENER = re.compile(
     )
     + r")\b,?\s*"
 )
-"""Words that make an order of what follows."""
+"""Phrases that turn the following words into an order."""
 
 _NOT = r"(?:don't|do not|dont|didn't|never|no longer|wouldn't|would not|not|rather not)"
 _FORBIDS = re.compile(
@@ -154,14 +153,14 @@ _ASKS_BACK = re.compile(
     r"(?: me| us| know| out| for me| about| myself)*[\s,]*(?:about )?"
     r"(?:if|whether|what|when|where|which|who|whom|whose|why|how|that))\b"
 )
-"""Words that ask a question within an order, as in "tell me whether"."""
+"""Phrases that ask a question within an order, as in "tell me whether"."""
 
 _HYPOTHETICAL = re.compile(
     r"(?:what|how) (?:if|about)|suppose|imagine|assum(?:e|ing)|pretend|say that|is it possible|"
     r"what would happen|would it be possible"
 )
 _DIRECTS = re.compile(r"\b(?:should|must|needs? to|has to|have to|ought to) (?:now )?be \w+")
-"""Words that order in the passive: "it should be cancelled"."""
+"""Orders in the passive: "it should be cancelled"."""
 
 _REPORTS = re.compile(r"(?:\S+ )?(?:said|says|told|asked|thinks|believes|claims|suggested|ordered)")
 _WISHES = ("want", "wants", "wanted", "need", "needs", "says")
@@ -170,7 +169,7 @@ _LOOSE_END = ("please", "thanks", "thank", "then", "too", "also")
 
 
 def stripped(tokens: Sequence[Token]) -> list[Token]:
-    """Return tokens without signs and courtesy at both ends."""
+    """Return tokens without punctuation and courtesy words at both ends."""
     some = list(tokens)
     while some and some[0].span is None:
         no = some[0].lower == "no" and len(some) > 1 and some[1].lower in (",", "don't", "do")
@@ -185,7 +184,7 @@ def stripped(tokens: Sequence[Token]) -> list[Token]:
 
 
 def is_open_order(tokens: Sequence[Token]) -> bool:
-    """Return whether words order openly what follows, as "please" and "I want to" do."""
+    """Return whether words explicitly introduce an order, as "please" and "I want to" do."""
     said = [token for token in tokens if token.lower not in ("and", "or")]
     return bool(said) and _OPENER.match(written(said)) is not None
 
@@ -201,15 +200,15 @@ def is_wish(tokens: Sequence[Token]) -> bool:
 def with_mood(
     tokens: Sequence[Token], end: str, verbs: Collection[str], before: Sequence[RequestClause]
 ) -> RequestClause:
-    """Return a clause with its mood, and without the words that only make it a request.
+    """Return a clause with its mood, without the words that only mark a request.
 
     Args:
         tokens: The clause.
-        end: The sign that ends its sentence.
+        end: The punctuation mark that ends its sentence.
         verbs: The stems of known verbs.
-        before: The clauses of its sentence that come before it.
+        before: The earlier clauses of its sentence.
     """
-    # "Could you look it up and cancel it?": the first words hold for all of the sentence.
+    # "Could you look it up and cancel it?": the opening holds for the whole sentence.
     ordered = end == "?" and bool(before) and before[-1].mood is Mood.ORDER
     some = list(tokens)
     while True:
@@ -222,7 +221,7 @@ def with_mood(
         ordered = True
         some = stripped(after(some, opener.end()))
     if (asks := _ASKS_BACK.match(written(some))) is not None:
-        # The words that ask say nothing of the matter, except the last one, such as "whether".
+        # Drop the asking phrase except its last word, such as "whether".
         length = len(asks[0].split()) - 1
         return RequestClause(tuple(stripped(some[length:]) or some), Mood.QUESTION)
     return RequestClause(tuple(some), _mood(some, end, verbs, ordered=ordered, first=not before))
@@ -250,8 +249,8 @@ def _mood(
     if end != "?" and (_REPORTS.match(said) or _finite(tokens)):
         return Mood.STATEMENT
     if word in PREPOSITIONS and end != "?":
-        return Mood.STATEMENT  # "In the folder docs, ..." only says where
-    # A noun phrase asks for what it names.
+        return Mood.STATEMENT  # "In the folder docs, ..." is only a location
+    # A bare noun phrase asks for what it names.
     return Mood.QUESTION
 
 
@@ -262,10 +261,8 @@ def _finite(tokens: Sequence[Token]) -> bool:
 
 
 # Clauses ------------------------------------------------------------------------------------------
-# The clauses of a request: what each one orders, asks, forbids, or merely states.
-#
-# Only a clause that orders something may lead to a call that writes. A question leads to reading
-# calls alone, what is forbidden and what is merely stated to none.
+# Only an order may lead to a writing call. A question leads to reading calls, and a prohibition or a
+# statement leads to none.
 
 
 def clauses_of(text: str, verbs: Collection[str] = ()) -> tuple[RequestClause, ...]:
@@ -273,7 +270,7 @@ def clauses_of(text: str, verbs: Collection[str] = ()) -> tuple[RequestClause, .
 
     Args:
         text: The request.
-        verbs: The stems of further verbs, such as the verbs in tools' names.
+        verbs: Stems of further verbs, such as those in names of tools.
     """
     known = GENERAL_VERBS | frozenset(verbs)
     found: list[RequestClause] = []
@@ -283,7 +280,7 @@ def clauses_of(text: str, verbs: Collection[str] = ()) -> tuple[RequestClause, .
 
 
 def _sentences(tokens: Sequence[Token]) -> list[tuple[list[Token], str]]:
-    """Return sentences, each with the sign that ends it."""
+    """Return the sentences, each with its final punctuation mark."""
     found: list[tuple[list[Token], str]] = []
     part: list[Token] = []
     for token in tokens:
@@ -301,7 +298,7 @@ def _sentences(tokens: Sequence[Token]) -> list[tuple[list[Token], str]]:
 
 _JOINERS = frozenset(["and", "but", "then", "or", "nor", "plus", "&"])
 _GOING_ON = frozenset(["and", "or", "nor"])
-"""Words that join a verb to the one before: "don't move or delete it"."""
+"""Words that continue the previous verb: "don't move or delete it"."""
 _SIGNS = ",:—–-"
 _CONDITIONS = frozenset(["if", "unless", "when", "once", "until"])
 _EXCLUSIONS = frozenset(["without", "instead", "rather"])
@@ -332,11 +329,11 @@ _ASKING = frozenset(
         "out",
     )
 )
-"""Verbs after which "if" and "when" ask: "see if it came"."""
+"""Verbs after which "if" and "when" introduce a question: "see if it came"."""
 
 
 def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[RequestClause]:
-    """Return the clauses of a sentence: split, judged, and joined where one bears on another."""
+    """Return the clauses of a sentence, with conditions and alternatives applied to their moods."""
     found: list[RequestClause] = []
     if end == "?" and (tag := _TAG.search(written(tokens))):
         tokens, end = tokens[: -len(tag[0].split())], ""
@@ -351,7 +348,7 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
         if inverted or (opener in _CONDITIONS and not polite):
             found.append(RequestClause(tuple(body), Mood.STATEMENT, opener))
             orders = [clause for clause in found if clause.mood is Mood.ORDER]
-            # "Cancel it if it is late": the condition follows what it bears on.
+            # "Cancel it if it is late": the condition follows the order it restricts.
             found = [replace(c, mood=Mood.CONDITIONAL) if c in orders else c for c in found]
             condition = not orders
             conditions = body if opener in ("if", "when") and not orders else []
@@ -364,13 +361,13 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
         else:
             clause = with_mood(body, end, verbs, found)
             if opener == "or" and clause.mood is Mood.ORDER and found[-1:] != []:
-                # "Cancel it or redirect it": one of the two is meant.
+                # "Cancel it or redirect it": only one of the two is wanted.
                 found[-1] = _held(found[-1])
                 clause = _held(clause)
             if condition and clause.mood is Mood.ORDER:
                 clause = replace(clause, mood=Mood.CONDITIONAL)
             elif conditions and clause.mood is Mood.QUESTION:
-                # "If it is noon here, what time is it there?" asks of both.
+                # "If it is noon here, what time is it there?" needs both clauses.
                 clause = replace(clause, tokens=(*conditions, *clause.tokens))
                 found.pop()
             found.append(clause)
@@ -390,7 +387,7 @@ def _goes_on(before: RequestClause, opener: str, body: Sequence[Token]) -> bool:
 
 
 def _parts(tokens: list[Token], verbs: frozenset[str]) -> list[tuple[list[Token], str]]:
-    """Split a sentence before each clause; each part comes with the word that opens it."""
+    """Split a sentence before each clause; return each part with its opening word."""
     parts: list[tuple[list[Token], str]] = []
     part: list[Token] = []
     opener = ""
@@ -430,7 +427,7 @@ def _gerund(rest: Sequence[Token]) -> bool:
 
 
 def _opens(word: str, rest: Sequence[Token], before: Sequence[Token]) -> bool:
-    """Return whether a word opens a clause, and is not a preposition or an adverb here."""
+    """Return whether a word opens a clause here, rather than being a preposition or an adverb."""
     if not rest:
         return False
     first = rest[0].lower
@@ -455,7 +452,7 @@ def _opens(word: str, rest: Sequence[Token], before: Sequence[Token]) -> bool:
 
 
 def _starts_clause(rest: Sequence[Token], verbs: frozenset[str]) -> bool:
-    """Return whether a clause begins here, rather than another part of an enumeration."""
+    """Return whether a clause begins here, rather than the next item of an enumeration."""
     rest = list(rest)
     while rest and (rest[0].lower in ADVERBS or rest[0].lower in _JOINERS | {","}):
         rest.pop(0)
@@ -477,9 +474,8 @@ def _starts_clause(rest: Sequence[Token], verbs: frozenset[str]) -> bool:
 
 
 # References ---------------------------------------------------------------------------------------
-# Which entity a clause means where it names none by its id: all of them, the first, the cheapest.
-#
-# The constraints come from the values that the clause says beside; here is what its words select.
+# Entities that are named without an id: all of them, the first, the cheapest. Constraints come from
+# the values in the clause; the words here only select.
 
 _EVERY = frozenset(["all", "every", "each", "both"])
 _BARE = frozenset(map(stem, ("id", "number", "key", "code", "name", "reference")))
@@ -487,12 +483,12 @@ _BARE = frozenset(map(stem, ("id", "number", "key", "code", "name", "reference")
 
 @dataclass(frozen=True)
 class Reference:
-    """How a clause refers to an entity.
+    """A reference to an entity.
 
     Args:
-        query: The query without constraints.
-        used: The places of the words that say so.
-        unknown: The superlative whose property is not known; empty if there is none.
+        query: The query, without constraints.
+        used: Positions of the words that express it.
+        unknown: A superlative without a known property; otherwise empty.
     """
 
     query: EntityQuery
@@ -503,13 +499,13 @@ class Reference:
 def reference_of(
     clause: RequestClause, parameter: ToolParameter, catalogue: Catalogue
 ) -> Reference:
-    """Return how a clause refers to the entity that a parameter names."""
+    """Return how a clause refers to the entity of a parameter."""
     nouns = stems_of(parameter.name) - _BARE
     tokens = clause.tokens
     heads = [i for i, token in enumerate(tokens) if token.is_word and stem(token.lower) in nouns]
     for index, token in enumerate(tokens):
         word = token.lower
-        # "The last line of the file" is no last file.
+        # "The last line of the file" does not mean the last file.
         near = [
             h
             for h in heads
@@ -542,7 +538,7 @@ def _superlative(token: Token, catalogue: Catalogue) -> Reference:
 
 
 def refers_back(clause: RequestClause, parameter: ToolParameter) -> bool:
-    """Return whether a clause refers to an entity that was named before: "it", "the parcel"."""
+    """Return whether a clause refers to an entity named before: "it", "the parcel"."""
     nouns = stems_of(parameter.name) - _BARE
     tokens = clause.tokens
     for index, token in enumerate(tokens):

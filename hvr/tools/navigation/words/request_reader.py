@@ -1,8 +1,8 @@
-"""A request in words, read without a language model.
+"""A reader of requests in words that needs no language model.
 
-Each clause that orders or asks something leads to at most one goal call. A call that may write is
-read only where the verb asks for it, no other tool is nearly as likely, and every word of the
-clause is accounted for; otherwise the user is asked. Nothing is guessed.
+Each clause that is an order or a question leads to at most one goal call. A writing call requires
+a matching verb, a clear lead over every other tool, and a reading that accounts for every word of
+the clause. Otherwise the user is asked.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ from hvr.tools.navigation.words.vocabulary import (
 )
 
 # Names of stated values ---------------------------------------------------------------------------
-# What a value that no goal call takes is called: the property that it constrains.
+# A value that no goal call takes constrains an entity: find the property that it stands for.
 
 _SURE = 1.0
 _LOOSE = frozenset([ValueKind.TEXT, ValueKind.ANY, ValueKind.PATH])
 
 
 class ValueNames:
-    """Names values by the parameters that would take them."""
+    """Names values after the parameters that would accept them."""
 
     def __init__(self, catalogue: Catalogue, meanings: Sequence[ParameterMeaning]) -> None:
         self._slots = slots = {(slot.tool, slot.name): m.name for m in meanings for slot in m.slots}
@@ -86,11 +86,11 @@ class ValueNames:
         return self._slots.get((tool, parameter), parameter)
 
     def named(self, span: ValueSpan, clause: RequestClause | None) -> ReadValue | None:
-        """Return a value with the name under which it is said, empty if nothing tells it.
+        """Return a value with the name it is stated under; an empty name if nothing indicates one.
 
         Args:
             span: The value.
-            clause: The clause that says it; None to go by its form alone.
+            clause: The clause that states it; None to judge by its form alone.
         """
         tokens = clause.tokens if clause is not None else ()
         index = next((i for i, t in enumerate(tokens) if t.start == span.start), None)
@@ -102,7 +102,7 @@ class ValueNames:
                 continue
             cue = cue_of(tokens, index, parameter) if index is not None else 0.0
             if span.form in (ValueForm.NAME, ValueForm.NUMBER, ValueForm.QUOTED) and cue <= 0:
-                continue  # its form alone does not say what it is
+                continue  # the form alone does not tell what it is
             if kind_of(parameter) in _LOOSE and cue < NAMED_PARAMETER_SCORE:
                 continue
             if (score := fits + cue) > best[0] and score >= _SURE:
@@ -112,30 +112,30 @@ class ValueNames:
         return ReadValue(best[1], value, span.text, span.form.value)
 
 
-# --------------------------------------------------------------------------------------------------
+# Request reader -----------------------------------------------------------------------------------
 
 MARGIN = 0.3
-"""How much more evidence a tool that may write has than any other (of at most 6.5)."""
+"""Lead in score (of at most 6.5) that a writing tool needs over any other."""
 _LIKELY = 12
-"""The tools whose calls are completed from other clauses."""
+"""Number of best tools whose calls are completed from other clauses."""
 MIN_COVERED_SHARE = 0.5
-"""The share of a clause's words at which a call that takes all its values counts as likely."""
+"""Share of covered words at which a call that takes every value counts as likely."""
 MAX_CHOICES = 4
-"""The most tools in a question to the user."""
+"""Maximum number of tools offered in a question."""
 
 
 @dataclass
 class _ClauseGoal:
-    """A goal call of a clause, or why it has none.
+    """The goal call of a clause, or the reason for having none.
 
     Args:
         clause: The clause.
-        tools: The tools that came into question.
+        tools: The candidate tools.
         call: The call; None if none is clear.
-        queries: The queries for parameters that name an entity and have no value.
-        question: The question that comes before any call.
-        unread: The content words that nothing accounts for.
-        spans: The values that the call does not take.
+        queries: Queries for entity parameters without a value.
+        question: A question that must be answered before any call.
+        unread: Content words that nothing accounts for.
+        spans: Values that the call does not take.
     """
 
     clause: RequestClause
@@ -160,11 +160,11 @@ class RequestReader:
         self._readers = [tool for tool in catalogue.tools if tool.effect is Effect.READS]
 
     def read(self, text: str, tool: str = "") -> ReadRequest:
-        """Return the goal calls of a request, or the questions that come first.
+        """Return the goal calls of a request, or the questions that must be answered first.
 
         Args:
             text: The request.
-            tool: The only tool that may be meant, if the user has chosen one.
+            tool: The only candidate tool, if the user has chosen one.
         """
         clauses = clauses_of(text, self._verbs)
         goals: list[_ClauseGoal] = []
@@ -219,7 +219,7 @@ class RequestReader:
             for span in clause.spans
             if span.start not in best.call.used and span.start not in clause.borrowed
         )
-        # An order whose verb is not understood may ask for anything.
+        # An order with an unknown verb may ask for anything.
         unsure = best.verb < SIMILAR_VERB and not only and (writes or bool(verb.stem))
         if unsure or (writes and near):
             goal.call = None
@@ -250,7 +250,7 @@ class RequestReader:
         facts: Sequence[ValueSpan],
         reasons: Sequence[RequestClause],
     ) -> None:
-        """Take the values that other clauses say for the parameters that a clause leaves open."""
+        """Fill open parameters with values from other clauses."""
         nouns = stems_of(call.tool.name)
         for parameter in call.open():
             back = refers_back(clause, parameter)
@@ -282,7 +282,7 @@ class RequestReader:
         shared = [t for t in words if own.has(stem(t.lower))]
         named = one.nouns > 0 or not words
         if shared and len(shared) < len(words):
-            # "Who wrote it?" is no question to a tool merely because that tool has a name.
+            # "Who wrote it?" does not ask for a tool just because the tool has a "name" parameter.
             named = any(t.lower not in QUESTION_WORDS - {"where", "when"} for t in shared)
         loose = [span for span in clause.spans if span.start not in one.call.used]
         valued = bool(one.call.arguments) and not one.call.open() and not loose
@@ -305,7 +305,7 @@ class RequestReader:
         facts: Sequence[ValueSpan],
         statements: Sequence[RequestClause],
     ) -> tuple[Json, str]:
-        """Return the one value that a statement says under the name of a parameter."""
+        """Return the single value that statements give under the name of a parameter."""
         called = self._names.of(tool.name, parameter.name)
         found = {}
         for clause in statements:
@@ -469,14 +469,14 @@ def _score(one: ToolEvidence, clause: RequestClause) -> float:
 def _best_suited(related: Sequence[ToolEvidence], clause: RequestClause) -> list[ToolEvidence]:
     named = [o for o in related if o.verb >= SAME_VERB and o.tool.effect is not Effect.READS]
     if named:
-        # "Return Emma" returns the book, although a query "returns" things.
+        # "Return Emma" returns the book, although a query "returns" results.
         fit = max(one.fit for one in named)
         related = [
             one
             for one in related
             if one.verb >= SAME_VERB or (one.tool.effect is not Effect.READS and one.fit > fit)
         ]
-    # Of equally good tools, one that takes said values wins.
+    # Prefer a tool that takes the stated values.
     takes = [one for one in related if any(s.start in one.call.used for s in clause.spans)]
     most = max((one.verb for one in takes), default=0.0)
     return [one for one in related if one in takes or one.verb > most]
@@ -498,7 +498,7 @@ def _from_calls(parameter: ToolParameter, before: Sequence[_ClauseGoal]) -> tupl
 
 
 def _from_spans(parameter: ToolParameter, spans: Iterable[ValueSpan]) -> tuple[Json, str]:
-    """Return the one value of another clause that a parameter takes for sure."""
+    """Return the single value of another clause that a parameter certainly accepts."""
     if kind_of(parameter) in (ValueKind.NUMBER, ValueKind.TEXT, ValueKind.ANY):
         return None, ""
     found = {}
@@ -512,10 +512,10 @@ def _from_spans(parameter: ToolParameter, spans: Iterable[ValueSpan]) -> tuple[J
 
 
 def _resolved(clause: RequestClause, before: Sequence[RequestClause]) -> RequestClause:
-    """Return a clause with "it" replaced by the only value that the last clause with any says."""
+    """Replace "it" by the only value of the last clause that states any."""
     said = next((one.spans for one in reversed(before) if one.spans), ())
     if len(said) == 1 and any(t.lower in ("its", "his", "her", "their") for t in clause.tokens):
-        # "Show its status": the status of what was named before.
+        # "Show its status" asks for the status of the value named before.
         end = clause.tokens[-1].start + len(clause.tokens[-1].text)
         owner = Token(said[0].text, end + 1, replace(said[0], start=end + 1))
         owned = (*clause.tokens, Token("of", end), owner)
@@ -559,7 +559,7 @@ def _joins_noun(after: Sequence[Token]) -> bool:
 def _in_order(
     parameter: ToolParameter, call: ReadCall, spans: Sequence[ValueSpan]
 ) -> tuple[Json, str]:
-    """Return the value for a parameter where as many are said as are open of its kind."""
+    """Match values to parameters of one kind by position if their numbers agree."""
     kind = kind_of(parameter)
     alike = [p for p in call.tool.takes if p.required and kind_of(p) is kind]
     fitting = [span for span in spans if value_compatibility(span, parameter)[0] >= MIN_FORM_SCORE]
@@ -582,7 +582,7 @@ def _words(clause: RequestClause) -> tuple[str, ...]:
 
 
 def _merged(goals: Sequence[_ClauseGoal]) -> list[_ClauseGoal]:
-    """Join the goals of clauses that ask for the same call."""
+    """Merge the goals of clauses that ask for the same call."""
     found: list[_ClauseGoal] = []
     for goal in goals:
         same = next(
