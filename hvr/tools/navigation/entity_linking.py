@@ -1,8 +1,8 @@
-"""Which entity a request means: the one that meets what it says, several, or none that is known.
+"""Entity linking: find the entity that a request means among the entities in results.
 
-A value of a call that is not said is the id of the one entity that meets the constraints of its
-query and everything else that the request says. Amounts, addresses, dates and free texts are not
-ids: results hold them, but that does not mean that the user meant them.
+A missing argument of a call is the id of the one entity that meets the constraints of its query
+and all other facts of the request. Amounts, addresses, dates and free texts are not ids: results
+contain them, but the user did not necessarily mean them.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ _NO_IDS = frozenset(
     country zip postal mail email phone text message note reason comment title description
     """.split()
 )
-"""Words for what is had by an entity and does not name one, whatever a tool looks up by it."""
+"""Words for properties that never identify an entity, even if a tool searches by them."""
 
 
 SIMILAR_NAME_COMPATIBILITY = 0.5
-"""The most that a place suits a parameter if their names are merely similar (`naming.fit`)."""
+"""Maximum compatibility of a value whose name is merely similar to the parameter's."""
 
 SAME_NAME_COMPATIBILITY = 0.8
-"""The least that a place suits a parameter whose name it has."""
+"""Minimum compatibility of a value that has the parameter's name."""
 
 
 @dataclass(frozen=True)
 class EntityCandidate:
-    """A value that may be meant, and the entity that has it.
+    """A candidate value and its entity.
 
     Args:
-        found: The value, where a result has it.
-        entity: Its number in the graph.
-        met: The constraints and said values that the entity meets.
-        untold: The constraints that nothing known confirms or contradicts.
-        broken: The constraints that the entity does not meet.
-        fit: How well the value's place suits the parameter, from 0 to 1.
+        found: The value in a result.
+        entity: Index of the entity in the graph.
+        met: Constraints and stated facts that the entity meets.
+        untold: Constraints that are neither confirmed nor contradicted.
+        broken: Constraints that the entity contradicts.
+        fit: Match between the value's path and the parameter, from 0 to 1.
     """
 
     found: KnownValue
@@ -62,16 +62,15 @@ class EntityCandidate:
 
 @dataclass(frozen=True)
 class Identification:
-    """What is known of the value that a query asks for.
+    """The result of identifying the value of a query.
 
     Args:
-        chosen: Candidates that meet the query equally well, one for each value; one alone is
-            identified.
-        open: Candidates that queries have to tell more about first, the likeliest first.
-        lacking: The names of the properties that are not known of them.
-        some: Whether any candidate is known to meet the query.
-        told: How much is known of the candidates.
-        met: The most constraints of the query that a candidate is known to meet.
+        chosen: Best candidates, one per value; a single one is identified.
+        open: Candidates that need further queries first, most likely first.
+        lacking: Names of their unknown properties.
+        some: Whether some candidate is known to meet the query.
+        told: Amount of knowledge about the candidates.
+        met: Maximum number of constraints of the query that a candidate meets.
     """
 
     chosen: tuple[EntityCandidate, ...] = ()
@@ -83,16 +82,16 @@ class Identification:
 
     @property
     def value(self) -> Json:
-        """The value that is identified; None if there is none, or several are left."""
+        """The identified value; None if there is none or several remain."""
         return self.chosen[0].found.value if len(self.chosen) == 1 else None
 
 
 @dataclass(frozen=True)
 class EntityLinker:
-    """Identifies entities by what results say and the request says.
+    """Identifies entities by the facts of a request.
 
     Args:
-        values: The values at hand.
+        values: The known values.
         graph: The entities of the results.
         readers: Tools that are known to only read.
     """
@@ -116,20 +115,20 @@ class EntityLinker:
         *,
         final: bool,
     ) -> Identification:
-        """Return what is known of a value.
+        """Identify the value of a query as far as possible.
 
         Args:
-            name: The name of the parameter that takes the value, or of the value to be known.
-            tool: The tool that takes the value; empty if it is only to be known.
+            name: The parameter that takes the value, or the name of the value to find.
+            tool: The tool that takes the value; empty if it is only to be found.
             query: The constraints on its entity.
-            said: The other things that the request says, perhaps of other entities.
+            said: Other facts of the request, possibly about other entities.
             bound: The known values of the same call.
-            taken: Values that are not meant.
-            final: Whether no query can tell more.
+            taken: Excluded values.
+            final: Whether no query can reveal more.
         """
         candidates = self._candidates(name, tool, query, said, taken, final=final)
         strong = [one for one in candidates if one.fit > SIMILAR_NAME_COMPATIBILITY]
-        # While anything else can be looked up, a place whose name is only like is none.
+        # Ignore merely similar names as long as queries may find a better match.
         candidates = strong or (candidates if final else [])
         demanded = frozenset(query.constraints)
         told = sum(1 + len(one.met) + len(one.broken) for one in candidates)
@@ -152,11 +151,11 @@ class EntityLinker:
         demanded: frozenset[NamedValue],
         bound: Iterable[Json],
     ) -> list[EntityCandidate]:
-        """Return the candidates that more has to be known about before one is chosen.
+        """Return the candidates that need further queries before one is chosen.
 
-        Once some meet the query, others are left out if a result of the same kind would show that
-        they meet it, if they suit the parameter less well, or if they do not belong to the
-        entities that the call names.
+        Once some candidates meet the query, others are dropped if a result of the same kind would
+        show that they meet it, if they match the parameter less well, or if they do not belong to
+        the entities that the call names.
         """
         full = [one for one in candidates if demanded <= one.met]
         best = self._of_same_owner(full, bound)
@@ -173,12 +172,12 @@ class EntityLinker:
             and one.fit >= min([SAME_NAME_COMPATIBILITY, *(other.fit for other in best)])
             and owners <= self.graph.above(one.entity)
         ]
-        # What contradicts the request where another does not needs no closer look.
+        # A candidate with contradictions loses to one without, so it needs no query.
         clean = _least(best, lambda one: len(one.broken))
         return [one for one in (*clean, *rivals) if one.untold]
 
     def _unseen(self, candidates: Sequence[EntityCandidate]) -> list[EntityCandidate]:
-        """Return the entities of which nothing is known and whose like have what is asked for."""
+        """Return unknown entities of the same kind as the candidates."""
         unseen: dict[int, EntityCandidate] = {}
         for one in candidates:
             for number in self.graph.like(one.entity):
@@ -195,7 +194,7 @@ class EntityLinker:
     def _of_same_owner(
         self, some: Sequence[EntityCandidate], bound: Iterable[Json]
     ) -> Sequence[EntityCandidate]:
-        """Return the candidates that belong to what other values of the call name, if any do."""
+        """Return the candidates that belong to the call's other entities, if any do."""
         for value in bound:
             owners = set(self.graph.holders(value))
             some = _least(some, lambda one: not owners & self.graph.above(one.entity))  # noqa: B023
@@ -238,11 +237,11 @@ class EntityLinker:
         by: dict[ConstraintMatch, set[NamedValue]] = {fit: set() for fit in ConstraintMatch}
         for constraint in {*query.constraints, *said}:
             judged = self.graph.fit(entity, constraint)
-            # What is had by the owner of all of them tells none of them.
+            # A property of the common owner does not distinguish its entities.
             if constraint in query.constraints and not final and self.graph.bare(entity):
                 judged = ConstraintMatch.UNTOLD
             by[judged].add(constraint)
-        # Of several values that are said under one name an entity has one.
+        # The request may state several values of one name; an entity needs to have only one.
         names = {constraint.name for constraint in by[ConstraintMatch.MET]}
         by[ConstraintMatch.BROKEN] -= {
             one
@@ -263,7 +262,7 @@ class EntityLinker:
         query: EntityQuery,
         bound: Iterable[Json],
     ) -> tuple[EntityCandidate, ...]:
-        """Return the candidates that meet most constraints and belong to the call's entities."""
+        """Return the candidates that meet the most constraints and share the call's owners."""
         some = _least(candidates, lambda one: len(demanded - one.met))
         some = _least(some, lambda one: len(one.broken))
         some = _least(some, lambda one: -len(one.met))
@@ -279,7 +278,7 @@ class EntityLinker:
         if selection.order is not Order.LISTED:
             measures = {one: self._measure(one, selection.by) for one in some}
             if len({type(value) for value in measures.values()}) > 1 or None in measures.values():
-                return some  # not all of them can be compared
+                return some  # not comparable
             some = sorted(some, key=measures.__getitem__, reverse=selection.order is Order.MOST)
             ties = [one for one in some if measures[one] == measures[some[0]]]
             if selection.position == 1 and len(ties) > 1:
@@ -303,14 +302,14 @@ def _least(
 
 
 def names_entity(name: str, parameter: ToolParameter | None, readers: Iterable[ToolSchema]) -> bool:
-    """Return whether a value names an entity, rather than being something that one has.
+    """Return whether a value identifies an entity, rather than being a property of one.
 
-    Its name says so, or some tool looks a thing up by a text of this name alone.
+    Either its name says so, or some tool looks entities up by this parameter alone.
 
     Args:
-        name: The name of the parameter, or of a key in an object that a parameter takes.
-        parameter: The parameter itself; None of a key.
-        readers: The tools that are known to only read.
+        name: Name of the parameter, or of a key in an object that a parameter takes.
+        parameter: The parameter; None for a key.
+        readers: Tools that are known to only read.
     """
     words = singular_words(name)
     if last_word(name) in ID_WORDS:

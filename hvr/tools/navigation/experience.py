@@ -1,4 +1,4 @@
-"""What calls have taught: success rates, result shapes, and values passed on."""
+"""Experience from calls: success rates, result shapes, and values passed on."""
 
 from __future__ import annotations
 
@@ -29,24 +29,23 @@ from hvr.tools.navigation.known_values import Shape, key, path_of, values_in
 from hvr.tools.navigation.request import given_leaves
 
 # Experience ---------------------------------------------------------------------------------------
-# What calls have taught: how likely a tool works, what it gives, and when it is left alone.
 
 ValueFlow: TypeAlias = "tuple[str, str, tuple[str, ...]]"
-"""A parameter that took a value, and the tool and the path in its result where that stood."""
+"""A parameter that took a value, and the tool and result path that gave it."""
 
 UNKNOWN_COST = 200
-"""What it costs beside the call that nothing is known of what a tool gives."""
+"""Extra cost of a call whose results are unknown."""
 
 
 class Experience(Protocol):
-    """What search asks of what was learnt from calls."""
+    """Experience that the search for queries relies on."""
 
     def cost(self, tool: str) -> int:
-        """Return what a call of a tool costs: the dearer, the less likely it goes well."""
+        """Return the cost of a call; higher if the tool is less likely to succeed."""
         ...
 
     def shape(self, tool: str) -> Shape | None:
-        """Return what a tool's results have held; None if none was seen."""
+        """Return the paths seen in a tool's results; None if there were none."""
         ...
 
     def flow(self, parameter: str, tool: str, path: tuple[str, ...]) -> float:
@@ -54,29 +53,29 @@ class Experience(Protocol):
         ...
 
     def idle(self, tool: str) -> bool:
-        """Say whether a tool is left alone now."""
+        """Return whether a tool is resting."""
         ...
 
     def counts(self, tool: str) -> CallCounts:
-        """Return how calls of a tool went, from which chains have their costs."""
+        """Return the call statistics of a tool."""
         ...
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Take in a call."""
+        """Learn from the outcome of a call."""
         ...
 
     def changed(self) -> None:
-        """Take note that the state has changed: what refused may refuse no more."""
+        """Wake tools that refused: the state has changed."""
         ...
 
 
 class CountedExperience:
-    """Successes and failures by tool; a tool that failed rests, and is then tried again.
+    """Counts by tool. A tool that failed rests for some calls before it is tried again.
 
     Args:
-        past: sessions of earlier calls, from a log; the outcomes of each in order.
-        rest: for how many calls a tool that failed is left alone, the first time; each time
-            in a row that it fails again, twice as long, up to `LONGEST`.
+        past: Sessions of earlier calls from a log, each with its outcomes in order.
+        rest: Number of calls to rest after the first failure; doubles with each consecutive
+            failure, up to `LONGEST`.
     """
 
     LONGEST = 8
@@ -99,28 +98,28 @@ class CountedExperience:
         self._running.clear()
 
     def cost(self, tool: str) -> int:
-        """Return -100 ln of the chance that the next call goes well."""
+        """Return -100 ln of the probability that the next call succeeds."""
         return self.counts(tool).cost
 
     def counts(self, tool: str) -> CallCounts:
-        """Return how calls of a tool went."""
+        """Return the call statistics of a tool."""
         return self._counts.get(tool, CallCounts())
 
     def shape(self, tool: str) -> Shape | None:
-        """Return the patterns of paths in the results so far."""
+        """Return the path patterns in the results so far."""
         return self._shapes.get(tool)
 
     def flow(self, parameter: str, tool: str, path: tuple[str, ...]) -> float:
-        """Return the smoothed share (n / (n + 1)) of n times that a value was passed on so."""
+        """Return n / (n + 1) for n values passed on this way."""
         times = self._flows.get((parameter, tool, path), 0)
         return times / (times + 1)
 
     def idle(self, tool: str) -> bool:
-        """Say whether it rests."""
+        """Return whether a tool is resting."""
         return self._until.get(tool, 0) > self._calls
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Count a call; remember what its result holds."""
+        """Count a call and record the shape of its result."""
         tool = outcome.call.tool
         self._calls += 1
         for flow in self._passing.take(outcome):
@@ -142,7 +141,7 @@ class CountedExperience:
                 self._refused.add(tool)
 
     def changed(self) -> None:
-        """Let the tools that refused last rest no more."""
+        """Wake the tools that refused last."""
         for tool in self._refused:
             self._until.pop(tool, None)
             self._running.pop(tool, None)
@@ -150,16 +149,17 @@ class CountedExperience:
 
 
 class Passing:
-    """Which values of results are passed on in a session, call by call.
+    """Tracks values that are passed from results to later calls in a session.
 
-    Of equal values the latest counts; short texts and small numbers are equal by chance.
+    Equal values are attributed to the latest result. Short texts and small numbers are ignored,
+    since they are often equal by chance.
     """
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def take(self, outcome: CallOutcome) -> list[ValueFlow]:
-        """Return what a call was passed: parameter, tool and path in its result."""
+        """Return the flows into a call: parameter, tool and result path."""
         found = [
             (name, *self._seen[key(value)])
             for _, name, value in given_leaves(outcome.call.arguments)
@@ -180,23 +180,20 @@ def _telling(value: Json) -> bool:
 
 
 # Learnt tools -------------------------------------------------------------------------------------
-# What chains are planned with once calls have been seen: tools, and how likely each goes well.
+# Planning steps and costs, based on observed calls.
 
 MIN_PASSES = 1
-"""How often a value has to have been passed on for the one parameter to stand for the other."""
+"""Number of times a value must be passed on before two parameters count as equivalent."""
 
 
 def learnt_tools(graph: NavigationGraph, least: int = MIN_PASSES) -> Iterator[NavigationTool]:
-    """Give the tools that may be called, with what calls have shown that they give.
-
-    What a tool gives is known under every meaning to which its value was passed on successfully.
-    """
+    """Yield the usable tools with every meaning that their results were passed on to."""
     for tool in graph.usable_tools():
         yield NavigationTool(tool.name, tool.needs, tool.gives | passed_on(graph, tool, least))
 
 
 def passed_on(graph: NavigationGraph, tool: GraphTool, least: int = MIN_PASSES) -> frozenset[str]:
-    """Return the meanings to which what a tool gives was passed on."""
+    """Return the meanings to which values from a tool's results were passed on."""
     return frozenset(
         target
         for given in tool.gives
@@ -210,16 +207,15 @@ def learnt_counts(
     before: str = "",
     names: Iterable[str] | None = None,
 ) -> dict[str, CallCounts]:
-    """Return the chances of tools, from which chains have their costs.
+    """Return call statistics that determine the costs of chains.
 
-    The cost of a call is -100 ln(p_link p_success): p_success is the tool's own share of
-    successes, p_link what calls say of its coming after another: `before` if one is named, else
-    the best of all that have come before it. It is 1 where none was seen.
+    A call costs -100 ln(p_link p_success). p_success is the tool's own success rate. p_link is the
+    weight of the link from `before`, or of the best link from any tool; 1 without observations.
 
     Args:
-        graph: of the tools.
-        before: the tool that was called last.
-        names: tools; all that may be called if None.
+        graph: The graph of tools.
+        before: The tool called last; empty for any.
+        names: Names of tools; None for all usable ones.
     """
     if names is None:
         names = (tool.name for tool in graph.usable_tools())
@@ -238,26 +234,25 @@ def _counts(graph: NavigationGraph, name: str, before: str) -> CallCounts:
 
 
 # Graph experience ---------------------------------------------------------------------------------
-# The learnt graph of tools as experience: costs, shapes and flows by what its links have seen.
 
 NOT_THE_TOOL = frozenset(
     (CallFailure.NOT_ALLOWED, CallFailure.BAD_ARGUMENTS, CallFailure.UNKNOWN_TOOL)
 )
-"""Failures that say nothing of a tool."""
+"""Failures that are not evidence about the tool."""
 
 
 class GraphExperience:
-    """Keeps a `NavigationGraph`; what stands at a path of a tool's results is a parameter of it.
+    """Experience stored in a `NavigationGraph`, where each result path of a tool is a parameter.
 
-    A tool is left alone if the graph has removed it, or if it has just failed and rests.
+    A tool is idle if the graph has removed it or if it rests after a failure.
 
     Args:
-        past: sessions of earlier calls; what each showed, in order (`observed_session`).
-        rest: for how many calls a tool that failed is left alone, the first time.
-        look: Calls between two looks at the graph (`evolved`), which prune it; 0 for none.
-        graph: to begin with, such as that of another experience.
-        log: of the graph (`hvr.tools.navigation.graph_log`), to which all that is learnt is added,
-            in real time; None if nothing is written down. The graph's time is then its calls.
+        past: Sessions of earlier observations, in order (`observed_session`).
+        rest: Number of calls to rest after the first failure.
+        look: Number of calls between reviews that prune the graph (`evolved`); 0 for none.
+        graph: The initial graph, such as that of another experience.
+        log: Log of the graph (`hvr.tools.navigation.graph_log`), extended with everything learnt
+            and with real times; None to keep no log and use the number of calls as the time.
     """
 
     def __init__(
@@ -281,34 +276,34 @@ class GraphExperience:
                 self._learn(replace(seen, time=self._now()))
 
     def cost(self, tool: str) -> int:
-        """Return -100 ln of the tool's weight, which ages, at least 1."""
+        """Return -100 ln of the tool's ageing weight, at least 1."""
         known = self.graph.tools.get(tool)
         weight = known.evidence.weight if known else 0.5
         return max(1, round(-100 * math.log(weight)))
 
     def counts(self, tool: str) -> CallCounts:
-        """Return how calls of a tool went, and how likely it follows another."""
+        """Return the call statistics of a tool and the best weight of a link to it."""
         return learnt_counts(self.graph, names=[tool])[tool]
 
     def shape(self, tool: str) -> Shape | None:
-        """Return the patterns of paths in the results so far."""
+        """Return the path patterns in the results so far."""
         known = self.graph.tools.get(tool)
         if known is None or not known.evidence.successes:
             return None
         return _shape(known.gives)
 
     def flow(self, parameter: str, tool: str, path: tuple[str, ...]) -> float:
-        """Return n / (n + 1) of n times that a value was passed on so."""
+        """Return n / (n + 1) for n values passed on this way."""
         evidence = self.graph.passes.get(_place(tool, path), parameter)
         return evidence.successes / (evidence.successes + 1) if evidence else 0.0
 
     def idle(self, tool: str) -> bool:
-        """Say whether the graph has removed the tool, or it rests."""
+        """Return whether the graph has removed a tool or it is resting."""
         gone = tool in self.graph.tools and not self.graph.usable(tool)
         return (gone and tool not in self._awake) or self._resting.idle(tool)
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Take a call into the graph, and prune the graph if it is due."""
+        """Add a call to the graph, and review the graph if it is due."""
         tool = outcome.call.tool
         self._resting.observe(outcome)
         self._last[tool] = outcome.failure
@@ -318,7 +313,7 @@ class GraphExperience:
             self._learn(GraphReview(self._now()))
 
     def changed(self) -> None:
-        """Leave the tools that refused last alone no more."""
+        """Wake the tools that refused last."""
         self._resting.changed()
         self._awake |= {t for t, last in self._last.items() if last is CallFailure.REFUSED}
 
@@ -340,7 +335,7 @@ class GraphExperience:
 
 
 def observed_session(session: Iterable[CallOutcome]) -> tuple[ObservedCall, ...]:
-    """Return what the calls of a session showed, without times."""
+    """Return the observations of a session's calls, without times."""
     passing, before = Passing(), ""
     found = []
     for outcome in session:
@@ -354,17 +349,17 @@ def observed_session(session: Iterable[CallOutcome]) -> tuple[ObservedCall, ...]
 def opened_experience(
     log: Path | None, catalogue: Catalogue, *, write: bool = True
 ) -> GraphExperience:
-    """Return what the log of a graph has learnt of a catalogue.
+    """Return the experience in a graph's log, updated to a catalogue.
 
-    Tools that are new or have another schema are added to it, those that are gone marked.
+    New and changed tools are added to the graph, and missing ones marked as gone.
 
     Args:
-        log: begun anew if it is not there; None to begin with nothing.
-        catalogue: the tools that there are now.
-        write: whether what is learnt from now on is added to the log.
+        log: The log, created if missing; None to start from nothing.
+        catalogue: The current tools.
+        write: Whether to append to the log.
 
     Raises:
-        DataFileError: it cannot be read or written, or is no log of a graph.
+        DataFileError: The log cannot be read or written, or is not a graph log.
     """
     graph = NavigationGraph()
     if log is not None and log.exists():
@@ -387,7 +382,7 @@ def opened_experience(
 
 
 def _observed(outcome: CallOutcome, before: str, passing: Passing) -> ObservedCall | None:
-    """Return what a call showed; None if it showed nothing of the tool."""
+    """Return the observation of a call; None if it is no evidence about the tool."""
     passed = passing.take(outcome)
     if outcome.failure in NOT_THE_TOOL:
         return None
@@ -417,7 +412,7 @@ def _there(graph: NavigationGraph, tool: GraphTool) -> bool:
 
 
 def _graph_tool(tool: ToolSchema) -> GraphTool:
-    """Return a tool as a node that nobody has called, with the names that this experience has."""
+    """Return a tool as a node without calls."""
     return GraphTool(
         tool.name,
         frozenset(p.name for p in tool.takes if p.required),

@@ -13,27 +13,27 @@ from immutables import Map
 from hvr.tools.navigation.chains import NavigationTool
 
 # Evidence -----------------------------------------------------------------------------------------
-# What calls have shown of a tool or a link: how often it worked, and when last.
+# Successes and failures of a tool or a link, with the times of the last ones.
 #
-# The weight of a link is its share of successes (NaviAgent, eq. 4), smoothed by one of each, and
-# grows old by eq. 14: w <- e w + (1 - e) times the share since the weight was last written down.
+# The weight of a link is its success rate (NaviAgent, eq. 4) with a Beta(1, 1) prior. It ages by
+# eq. 14: w <- e w + (1 - e) times the success rate since the last review.
 
 WEIGHT_DECAY = 0.7
-"""e of eq. 14: how much of an old weight stays. The text gives no value; this one is hvr's."""
+"""e of eq. 14: the share of the old weight that remains. The paper gives no value."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallEvidence:
-    """Successes and failures, of which no order matters.
+    """Counts of successes and failures, independent of their order.
 
     Args:
-        successes: of all time.
-        failures: of all time.
-        last_success: seconds since 1970, UTC; 0 if there was none.
-        last_failure: the same of failures.
-        aged: the weight when it was last written down; None if it never was.
-        new_successes: since then.
-        new_failures: since then.
+        successes: Total number of successes.
+        failures: Total number of failures.
+        last_success: Time of the last success, in seconds since 1970, UTC; 0 if none.
+        last_failure: Time of the last failure; 0 if none.
+        aged: The weight at the last review; None before the first one.
+        new_successes: Number of successes since the last review.
+        new_failures: Number of failures since the last review.
     """
 
     successes: int = 0
@@ -46,22 +46,22 @@ class CallEvidence:
 
     @property
     def count(self) -> int:
-        """How often it was tried."""
+        """The number of attempts."""
         return self.successes + self.failures
 
     @property
     def last(self) -> float:
-        """When it was last tried; 0 if it never was."""
+        """The time of the last attempt; 0 if there was none."""
         return max(self.last_success, self.last_failure)
 
     @property
     def worked_last(self) -> bool:
-        """Whether it was tried and the last time worked."""
+        """Whether the last attempt succeeded."""
         return bool(self.successes) and self.last_success >= self.last_failure
 
     @property
     def weight(self) -> float:
-        """The chance that it works, between 0 and 1; a half of what was never tried."""
+        """The success probability, between 0 and 1; 0.5 without attempts."""
         if self.aged is None:
             return success_rate(self.successes, self.failures)
         if not self.new_successes + self.new_failures:
@@ -71,11 +71,11 @@ class CallEvidence:
         )
 
     def after(self, ok: bool, time: float) -> CallEvidence:
-        """Return what is known after one more try.
+        """Return the evidence after one more attempt.
 
         Args:
-            ok: whether it worked.
-            time: seconds since 1970, UTC.
+            ok: Whether it succeeded.
+            time: Time of the attempt, in seconds since 1970, UTC.
         """
         return CallEvidence(
             self.successes + ok,
@@ -88,7 +88,7 @@ class CallEvidence:
         )
 
     def older(self) -> CallEvidence:
-        """Return the same with its weight written down (eq. 14); the weight stays what it is."""
+        """Return the evidence after a review that stores the current weight (eq. 14)."""
         if not self.new_successes + self.new_failures:
             return self
         return CallEvidence(
@@ -100,24 +100,22 @@ UNTRIED = CallEvidence()
 
 
 def success_rate(successes: float, failures: float) -> float:
-    """Return the share of successes, smoothed by one of each (Beta(1, 1))."""
+    """Return the success rate with a Beta(1, 1) prior."""
     return (successes + 1) / (successes + failures + 2)
 
 
 # Links --------------------------------------------------------------------------------------------
-# Links of one kind with what is known of each, in both directions, as an immutable value.
 
 
 @dataclass(frozen=True)
 class Links:
-    """Links between names.
+    """Links of one kind between names, indexed in both directions; immutable.
 
-    A change costs O(log n) and copies the list of those that lead to one target, if the link is
-    new.
+    An update costs O(log n). A new link also copies the list of its target's sources.
 
     Args:
-        after: by source and target, what is known of the link.
-        before: sources by target, sorted.
+        after: Evidence by source and target.
+        before: Sorted sources by target.
     """
 
     after: Map[str, Map[str, CallEvidence]] = field(default_factory=Map)
@@ -125,7 +123,7 @@ class Links:
 
     @staticmethod
     def of(pairs: Iterable[tuple[str, str]]) -> Links:
-        """Return links of which nothing is known yet."""
+        """Return links without evidence."""
         after: dict[str, dict[str, CallEvidence]] = defaultdict(dict)
         before: dict[str, list[str]] = defaultdict(list)
         for source, target in pairs:
@@ -141,25 +139,25 @@ class Links:
         return sum(len(targets) for targets in self.after.values())
 
     def __iter__(self) -> Iterator[tuple[str, str, CallEvidence]]:
-        """Give source, target and evidence, sorted."""
+        """Yield source, target and evidence, sorted."""
         for source, targets in sorted(self.after.items()):
             yield from ((source, target, targets[target]) for target in sorted(targets))
 
     def get(self, source: str, target: str) -> CallEvidence | None:
-        """Return what is known of a link; None if it is not there."""
+        """Return the evidence of a link; None if there is no such link."""
         targets = self.after.get(source)
         return None if targets is None else targets.get(target)
 
     def targets(self, source: str) -> Map[str, CallEvidence]:
-        """Return where links from here lead."""
+        """Return the targets of a source, with their evidence."""
         return self.after.get(source, Map())
 
     def sources(self, target: str) -> tuple[str, ...]:
-        """Return where links to here come from, sorted."""
+        """Return the sorted sources of a target."""
         return self.before.get(target, ())
 
     def put(self, source: str, target: str, evidence: CallEvidence) -> Links:
-        """Return the links with one new or changed."""
+        """Return the links with one added or replaced."""
         targets = self.after.get(source, Map())
         after = self.after.set(source, targets.set(target, evidence))
         if target in targets:
@@ -169,7 +167,7 @@ class Links:
         return Links(after, self.before.set(target, (*sources[:at], source, *sources[at:])))
 
     def add(self, source: str, target: str) -> Links:
-        """Return the links with this one, of which nothing is known if it is new."""
+        """Return the links with this one, without evidence if it is new."""
         return self if self.get(source, target) is not None else self.put(source, target, UNTRIED)
 
     def drop(self, source: str, target: str) -> Links:
@@ -184,12 +182,12 @@ class Links:
         return Links(after, before)
 
     def tried(self, source: str, target: str, ok: bool, time: float) -> Links:
-        """Return the links after a try of this one, which is made if it is new."""
+        """Return the links after an attempt at this one, added if it is new."""
         evidence = self.get(source, target) or UNTRIED
         return self.put(source, target, evidence.after(ok, time))
 
     def changed(self, change: Callable[[CallEvidence], CallEvidence]) -> Links:
-        """Return the links with each evidence changed; costs O(links)."""
+        """Return the links with a function applied to each evidence; costs O(links)."""
         after = self.after
         for source, targets in self.after.items():
             new = targets
@@ -205,15 +203,12 @@ NO_LINKS = Links()
 
 
 # Graph --------------------------------------------------------------------------------------------
-# The navigation graph: tools and parameters, with links from schemas and from calls.
+# NaviAgent, section 3.2. Structural links come from schemas: from a parameter to the tools that
+# take it, and from a tool to the parameters that it gives. Behavioural links come from calls: from
+# a tool to the next one called, and from a parameter of a result to the parameter that received its
+# value. Parameters with the same meaning share one node (`hvr/tools/catalogue/schema_matching.py`).
 #
-# NaviAgent, section 3.2. Structural links are those of schemas: a parameter leads to the tools that
-# take it, a tool to the parameters that it gives. Behavioural links are those of calls: from a tool
-# to the one that was called next, from a parameter of a result to the one that its value was passed
-# to. Parameters are meanings: those of equal meaning are one node
-# (`hvr/tools/catalogue/schema_matching.py`).
-#
-# The graph is a value. What happens makes a new one, which shares nearly everything with the old.
+# The graph is immutable. An update returns a new graph that shares nearly all of its structure.
 
 
 @dataclass(frozen=True)
@@ -221,11 +216,11 @@ class GraphTool:
     """A tool as a node.
 
     Args:
-        name: in the catalogue.
-        needs: meanings without which it cannot be called.
-        takes: meanings that it takes, needed or not.
-        gives: meanings that its result has, by its schema or as calls showed.
-        evidence: how its calls went.
+        name: Name in the catalogue.
+        needs: Meanings that a call requires.
+        takes: Meanings that a call accepts, required or not.
+        gives: Meanings in its results, by its schema or as observed.
+        evidence: Outcomes of its calls.
     """
 
     name: str
@@ -235,19 +230,19 @@ class GraphTool:
     evidence: CallEvidence = UNTRIED
 
     def as_step(self) -> NavigationTool:
-        """Return it as chains are planned with it."""
+        """Return the tool as a planning step."""
         return NavigationTool(self.name, self.needs, self.gives)
 
 
 @dataclass(frozen=True)
 class Absence:
-    """Why a tool is not called.
+    """The state of a removed tool.
 
     Args:
-        since: seconds since 1970, UTC.
-        tried: when it was last given another chance; `since` if it never was.
-        trial: whether it is being given one.
-        gone: whether the tool itself is no longer there, so that no chance helps.
+        since: Time of the removal, in seconds since 1970, UTC.
+        tried: Start of the last trial; `since` if there was none.
+        trial: Whether the tool is on trial now.
+        gone: Whether the tool no longer exists, so that no trial helps.
     """
 
     since: float
@@ -258,17 +253,17 @@ class Absence:
 
 @dataclass(frozen=True)
 class ObservedCall:
-    """What a call showed, free of values: names and whether it worked.
+    """An observation of a call, with names but no values.
 
     Args:
-        tool: that was called.
-        ok: whether it worked.
-        time: when, in seconds since 1970, UTC.
-        before: the last tool of the same run that worked; empty if there was none.
-        given: meanings of the arguments.
-        returned: meanings of what came back.
-        missing: meanings that the schema promises and that did not come.
-        passed: of each value that came from a result its meaning there, and here.
+        tool: The tool called.
+        ok: Whether the call succeeded.
+        time: Time of the call, in seconds since 1970, UTC.
+        before: The last successful tool of the same run; empty if none.
+        given: Meanings of the arguments.
+        returned: Meanings in the result.
+        missing: Meanings that the schema promises but the result lacks.
+        passed: Pairs of meanings, in an earlier result and here, of values that were passed on.
     """
 
     tool: str
@@ -283,15 +278,15 @@ class ObservedCall:
 
 @dataclass(frozen=True)
 class NavigationGraph:
-    """Tools, parameters and links.
+    """A graph of tools and parameters.
 
     Args:
-        tools: by name.
-        inputs: from parameters to the tools that take them.
-        outputs: from tools to the parameters that they give.
-        calls: from tools to those that were called next.
-        passes: from parameters of results to those that their values were passed to.
-        absent: tools that were removed, or are no longer there.
+        tools: The tools, by name.
+        inputs: Links from parameters to the tools that take them.
+        outputs: Links from tools to the parameters that they give.
+        calls: Links from tools to the next tools called.
+        passes: Links from parameters of results to those that received their values.
+        absent: Tools that were removed or no longer exist.
     """
 
     tools: Map[str, GraphTool] = field(default_factory=Map)
@@ -303,7 +298,7 @@ class NavigationGraph:
 
     @staticmethod
     def of(tools: Iterable[GraphTool]) -> NavigationGraph:
-        """Return the graph of tools that nobody has called yet; of one name the last counts."""
+        """Return the graph of tools without calls; for equal names, the last tool wins."""
         made = {tool.name: tool for tool in tools}
         return NavigationGraph(
             Map(made),
@@ -312,24 +307,24 @@ class NavigationGraph:
         )
 
     def parameters(self) -> Iterator[str]:
-        """Give the parameters, each once, sorted."""
+        """Yield the parameters, sorted and without duplicates."""
         names = {*self.inputs.after, *self.outputs.before, *self.passes.after, *self.passes.before}
         yield from sorted(names)
 
     def usable(self, name: str) -> bool:
-        """Say whether a tool may be called: it is there, and not removed but for a trial."""
+        """Return whether a tool exists and is either not removed or on trial."""
         absence = self.absent.get(name)
         return name in self.tools and (absence is None or absence.trial)
 
     def usable_tools(self) -> Iterator[GraphTool]:
-        """Give the tools that may be called, sorted by name."""
+        """Yield the usable tools, sorted by name."""
         yield from (self.tools[name] for name in sorted(self.tools) if self.usable(name))
 
     def with_tool(self, tool: GraphTool) -> NavigationGraph:
-        """Return the graph with a tool, new or of another schema.
+        """Return the graph with a tool added or its schema replaced.
 
-        What calls showed is kept, except of parameters that the tool no longer takes. A tool that
-        was gone is back. Costs O(degree).
+        Observations are kept, except for parameters that the tool no longer takes. A tool that was
+        gone becomes usable again. Costs O(degree).
         """
         old = self.tools.get(tool.name)
         inputs, outputs = self.inputs, self.outputs
@@ -355,7 +350,7 @@ class NavigationGraph:
         )
 
     def without_tool(self, name: str, time: float) -> NavigationGraph:
-        """Return the graph in which a tool is gone; what calls showed is kept for its return."""
+        """Return the graph with a tool marked as gone; its observations are kept."""
         if name not in self.tools:
             return self
         return replace(self, absent=self.absent.set(name, Absence(time, time, gone=True)))
@@ -363,9 +358,8 @@ class NavigationGraph:
     def observe(self, seen: ObservedCall) -> NavigationGraph:
         """Return the graph after a call.
 
-        The result does not depend on the order in which calls are taken in. A tool that was not
-        known becomes known, and what came back that no schema names is given from now on. A tool
-        that was removed and works is back. Costs O(degree).
+        The result is independent of the order of calls. Unknown tools and results that no schema
+        names are added, and a removed tool that works is restored. Costs O(degree).
         """
         tool = self.tools.get(seen.tool) or GraphTool(seen.tool)
         ok, time = seen.ok, seen.time
@@ -393,21 +387,20 @@ class NavigationGraph:
 
 
 # Evolution ----------------------------------------------------------------------------------------
-# How the graph changes with time: tools that fail are removed, some are tried again, weights age.
-#
-# NaviAgent, eq. 13 and 14 with appendix F.2. The threshold and the share that is tried again are
-# the paper's, the balance of eq. 13 is not in its text.
+# NaviAgent, eq. 13 and 14 with appendix F.2: failing tools are removed, some are tried again, and
+# weights age. The threshold and the share of trials are the paper's; it gives no balance for eq.
+# 13.
 
 
 @dataclass(frozen=True)
 class Pruning:
-    """The settings of eq. 13.
+    """The parameters of eq. 13.
 
     Args:
-        balance: b: how much failures count beside seldom use. hvr's own: above the threshold, so
-            that even the tool that is called most goes if it always fails.
-        threshold: tools that score more are removed.
-        again: share of the removed that is given another chance at a time.
+        balance: b, the weight of failures against rare use. hvr's value is above the threshold, so
+            that even the most used tool is removed if it always fails.
+        threshold: Tools with a higher score are removed.
+        again: Share of the removed tools that gets a trial per review.
     """
 
     balance: float = 0.8
@@ -419,34 +412,34 @@ PRUNING = Pruning()
 
 
 def prune_score(tool: GraphTool, most: int, pruning: Pruning = PRUNING) -> float:
-    """Return eq. 13: b (failure rate) + (1 - b) (1 - calls / calls of the tool called most).
+    """Return eq. 13: b (failure rate) + (1 - b) (1 - calls / calls of the most used tool).
 
-    The failure rate is what is missing to 1 of the tool's weight, which is smoothed and ages.
+    The failure rate is 1 minus the tool's weight, which is smoothed and ages.
 
     Args:
-        tool: the tool.
-        most: the number of calls of the tool that was called most.
-        pruning: the settings.
+        tool: The tool.
+        most: Number of calls of the most used tool.
+        pruning: The parameters.
     """
     seldom = 1 - tool.evidence.count / most if most else 1.0
     return pruning.balance * (1 - tool.evidence.weight) + (1 - pruning.balance) * seldom
 
 
 def evolved(graph: NavigationGraph, time: float, pruning: Pruning = PRUNING) -> NavigationGraph:
-    """Return the graph after a look at it, which is to be taken once in a while, say once a week.
+    """Return the graph after a review, to be made at intervals such as a week.
 
-    In this order: tools that score above the threshold are removed, except those whose last call
-    worked; a share of all that are removed, at least one, those that have waited longest, is given
-    another chance until the next look; weights are written down, so that what comes now counts
-    for 1 - e of them. Costs O(nodes + links).
+    First, tools that score above the threshold are removed unless their last call succeeded. Next,
+    a share of all removed tools, at least one, gets a trial until the next review, longest waiting
+    first. Last, the weights are stored, so that later calls count for 1 - e of them. Costs O(nodes
+    + links).
 
     Args:
-        graph: before.
-        time: in seconds since 1970, UTC; never before that of an earlier look.
-        pruning: the settings.
+        graph: The graph before the review.
+        time: Time of the review, in seconds since 1970, UTC; never before that of an earlier one.
+        pruning: The parameters.
     """
     most = max((tool.evidence.count for tool in graph.tools.values()), default=0)
-    # A chance that was not taken, or not well, is over.
+    # A trial ends with the next review; a tool that worked was restored already.
     absent = Map({name: replace(a, trial=False) for name, a in graph.absent.items()})
     for name, tool in graph.tools.items():
         bad = tool.evidence.failures and not tool.evidence.worked_last
@@ -465,9 +458,9 @@ def evolved(graph: NavigationGraph, time: float, pruning: Pruning = PRUNING) -> 
 
 
 def _with_trials(absent: Map[str, Absence], time: float, pruning: Pruning) -> Map[str, Absence]:
-    """Return the removed tools of which some are given a chance."""
+    """Return the removed tools, some of them on trial."""
     waiting = sorted((a.tried, name) for name, a in absent.items() if not a.gone)
-    # What has just been removed is not tried at once.
+    # Tools that were just removed wait for the next review.
     ready = [name for tried, name in waiting if tried < time]
     for name in ready[: math.ceil(pruning.again * len(waiting))]:
         absent = absent.set(name, replace(absent[name], tried=time, trial=True))

@@ -32,23 +32,21 @@ if TYPE_CHECKING:
 
 
 # Graph log ----------------------------------------------------------------------------------------
-# The append-only log of a navigation graph, from which it is rebuilt byte for byte.
-#
-# One line of JSON an event: a tool is there, a tool is gone, a call was seen, the graph was looked
-# at. The log holds names, never values. `graph_text` is the canonical text of a graph: equal graphs
-# have the same bytes.
+# One JSON object a line for each event: a tool added or removed, a call, or a review. The log holds
+# names, never values. The graph can be rebuilt from it byte for byte, since `graph_text` is a
+# canonical text.
 
 
 @dataclass(frozen=True)
 class ToolAdded:
-    """A tool is there, or has another schema."""
+    """A tool was added or its schema changed."""
 
     tool: GraphTool
 
 
 @dataclass(frozen=True)
 class ToolRemoved:
-    """A tool is no longer there; the time is in seconds since 1970, UTC."""
+    """A tool no longer exists; the time is in seconds since 1970, UTC."""
 
     name: str
     time: float
@@ -56,14 +54,14 @@ class ToolRemoved:
 
 @dataclass(frozen=True)
 class GraphReview:
-    """The graph was looked at: tools removed and tried again, weights written down."""
+    """The graph was reviewed: tools removed or put on trial, weights stored."""
 
     time: float
     pruning: Pruning = PRUNING
 
 
 GraphEvent: TypeAlias = "ToolAdded | ToolRemoved | ObservedCall | GraphReview"
-"""What changes a graph."""
+"""An event that changes a graph."""
 
 
 def applied(graph: NavigationGraph, event: GraphEvent) -> NavigationGraph:
@@ -78,29 +76,29 @@ def applied(graph: NavigationGraph, event: GraphEvent) -> NavigationGraph:
 
 
 def rebuilt(events: Iterable[GraphEvent]) -> NavigationGraph:
-    """Return the graph that some events make of nothing."""
+    """Return the graph after all events, starting from an empty one."""
     return reduce(applied, events, NavigationGraph())
 
 
 def write_event(path: Path, event: GraphEvent) -> None:
-    """Add an event to a log, whole or not at all.
+    """Append an event to a log, atomically.
 
     Raises:
-        DataFileError: it cannot be written; the events that were there still are.
+        DataFileError: The event cannot be written; the earlier events are intact.
     """
     append_json_line(path, event_record(event))
 
 
 def event_lines(events: Iterable[GraphEvent]) -> str:
-    """Return the text of a log with these events."""
+    """Return events as the text of a log."""
     return "".join(json.dumps(event_record(event)) + "\n" for event in events)
 
 
 def read_events(path: Path) -> Iterator[GraphEvent]:
-    """Give the events of a log; a line that is not whole at its end is left out.
+    """Yield the events of a log; an incomplete last line is ignored.
 
     Raises:
-        DataFileError: it cannot be read, or a line is no event.
+        DataFileError: The log cannot be read, or a line is not an event.
     """
     for number, record in read_log(path):
         yield event_of(record, f"{path}: line {number}")
@@ -142,10 +140,10 @@ def event_record(event: GraphEvent) -> dict[str, Any]:
 
 
 def event_of(record: Any, place: str) -> GraphEvent:
-    """Return the event that a line of a log holds.
+    """Return the event in a line of a log.
 
     Raises:
-        DataFileError: it holds none; `place` says where.
+        DataFileError: The line is not an event; `place` names it in the message.
     """
     try:
         kind = record["event"]
@@ -192,7 +190,7 @@ def _names(values: Any) -> frozenset[str]:
 
 
 def graph_record(graph: NavigationGraph) -> dict[str, Any]:
-    """Return a graph as JSON values, sorted."""
+    """Return a graph as sorted JSON values."""
     return {
         "tools": [
             {
@@ -236,23 +234,23 @@ def _shown(evidence: CallEvidence) -> dict[str, Any]:
 
 
 # Observations -------------------------------------------------------------------------------------
-# From what is logged of calls to what the graph takes in.
+# Convert logged calls to observations for the graph.
 
 _NOT_THE_TOOL = frozenset(
     (CallFailure.NOT_ALLOWED, CallFailure.UNKNOWN_TOOL, CallFailure.BAD_ARGUMENTS)
 )
-"""Failures that say nothing of the tool: it was not called, or not rightly."""
+"""Failures that are not evidence about the tool: it was not called, or called wrongly."""
 
 
 class MeaningNames:
-    """What slots are called in the graph.
+    """Names of slots in the graph.
 
-    A slot that no schema names (a result of which the schema says nothing, say) is called as the
-    one meaning that has its name, or by its tool and its name.
+    A slot outside the schemas, such as an undeclared result, takes the name of the meaning that
+    has its leaf name, or a name made of its tool and its own.
 
     Args:
-        catalogue: the tools.
-        found: meanings of their parameters; those of a slot left out are its own name.
+        catalogue: The tools.
+        found: The meanings of their parameters; slots without one keep their names.
     """
 
     def __init__(self, catalogue: Catalogue, found: Iterable[ParameterMeaning] = ()) -> None:
@@ -268,11 +266,11 @@ class MeaningNames:
         return leaf if leaf in self._known else f"{tool}.{leaf}"
 
     def schema(self, tool: str) -> ToolSchema | None:
-        """Return the schema of a tool; None if there is none."""
+        """Return the schema of a tool; None if unknown."""
         return self._tools.get(tool)
 
     def graph_tool(self, tool: ToolSchema) -> GraphTool:
-        """Return a tool as a node that nobody has called."""
+        """Return a tool as a node without calls."""
         takes = {self.name(tool.name, p.name, gives=False): p.required for p in tool.takes}
         return GraphTool(
             tool.name,
@@ -282,20 +280,20 @@ class MeaningNames:
         )
 
     def graph_tools(self) -> Iterator[GraphTool]:
-        """Give all tools as nodes that nobody has called."""
+        """Yield all tools as nodes without calls."""
         yield from map(self.graph_tool, self._tools.values())
 
 
 def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Iterator[ObservedCall]:
-    """Yield an observation for each logged call that says something of its tool.
+    """Yield an observation for each logged call that is evidence about its tool.
 
     Args:
-        lines: of a log as `hvr.tools.calling.log` writes it, in order. Calls of one `run` and
-            `world` belong together; a log without `run` has one run a world.
-        names: of the slots.
+        lines: Records of a log (`hvr.tools.calling.log`), in order. Calls with the same `run` and
+            `world` belong together; a log without `run` has one run per world.
+        names: Names of the slots.
 
     Raises:
-        DataFileError: a line is none of such a log.
+        DataFileError: A record is not a logged call.
     """
     runs: dict[tuple[str, str], list[str]] = {}
     worked: dict[tuple[str, str], str] = {}
@@ -318,7 +316,7 @@ def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Ite
 def _observation(
     line: Mapping[str, Any], names: MeaningNames, before: str, called: Sequence[str]
 ) -> ObservedCall | None:
-    """Return what a call showed; None if it showed nothing of the tool."""
+    """Return the observation of a logged call; None if it is no evidence about the tool."""
     tool = str(line["tool"])
     failure = None if line.get("failure") is None else CallFailure(line["failure"])
     if failure in _NOT_THE_TOOL:
@@ -335,7 +333,7 @@ def _observation(
             passed.append((names.name(giver, place, gives=True), given[name]))
     schema = names.schema(tool)
     expected = [] if schema is None else [p.name for p in schema.gives if p.required or not ok]
-    # Beyond some depth the log does not say what came.
+    # Below this depth the log does not show the result.
     missing = [p for p in expected if p not in came and p.count(".") < MAX_SHOWN_DEPTH - 1]
     return ObservedCall(
         tool,
@@ -350,7 +348,7 @@ def _observation(
 
 
 def _places(shape: Any, at: str = "") -> Iterator[str]:
-    """Give the places of a result that hold a value, as schemas name them: `flights[].id`."""
+    """Yield the paths of values in a result, spelled as in schemas: `flights[].id`."""
     if isinstance(shape, dict):
         for key, inner in shape.items():
             yield from _places(inner, f"{at}.{key}" if at else str(key))
@@ -373,14 +371,13 @@ def _whole(place: str) -> str:
 
 
 # Opening a graph ----------------------------------------------------------------------------------
-# A navigation graph from files: catalogues of tools, and logs of calls or of the graph itself.
 
 DAY = 86_400.0
 
 
 @dataclass(frozen=True)
 class OpenedGraph:
-    """A graph with what it was made of."""
+    """A graph with the names and events that it was built from."""
 
     graph: NavigationGraph
     names: MeaningNames
@@ -388,18 +385,18 @@ class OpenedGraph:
 
 
 def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> OpenedGraph:
-    """Return the graph of a catalogue after what logs tell, one after another.
+    """Return the graph of a catalogue after the calls or events in logs.
 
     Args:
-        names: of the catalogue's slots.
-        logs: of calls (`hvr.tools.calling.log`), or of a graph (`hvr.tools.navigation.graph_log`),
-            which holds its tools itself.
-        days: Days between two looks at the graph (pruning, trials, ageing of weights) while a log
-            of calls is read; 0 for none. A log of a graph holds its own looks.
+        names: Names of the catalogue's slots.
+        logs: Logs of calls (`hvr.tools.calling.log`) or of a graph
+            (`hvr.tools.navigation.graph_log`), which contains its own tools.
+        days: Days between reviews (pruning, trials, ageing) while a log of calls is read; 0 for
+            none. A log of a graph contains its own reviews.
 
     Raises:
-        DataFileError: a log cannot be read, or a line of it is neither.
-        UsageError: the number of days is negative.
+        DataFileError: A log cannot be read or has a line of neither kind.
+        UsageError: The number of days is negative.
     """
     if days < 0:
         raise UsageError(f"days between looks are 0 or more, not {days:g}")
@@ -421,7 +418,7 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> 
 
 
 def with_reviews(seen: Iterable[ObservedCall], days: float) -> Iterator[GraphEvent]:
-    """Give observations, and a look at the graph whenever so many days have passed."""
+    """Yield observations, with a review of the graph after each period of days."""
     due: float | None = None
     for observation in seen:
         if days:

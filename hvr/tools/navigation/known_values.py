@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 # Names of parameters and results ------------------------------------------------------------------
-# Whether what a result holds is what a parameter takes, by their names.
+# Match results to parameters by their names.
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _INPUTS = re.compile(r"(?:_|\b)(?:by|from|with|for|of|using)(?:_|\b).*")
@@ -31,13 +31,13 @@ def singular_words(name: str) -> frozenset[str]:
 
 @lru_cache(maxsize=100_000)
 def compatibility(parameter: str, path: tuple[str, ...], tool: str) -> float:
-    """Return how well the value at a path of a tool's result suits a parameter, from 0 to 1.
+    """Return how well the value at a result path matches a parameter, from 0 to 1.
 
     Args:
-        parameter: its name, such as `payment_method_id`.
-        path: the keys that lead to the value; `[]` for a place in a list, `{}` for a key that is
-            data; a value that is such a key itself ends in `{}`.
-        tool: whose result it is; its name says what a bare value or a plain `id` is of.
+        parameter: Name of the parameter, such as `payment_method_id`.
+        path: Keys that lead to the value, with `[]` for a list index and `{}` for a key that is
+            data. The path of a value that is itself such a key ends in `{}`.
+        tool: Tool of the result; its name tells the subject of a bare value or a plain `id`.
     """
     wanted = singular_words(parameter)
     names = [step for step in path if step not in ("[]", "{}")]
@@ -63,21 +63,20 @@ def compatibility(parameter: str, path: tuple[str, ...], tool: str) -> float:
 
 
 def leaf_of(name: str) -> str:
-    """Return the name of a value without that of the tool or the objects around it."""
+    """Return the last part of a dotted name."""
     return name.rpartition(".")[2]
 
 
 def last_word(name: str) -> str:
-    """Return the noun that a compound name is about: its last word that is no number, in the
-    singular."""
+    """Return the head noun of a compound name: its last non-numeric word, in the singular."""
     words = [word for word in _WORD.findall(name) if not word.isdigit()]
     return _singular(words[-1].lower()) if words else ""
 
 
 def subject_of(tool: str) -> frozenset[str]:
-    """Return the words for what a tool is about: of its name what is before `by`, `for` and such.
+    """Return the words for the subject of a tool, from the part of its name before `by`, `for` etc.
 
-    The first word is left out, which says what the tool does.
+    The first word is dropped, since it is the verb.
     """
     head = _INPUTS.sub("", tool) or tool
     words = _WORD.findall(head)
@@ -85,7 +84,7 @@ def subject_of(tool: str) -> frozenset[str]:
 
 
 def pattern(path: Sequence[str | int], data_keys: Sequence[int] = ()) -> tuple[str, ...]:
-    """Return a path with `[]` for places in lists and `{}` for the keys at `data_keys`."""
+    """Return a path with `[]` for list indices and `{}` for the keys at `data_keys`."""
     return tuple(
         "[]" if isinstance(step, int) else "{}" if index in data_keys else step
         for index, step in enumerate(path)
@@ -101,29 +100,29 @@ def _singular(word: str) -> str:
 
 
 # Parameter matching -------------------------------------------------------------------------------
-# Whether a value at hand is what a tool takes: by meaning, name, or what was passed on before.
+# Match values to parameters by meaning, by name, and by the values passed on before.
 
 Flow: TypeAlias = "Callable[[str, str, tuple[str, ...]], float]"
-"""The probability that a parameter accepts the value at a path of a tool's results."""
+"""The probability that a parameter accepts the value at a result path."""
 
 REQUEST_SOURCE = "the request"
 GOAL_CALL_SOURCE = "a wanted call"
 NON_TOOL_SOURCES = frozenset((REQUEST_SOURCE, GOAL_CALL_SOURCE))
-"""What gives values beside tools."""
+"""Sources of values that are not tools."""
 
 MIN_COMPATIBILITY = 0.3
-"""From what on a value suits a parameter."""
+"""Minimum compatibility of a value that matches a parameter."""
 
 
 class ParameterMatcher:
-    """How well values suit parameters, from 0 to 1.
+    """Scores how well values match parameters, from 0 to 1.
 
-    What the user has said of meanings is not overruled by names; where nothing is said of either
-    side, names and learnt flows decide beside merged meanings.
+    Meanings that the user declared take precedence over names. Otherwise names and learnt flows
+    count beside the merged meanings.
 
     Args:
-        flow: what was passed on before; None if nothing was learnt.
-        meanings: of the parameters of the catalogue; none if they were not merged.
+        flow: Learnt flows of values; None if nothing was learnt.
+        meanings: Meanings of the catalogue's parameters; empty if they were not merged.
     """
 
     def __init__(self, flow: Flow | None = None, meanings: Iterable[ParameterMeaning] = ()) -> None:
@@ -142,14 +141,14 @@ class ParameterMatcher:
                     self._taken[slot.tool, slot.name] = meaning
 
     def __call__(self, taker: str, parameter: str, giver: str, path: tuple[str, ...]) -> float:
-        """Return how well what stands at a path suits a parameter.
+        """Return how well the value at a path matches a parameter.
 
         Args:
-            taker: the tool that takes it; empty if the value itself is wanted, by its meaning.
-            parameter: of that tool, or the name of the meaning.
-            giver: the tool in whose result it stands; `REQUEST_SOURCE` or `GOAL_CALL_SOURCE` if it
-            is said. path: the pattern of its place (`hvr.tools.navigation.known_values.pattern`);
-                its name if said.
+            taker: The tool that takes it; empty if the value itself is requested, by its meaning.
+            parameter: A parameter of that tool, or the name of the meaning.
+            giver: The tool whose result contains it; `REQUEST_SOURCE` or `GOAL_CALL_SOURCE` if it
+                is stated.
+            path: Pattern of its path (see `pattern`), or its name if stated.
         """
         takes = self.meaning(taker, parameter)
         gives = (
@@ -168,13 +167,13 @@ class ParameterMatcher:
         )
 
     def meaning(self, taker: str, parameter: str) -> ParameterMeaning | None:
-        """Return the meaning of what a tool takes, or of that name where no tool is named."""
+        """Return the meaning of a tool's parameter; without a tool, the meaning of that name."""
         if not taker:
             return self._named.get(parameter)
         return self._taken.get((taker, parameter))
 
     def alike(self, taker: str, parameter: str, other: str, name: str) -> float:
-        """Return how well one parameter takes what another one does."""
+        """Return how well one parameter accepts the values of another."""
         one, two = self.meaning(taker, parameter), self.meaning(other, name)
         if one is not None and two is not None:
             if one is two:
@@ -185,7 +184,7 @@ class ParameterMatcher:
 
 
 def path_of(name: str) -> tuple[str, ...]:
-    """Return the pattern of the path of what a schema names `flights[].id`."""
+    """Return the path pattern of a name in a schema, such as `flights[].id`."""
     return tuple(part for step in name.split(".") for part in _steps(step))
 
 
@@ -197,25 +196,25 @@ def _steps(step: str) -> Iterator[str]:
 
 
 # Known values -------------------------------------------------------------------------------------
-# The values at hand: those that the user says, and those that stand in results of calls.
+# Values that the user states and values in results of calls.
 
 Shape: TypeAlias = "frozenset[tuple[str, ...]]"
-"""The patterns of the paths in a tool's results (`hvr.tools.navigation.known_values.pattern`)."""
+"""The path patterns in a tool's results (see `pattern`)."""
 
 MAX_RESULT_VALUES = 20_000
-"""Values of one result that are read."""
+"""Maximum number of values read from one result."""
 
 
 @dataclass(frozen=True)
 class KnownValue:
-    """A value at hand.
+    """A known value.
 
     Args:
         value: The value.
-        path: The pattern of its path in the result, or its name in the request.
-        tool: The tool whose result it is; `REQUEST` if the request says it, `WANTED` if it says
-            it of a goal call.
-        call: The number of the result; -1 for the request.
+        path: Pattern of its path in the result, or its name in the request.
+        tool: Tool of the result; `REQUEST_SOURCE` if the request states it, `GOAL_CALL_SOURCE` if
+            it is an argument of a goal call.
+        call: Index of the result; -1 for the request.
     """
 
     value: Json
@@ -225,17 +224,17 @@ class KnownValue:
 
     @property
     def said(self) -> bool:
-        """Whether the user says it."""
+        """Whether the user states it."""
         return self.call < 0
 
 
 class KnownValues:
-    """The values at hand, by the places where they stand.
+    """The known values, by source and path.
 
     Args:
-        facts: The values that the request says beside its goal calls.
-        wanted: The values that it says for its goal calls.
-        suits: How well the values of a place suit a parameter.
+        facts: Values that the request states beside its goal calls.
+        wanted: Values that the request states as arguments of its goal calls.
+        suits: Matches values to parameters.
     """
 
     def __init__(
@@ -255,7 +254,7 @@ class KnownValues:
                 self._add(KnownValue(one.value, (one.name,), source))
 
     def add(self, outcome: CallOutcome) -> None:
-        """Read the result of a call that went well."""
+        """Add the values in the result of a successful call."""
         self._matching.clear()
         self._gives.clear()
         self._taken |= {key(value) for _, _, value in given_leaves(outcome.call.arguments)}
@@ -268,15 +267,15 @@ class KnownValues:
 
     @property
     def said(self) -> tuple[KnownValue, ...]:
-        """The values that the user says."""
+        """The values that the user states."""
         return tuple(one for some in self._places.values() for one in some if one.said)
 
     def fit(self, found: KnownValue, parameter: str, taker: str = "") -> float:
-        """Return how well a value suits a parameter of a tool, from 0 to 1 (`ParameterMatcher`)."""
+        """Return how well a value matches a parameter, from 0 to 1 (`ParameterMatcher`)."""
         return self.suits(taker, parameter, found.tool, found.path)
 
     def matching(self, parameter: str, taker: str = "") -> list[KnownValue]:
-        """Return the values that suit a parameter: best first, and later results before earlier."""
+        """Return the values that match a parameter: best first, then by the latest result."""
         place = parameter, taker
         if place not in self._matching:
             ranked = [
@@ -290,7 +289,7 @@ class KnownValues:
         return self._matching[place]
 
     def gives(self, tool: str, shape: Shape, parameter: str, taker: str) -> bool:
-        """Say whether a tool's results hold something that suits a parameter of another."""
+        """Return whether a tool's results contain a match for another tool's parameter."""
         place = tool, shape, parameter, taker
         if place not in self._gives:
             self._gives[place] = any(
@@ -299,14 +298,14 @@ class KnownValues:
         return self._gives[place]
 
     def taken(self, value: Json) -> bool:
-        """Say whether a call that went well took a value."""
+        """Return whether a successful call took a value."""
         return key(value) in self._taken
 
 
 def values_in(result: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
-    """Return each value of a result that has no parts, with the pattern of its path.
+    """Yield each atomic value in a result with its path pattern.
 
-    Keys count as values where they are data.
+    Keys that are data count as values.
     """
     todo: list[tuple[tuple[str, ...], Json]] = [((), result)]
     seen = 0
@@ -328,7 +327,7 @@ def values_in(result: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
 
 
 def plain(value: Json) -> Json:
-    """Return a value as it is compared: texts without case and underscores, numbers as such."""
+    """Return a value in the form used for comparison: texts without case and underscores."""
     if isinstance(value, str):
         return value.lower().replace("_", " ").strip()
     if isinstance(value, (list, dict)):
@@ -337,7 +336,7 @@ def plain(value: Json) -> Json:
 
 
 def key(value: Json) -> str:
-    """Return a value as the key of a table; 1 and 1.0 are one, 1 and `"1"` are not."""
+    """Return a hashable key for a value; 1 equals 1.0, but not `"1"`."""
     value = _with_floats(value)
     return f"{type(value).__name__} {value}"
 
@@ -351,7 +350,7 @@ def _with_floats(value: Json) -> Json:
 
 
 def keys_are_data(value: Mapping[str, Json]) -> bool:
-    """Say whether an object is a table: its values are objects, which its keys name."""
+    """Return whether an object is a table: its values are objects and its keys name them."""
     inner = list(value.values())
     if not inner or not all(isinstance(one, dict) for one in inner):
         return False

@@ -1,4 +1,4 @@
-"""A task as steps between facts, and as a PDDL domain and problem."""
+"""A task as planning steps between facts, and as a PDDL domain and problem."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from hvr.tools.navigation.request import EntityQuery, GoalCall, Place, leaves
 from hvr.tools.navigation.tasks import NextCall, TaskSteps
 
 # Task chain ---------------------------------------------------------------------------------------
-# A task as steps between facts: chains are planned with them, and decisions made on them.
 
 _HOPED = 0.2
-"""The chance that a tool of whose results nothing is known gives what is searched."""
+"""Probability that a tool with unknown results gives the value."""
 
 Consumer = tuple[str, str]
-"""A tool and a parameter of it; no tool where a value is only to be known."""
+"""A tool and one of its parameters; an empty tool if the value is only to be found."""
 
 
 @dataclass(frozen=True)
 class _Slot:
-    """A place of a goal call whose value is searched."""
+    """A place in a goal call whose value must be found."""
 
     goal: int
     place: Place
@@ -36,13 +35,12 @@ class _Slot:
 
 
 class TaskChain:
-    """The steps and facts of a task: tools and goal calls as steps, values as facts.
+    """The planning steps and facts of a task.
 
-    A query is a step from what its tool needs to what its results are known to hold, by its
-    schema or by calls before; nothing is known of some tools, and everything is hoped of them. A
-    goal call is a step from the values that are searched for it. For an argument of a query,
-    `(known m)` holds where any value at hand suits it; for one of a goal call, where its value is
-    found.
+    A query is a step from its tool's needs to the contents of its results, known from its schema
+    or from earlier calls; unknown results are assumed to contain everything. A goal call is a step
+    from the values that must be found for it. `(known m)` holds for an argument of a query if any
+    known value matches it, and for an argument of a goal call if its value is found.
     """
 
     def __init__(self, steps: TaskSteps, tools: Iterable[ToolSchema]) -> None:
@@ -65,7 +63,7 @@ class TaskChain:
 
     @property
     def facts(self) -> CallFacts:
-        """What is known and done now."""
+        """The current facts."""
         steps = self._steps
         known = {
             name
@@ -78,7 +76,7 @@ class TaskChain:
             for slot in self._slots
             if slot.place in bound[slot.goal] or slot.goal in steps.done
         }
-        # A query that is itself a goal is another step than one that serves a goal.
+        # Queries that are goals themselves are separate steps.
         called = Counter(outcome.call.tool for outcome in steps.outcomes if outcome.ok)
         called -= Counter(steps.request.goals[n].tool for n in steps.done)
         looked = {tool.name for tool in steps.readers if tool.name in called}
@@ -87,7 +85,7 @@ class TaskChain:
 
     @property
     def counts(self) -> dict[str, CallCounts]:
-        """How calls of each step went so far; of hope the chance is small."""
+        """Call statistics per step; unknown results lower the success probability."""
         counts = {}
         experience = self._steps.experience
         for tool in self._steps.readers:
@@ -102,21 +100,21 @@ class TaskChain:
 
     @property
     def open(self) -> CallFacts:
-        """What of the goal may still be reached."""
+        """The goal facts that may still be reached."""
         gone = self._steps.left
         out = {self.labels[n] for n in gone}
         slots = {slot.name for slot in self._slots if slot.goal in gone}
         return CallFacts(self.goal.known - slots, self.goal.done - out)
 
     def hoped(self, label: str) -> bool:
-        """Say whether it is only hoped that a step brings about all that it is planned for."""
+        """Return whether the effects of a step are uncertain."""
         number = next((n for n, name in self.labels.items() if name == label), None)
         if number is not None and self._steps.continues(number):
             return True
         return self.tool(label) in self._hoped
 
     def label(self, step: NextCall) -> str:
-        """Return the step that a call is."""
+        """Return the step label of a call."""
         return step.call.tool if step.goal is None else self.labels[step.goal]
 
     def tool(self, label: str) -> str:
@@ -125,12 +123,12 @@ class TaskChain:
         return label if number is None else self._steps.request.goals[number].tool
 
     def asked(self, name: str) -> str:
-        """Return what the user is asked for where a value is missing: a parameter or a meaning."""
+        """Return the name under which the user is asked for a missing value."""
         slot = next((slot for slot in self._slots if slot.name == name), None)
         return name if slot is None else self._meaning(*slot.taker)
 
     def meaning_of(self, number: int, name: str) -> str:
-        """Return what a parameter of a goal call is called: by its meaning where it has one."""
+        """Return the meaning of a goal call's parameter, or its name."""
         return self._meaning(self._steps.request.goals[number].tool, name)
 
     def _slots_of(self, goals: tuple[GoalCall, ...]) -> Iterable[_Slot]:
@@ -183,7 +181,7 @@ class TaskChain:
 
 
 def _labels(goals: tuple[GoalCall, ...], readers: set[str]) -> Mapping[int, str]:
-    """Return a name for the step of each goal, no two the same, and none that of a query."""
+    """Return unique step labels for the goals, distinct from those of queries."""
     times = Counter(goal.tool for goal in goals)
     labels, used = {}, Counter[str]()
     for number, goal in enumerate(goals):
@@ -195,20 +193,20 @@ def _labels(goals: tuple[GoalCall, ...], readers: set[str]) -> Mapping[int, str]
 
 
 # Tool domain --------------------------------------------------------------------------------------
-# A world of tools as a PDDL domain and problem: for the executor, its watch and its page.
+# A PDDL domain for the executor, its monitor and its page.
 #
-# `(known m)`: a value of this meaning is at hand. `(done t)`: the tool has answered.
+# `(known m)`: a value of this meaning is known. `(done t)`: the tool was called successfully.
 
 
 @dataclass(frozen=True)
 class ToolDomain:
-    """The domain and problem of a task, and the PDDL names in them.
+    """The PDDL domain and problem of a task, with the names in them.
 
     Args:
-        domain: the tools as actions without parameters.
-        problem: from what is known now to what is wanted.
-        meanings: the PDDL name of each meaning.
-        tools: the PDDL name of each tool; its action is `call-` and this.
+        domain: The tools as actions without parameters.
+        problem: The problem from the current facts to the goal.
+        meanings: PDDL names of the meanings.
+        tools: PDDL names of the tools; an action's name is `call-` and the tool's name.
     """
 
     domain: Domain
@@ -221,7 +219,7 @@ class ToolDomain:
         return f"call-{self.tools[tool]}"
 
     def problem_of(self, facts: CallFacts, goal: CallFacts) -> Problem:
-        """Return the problem from some facts to others, as far as the domain knows them."""
+        """Return the problem between two states, limited to facts of the domain."""
         return parse_problem(
             f"(define (problem request) (:domain tools) (:init {self._listed(facts)}) "
             f"(:goal (and {self._listed(goal)})))",
@@ -237,8 +235,8 @@ class ToolDomain:
 def tool_domain(tools: Collection[NavigationTool], facts: CallFacts, goal: CallFacts) -> ToolDomain:
     """Return the domain and the problem of a request.
 
-    Names from elsewhere become PDDL names of letters, digits and `_`, each its own: none can
-    become part of the problem.
+    Foreign names are replaced by unique PDDL names of letters, digits and `_`, so they cannot
+    inject PDDL.
     """
     every = set(facts.known | goal.known).union(*(t.needs | t.gives for t in tools))
     meanings = pddl_names(sorted(every))
@@ -273,7 +271,7 @@ def tool_domain(tools: Collection[NavigationTool], facts: CallFacts, goal: CallF
 
 
 def pddl_names(names: Iterable[str]) -> dict[str, str]:
-    """Return a PDDL name for each name, no two the same."""
+    """Return a unique PDDL name for each name."""
     found: dict[str, str] = {}
     used: set[str] = set()
     for name in names:

@@ -1,4 +1,4 @@
-"""Worlds of tools from Python: `hvr.open_tools(world)` plans requests and carries them out.
+"""Worlds of tools in Python: `hvr.open_tools(world)` plans requests and makes the calls.
 
 ```python
 with hvr.open_tools("./library") as library:
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """How a request to tools went.
+    """The result of a request to tools.
 
     Args:
         run: The run, with its decision, its steps and the executor's events.
-        waiting: The calls that wait for the user's approval.
-        uncertain: The calls that may have been done.
+        waiting: Calls that wait for the user's approval.
+        uncertain: Calls that may have taken effect.
     """
 
     run: ToolRun
@@ -60,43 +60,44 @@ class ToolResult:
 
     @property
     def reached(self) -> bool:
-        """Whether all that was wanted is done and known, and no call is uncertain."""
+        """Whether every goal is done, every requested value known, and no call uncertain."""
         return self.run.exit_code == 0 and not self.uncertain
 
     @property
     def answers(self) -> Mapping[str, Json]:
-        """The values that were to be known."""
+        """The requested values."""
         return self.run.steps.answers
 
     @property
     def outcomes(self) -> tuple[CallOutcome, ...]:
-        """The calls in order, each with the sources of its arguments."""
+        """Outcomes of the calls in order, each with the sources of its arguments."""
         return self.run.outcomes
 
     @property
     def ask(self) -> tuple[str, ...]:
-        """The values that only the user can say."""
+        """The values that only the user can give."""
         return self.run.decision.ask
 
     @property
     def why(self) -> str:
-        """What the decision rests on, in a sentence."""
+        """The reason for the decision, in a sentence."""
         return self.run.decision.why
 
 
 class ToolWorld:
-    """An opened world of tools; see `open_world`.
+    """An open world of tools; see `open_world`.
 
     Args:
-        world: The file of the world.
-        ledger: The file of calls that may write; see `open_world`.
+        world: The world file.
+        ledger: The ledger of writing calls; see `open_world`.
     """
 
     def __init__(self, world: WorldFile, ledger: Path | None = None) -> None:
         self._world = world
         self._tools = open_tools(world)
         try:
-            # What another process did to a world whose state can be seen is gone.
+            # A world that shows its state starts anew in each process, so an old ledger would be
+            # wrong.
             lasting = self._tools.state() is None
             path = world.folder / "ledger.jsonl" if ledger is None and lasting else ledger
             self._ledger = CallLedger(path)
@@ -120,15 +121,15 @@ class ToolWorld:
 
     @property
     def listed(self) -> list[dict[str, Any]]:
-        """The tools with JSON Schemas of their arguments, as MCP lists them."""
+        """The tools with JSON Schemas of their arguments, in the format of MCP."""
         return mcp_tools(self.catalogue)
 
     def guard(self, policy: CallPolicy | None = None, session: str = "") -> AgentGuard:
         """Return a guard for an agent that calls the tools itself.
 
         Args:
-            policy: The budget, whether it is a dry run, and the log.
-            session: The purpose of the calls: an equal call may be done once in each session.
+            policy: The budget, the dry-run mode, and the log.
+            session: Purpose of the calls; the same writing call is made once per session.
         """
         schemas = {one["name"]: one["inputSchema"] for one in self.listed}
         ledger = self._ledger.for_request(session)
@@ -148,19 +149,18 @@ class ToolWorld:
         self.close()
 
     def close(self) -> None:
-        """Let go of processes and connections."""
+        """Release processes and connections."""
         self._tools.close()
 
     def plan(self, *goals: str, **values: Json) -> Decision:
-        """Return the next move and the cheapest proven chain of calls, without a call.
+        """Return the next move and the cheapest proven chain, without calling a tool.
 
         Args:
-            goals: Tools that are to have been called, values that are to be known, one task of
-                the world, or one request in words.
-            values: The values that the user gives, by parameter or meaning.
+            goals: Tools to call, values to find, one task of the world, or one request in words.
+            values: Values that the user gives, by parameter or meaning.
 
         Raises:
-            UsageError: There is no such tool or value.
+            UsageError: A tool or value does not exist.
         """
         if (read := self._read(goals)) is not None and read.request is None:
             ask = tuple(question.name for question in read.questions)
@@ -177,18 +177,17 @@ class ToolWorld:
         listen: Callable[[Event], None] | None = None,
         **values: Json,
     ) -> ToolResult:
-        """Carry a request out.
+        """Carry out a request.
 
         Args:
             goals: See `plan`.
-            approve: Asked before each call that may write; None if no one can be asked, so that
-                such calls wait.
-            policy: The budget, whether it is a dry run, and the log.
+            approve: Asked before each writing call; None to leave such calls waiting.
+            policy: The budget, the dry-run mode, and the log.
             listen: Called with each event as it happens.
             values: See `plan`.
 
         Raises:
-            UsageError: There is no such tool or value, or the words alone lead to no call.
+            UsageError: A tool or value does not exist, or the words alone lead to no call.
             DataFileError: The ledger cannot be read or written.
         """
         request, learnt, text = self._request(goals, values)
@@ -209,9 +208,9 @@ class ToolWorld:
         policy: CallPolicy | None = None,
         **values: Json,
     ) -> ToolResult:
-        """Carry a request out without blocking the event loop; see `run`.
+        """Carry out a request without blocking the event loop; see `run`.
 
-        When the task is cancelled, the run ends before its next call that may write.
+        If the task is cancelled, the run ends before its next writing call.
         """
         events = self.events(*goals, approve=approve, policy=policy, **values)
         try:
@@ -227,7 +226,7 @@ class ToolWorld:
         policy: CallPolicy | None = None,
         **values: Json,
     ) -> RunEvents:
-        """Carry a request out in a thread of its own, and return its events; see `run`."""
+        """Carry out a request in another thread and return its events; see `run`."""
 
         def carry(listen: Callable[[Event], None], go_on: Callable[[], None]) -> ToolResult:
             def asked(proposed: ProposedCall) -> bool | None:
@@ -248,7 +247,7 @@ class ToolWorld:
     def _request(
         self, goals: tuple[str, ...], values: Mapping[str, Json]
     ) -> tuple[ToolRequest, Learnt, str]:
-        """Return a request, what is learnt from it, and its words."""
+        """Return the request, its experience, and its text."""
         found, text = self._meanings, ", ".join(goals)
         learnt = Learnt(meanings=found)
         suits = ParameterMatcher(learnt.experience.flow, found)
@@ -273,11 +272,11 @@ class ToolWorld:
 
 
 class RunEvents:
-    """The events of a run that goes on in a thread, in order, and then its result.
+    """The events of a run in another thread, followed by its result.
 
     Args:
-        carry: Carries the request out. It calls its first argument with each event, and its second
-            before each call that may write, which raises once the run is closed.
+        carry: Carries out the request. It calls its first argument with each event, and its second
+            before each writing call; the second raises once the run is closed.
     """
 
     def __init__(
@@ -292,19 +291,19 @@ class RunEvents:
         self._thread.start()
 
     def __iter__(self) -> Iterator[Event]:
-        """Give the events as they happen.
+        """Yield the events as they happen.
 
         Raises:
             HvrError: The run failed; raised after its last event.
         """
         while (event := self._events.get()) is not None:
             yield event
-        self._events.put(None)  # for whoever asks again
+        self._events.put(None)  # lets further iterators end, too
         if self._error is not None:
             raise self._error
 
     def result(self) -> ToolResult:
-        """Wait for the end of the run, and return how it went.
+        """Wait for the run to end and return its result.
 
         Raises:
             HvrError: The run failed.
@@ -316,14 +315,14 @@ class RunEvents:
         return self._result
 
     def close(self) -> None:
-        """End the run before its next call that may write, and wait for it."""
+        """Stop the run before its next writing call, and wait for it to end."""
         self._closed.set()
         self._thread.join()
 
     def _run(self) -> None:
         try:
             self._result = self._carry(self._hear, self._go_on)
-        except BaseException as error:  # it belongs to whoever asks for the result
+        except BaseException as error:  # re-raised where the result is read
             self._error = error
         finally:
             self._events.put(None)
@@ -341,10 +340,11 @@ def open_world(world: str | Path, *, ledger: Path | None = None, trust: bool = F
     """Open a world of tools.
 
     Args:
-        world: A folder whose `world.toml` has `[tools]`, or the name of one that hvr brings.
-        ledger: The ledger's file. The default is `ledger.jsonl` beside the world's file, or memory
-            where the world begins anew with each process.
-        trust: Whether the code that the world names may run although its folder was only named.
+        world: A folder whose `world.toml` has `[tools]`, or the name of a world that comes with
+            hvr.
+        ledger: Path of the ledger. The default is `ledger.jsonl` beside the world file, or memory
+            if the world starts anew with each process.
+        trust: Whether to run code that the world file names.
 
     Raises:
         HvrError: The world cannot be opened.

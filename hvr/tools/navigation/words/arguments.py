@@ -1,8 +1,8 @@
-"""The arguments of a call that a clause says: values bound to the parameters of one tool.
+"""Arguments that a clause states, bound to the parameters of one tool.
 
-A value is bound by its form, by the words beside it and by its place among the others. Each value
-goes to one parameter, and the surest pairs come first. A value without a form of its own, such as
-"milk" in "search for milk", is bound only where one parameter and one run of words are left.
+A value is bound by its form, the words beside it and its position among the others. Each value
+goes to one parameter, and the most certain pairs come first. A value without a form of its own,
+such as "milk" in "search for milk", is bound only if one parameter and one run of words remain.
 """
 
 from __future__ import annotations
@@ -38,31 +38,31 @@ from hvr.tools.navigation.words.reading import ReadValue
 from hvr.tools.navigation.words.vocabulary import ToolVocabulary, are_similar_verbs, is_content
 
 MIN_FORM_SCORE = 0.9
-"""The least score with which the form of a value alone says which parameter takes it."""
+"""Minimum score at which the form of a value alone determines its parameter."""
 
 NAMED_PARAMETER_SCORE = 0.6
-"""How much it says for a parameter that its name stands beside a value."""
+"""Score for the name of a parameter beside a value."""
 
 MIN_BINDING_SCORE = 0.5
-"""The least score with which a value is bound to a parameter."""
+"""Minimum score at which a value is bound to a parameter."""
 
 REASON_STEMS = frozenset(map(stem, ("reason", "why", "cause", "note", "comment")))
-"""The stems of the names of parameters that take what follows "because"."""
+"""Stems of parameter names that take a reason, as stated after "because"."""
 
 _NEAR = 3
-"""Words before a value that may say what it is."""
+"""Number of words before a value that may describe it."""
 
 
 @dataclass
 class ReadCall:
-    """A call as one clause says it.
+    """A call as stated by one clause.
 
     Args:
         tool: The tool.
-        arguments: The values that are said, by parameter.
-        values: How each of them was read.
-        used: The places of the words and values that the call accounts for.
-        quality: How well each value suits its parameter, by its place, from 0 to 1.
+        arguments: Stated values, by parameter.
+        values: How each value was read.
+        used: Positions of the words and values that the call accounts for.
+        quality: Match between each value and its parameter, by position, from 0 to 1.
     """
 
     tool: ToolSchema
@@ -72,11 +72,11 @@ class ReadCall:
     quality: dict[int, float] = field(default_factory=dict)
 
     def open(self) -> list[ToolParameter]:
-        """Return the parameters that need a value and have none."""
+        """Return the required parameters without a value."""
         return [p for p in self.tool.takes if p.required and p.name not in self.arguments]
 
     def put(self, parameter: ToolParameter, value: Json, text: str, form: str) -> None:
-        """Take a value for a parameter; a list takes one more."""
+        """Set a parameter; append to it if it takes a list."""
         if "array" in parameter.type.split("|"):
             listed = self.arguments.setdefault(parameter.name, [])
             assert isinstance(listed, list)
@@ -98,12 +98,12 @@ class _Pair:
 
 @dataclass(frozen=True)
 class RequestContext:
-    """What a request says beside a clause.
+    """The rest of the request around a clause.
 
     Args:
         text: The whole request.
-        facts: The values that its statements say.
-        about: The words of its statements, where no other clause asks for anything before.
+        facts: Values in its statements.
+        about: Words of its statements, unless an earlier clause asks for something.
     """
 
     text: str
@@ -118,7 +118,7 @@ def read_call(
     verb: str,
     beside: RequestContext,
 ) -> ReadCall:
-    """Return a call of a tool with the arguments that a clause says."""
+    """Return a call of a tool with the arguments that a clause states."""
     call = ReadCall(tool)
     _choices(call, clause, verb)
     _flags(call, clause)
@@ -138,7 +138,7 @@ def read_call(
         order.setdefault(pair.parameter.name, []).append((pair.index, pair.value))
     for name, values in order.items():
         if len(values) == 1 and isinstance(call.arguments[name], list):
-            # A list of one is what another tool may take as it is.
+            # Prefer a tool that takes a single value to one that takes a list of one.
             call.quality[clause.tokens[values[0][0]].start] *= 0.7
         if len(values) > 1:
             call.arguments[name] = [value for _, value in sorted(values, key=lambda one: one[0])]
@@ -189,7 +189,7 @@ def _fits_subject(path: str, tool: ToolSchema, parameter: ToolParameter) -> bool
 
 
 def _before(tokens: Sequence[Token], index: int) -> list[Token]:
-    """Return the words just before a value, the nearest first, up to another value."""
+    """Return the words just before a value, nearest first, up to another value."""
     found: list[Token] = []
     for token in reversed(tokens[:index]):
         if token.span is not None or len(found) == _NEAR:
@@ -217,7 +217,7 @@ def _after(tokens: Sequence[Token], index: int) -> list[Token]:
 
 
 def cue_of(tokens: Sequence[Token], index: int, parameter: ToolParameter) -> float:
-    """Return how much the words beside a value say that a parameter takes it."""
+    """Return how strongly the words beside a value point to a parameter."""
     names = stems_of(parameter.name)
     described = stems_of(parameter.description)
     before, after = _before(tokens, index), _after(tokens, index)
@@ -226,7 +226,7 @@ def cue_of(tokens: Sequence[Token], index: int, parameter: ToolParameter) -> flo
     cue = 0.6 * len(near & names) / max(1, min(2, len(names))) + 0.2 * min(
         3, len((near & described) - names)
     )
-    # "the file in /tmp": what a phrase of its own depends on says less.
+    # In "the file in /tmp" the noun before the preposition is weaker evidence.
     cue += 0.2 * bool({stem(token.lower) for token in other[:1]} & names)
     nearest = next((t.lower for t in before if t.lower not in DETERMINERS), "")
     preposition = next((t.lower for t in before if t.lower in TO_WORDS | FROM_WORDS), "")
@@ -274,7 +274,7 @@ def _naming_words(tokens: Sequence[Token], index: int, parameter: ToolParameter)
 
 
 def _choices(call: ReadCall, clause: RequestClause, verb: str) -> None:
-    """Take the choices of schemas that a clause names, if it names one of a parameter."""
+    """Set parameters to the choices that a clause names, unless several match."""
     for parameter in call.tool.takes:
         options = [json.loads(choice) for choice in parameter.choices]
         soft = not options and "string" in parameter.type.split("|")
@@ -309,7 +309,7 @@ _LISTED = re.compile(
 
 
 def options_in(description: str) -> list[str]:
-    """Return the values that a description lists; empty if it lists no two."""
+    """Return the values that a description enumerates; empty if fewer than two."""
     found = _QUOTED.findall(description)
     if len(set(found)) < 2 and (listed := _LISTED.search(description)):
         found = re.findall(r"\w+", listed[1]) if "," in listed[1] or " or " in listed[1] else []
@@ -318,7 +318,7 @@ def options_in(description: str) -> list[str]:
 
 
 def _named(option: str, clause: RequestClause) -> list[Token]:
-    """Return the tokens of a clause that name a choice, however it is spelt."""
+    """Return the tokens of a clause that name a choice, whatever its spelling."""
     wanted = [stem(w) for w in re.findall(r"[a-z]+|\d+", option.replace("_", " ").lower())]
     tokens = list(clause.tokens)
     for index, token in enumerate(tokens):
@@ -331,7 +331,7 @@ def _named(option: str, clause: RequestClause) -> list[Token]:
 
 
 def _flags(call: ReadCall, clause: RequestClause) -> None:
-    """Set the optional switches whose own words a clause says."""
+    """Set optional flags whose own words occur in a clause."""
     others = [p for p in call.tool.takes if kind_of(p) is not ValueKind.FLAG]
     plain = stems_of(f"{call.tool.name} {' '.join(p.name for p in others)}")
     said = [t for t in clause.tokens if is_content(t)]
@@ -359,7 +359,7 @@ _FLAG_WORDS = frozenset(
 def _phrase(
     call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str, beside: RequestContext
 ) -> None:
-    """Take a run of words for the one parameter that still needs a text, if there is one run."""
+    """Bind a run of words to the parameter that still needs a text, if both are unique."""
     worded = [
         p
         for p in call.tool.takes
@@ -372,7 +372,7 @@ def _phrase(
         and not any(value_compatibility(span, p)[0] >= MIN_FORM_SCORE for span in beside.facts)
     ]
     if not open_ and not call.arguments and len(worded) == 1 and not call.open():
-        open_ = worded  # a search by the one thing that can be searched for
+        open_ = worded  # a search with a single searchable parameter
     if not open_:
         return
     runs = _after_colon(call, clause) or [
@@ -407,7 +407,7 @@ def _after_colon(call: ReadCall, clause: RequestClause) -> list[list[Token]]:
 
 
 def _remainder(clause: RequestClause, parameter: ToolParameter, verb: str) -> list[list[Token]]:
-    """Return all that follows the verb and the name of the parameter: "echo hello there"."""
+    """Return everything after the verb and the parameter's name: "echo hello there"."""
     names = stems_of(parameter.name)
     rest = list(clause.tokens[_verb_length(clause, verb) :])
     while rest and (rest[0].lower in DETERMINERS or stem(rest[0].lower or "x") in names):
@@ -437,15 +437,15 @@ def _introduced(
     verb: str,
     words: ToolVocabulary,
 ) -> bool:
-    """Return whether words stand where a parameter's value is said.
+    """Return whether words stand where a parameter's value is expected.
 
-    A free text is the object of the verb, or follows "about", "saying", or a colon. A name follows
-    a preposition.
+    Free text is the object of the verb, or follows "about", "saying", or a colon. A name follows a
+    preposition.
     """
     if _named_by(clause, run, parameter):
         return True
     if all(stem(token.lower or "x") in words.around for token in run):
-        return False  # what tools call things is no value
+        return False  # words that tools use for things are not values
     index = clause.tokens.index(run[0])
     before = [t for t in clause.tokens[:index] if t.lower not in DETERMINERS]
     last = before[-1] if before else None
@@ -463,7 +463,7 @@ def _introduced(
 def _runs(
     call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str
 ) -> Iterator[list[Token]]:
-    """Give the runs of words that neither the tool nor a bound value accounts for."""
+    """Yield the runs of words that neither the tool nor a bound value accounts for."""
     run: list[Token] = []
     pending: list[Token] = []
     for token in (*clause.tokens[_verb_length(clause, verb) :], None):

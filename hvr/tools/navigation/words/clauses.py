@@ -261,8 +261,8 @@ def _finite(tokens: Sequence[Token]) -> bool:
 
 
 # Clauses ------------------------------------------------------------------------------------------
-# Only an order may lead to a writing call. A question leads to reading calls, and a prohibition or a
-# statement leads to none.
+# Only an order may lead to a writing call. A question leads to reading calls, and a prohibition or
+# a statement leads to none.
 
 
 def clauses_of(text: str, verbs: Collection[str] = ()) -> tuple[RequestClause, ...]:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 # English ------------------------------------------------------------------------------------------
-# Words of English that requests are made with and that belong to no world of tools.
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -21,7 +20,7 @@ MONTHS: Mapping[str, int] = {
     **{name[:3]: number for number, name in enumerate(_MONTHS, 1)},
     "sept": 9,
 }
-"""Months by their names, in full and short."""
+"""Numbers of the months, by full and short name."""
 
 _SMALL = """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
 sixteen seventeen eighteen nineteen""".split()
@@ -36,7 +35,7 @@ NUMBER_WORDS: Mapping[str, int] = {
     "thousand": 1000,
     "million": 1_000_000,
 }
-"""The words that make up numbers."""
+"""Words that make up numbers."""
 
 ORDINALS: Mapping[str, int] = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
@@ -58,7 +57,7 @@ UNITS: Mapping[str, str] = {
     }.items()
     for alias in aliases.split()
 }  # fmt: skip
-"""Units by what they are written as; a final s is not written here."""
+"""Units by spelling, without a plural s."""
 
 CONVERSIONS: Mapping[tuple[str, str], float] = {
     ("kilogram", "gram"): 1000, ("gram", "kilogram"): 0.001, ("kilometer", "meter"): 1000,
@@ -67,7 +66,7 @@ CONVERSIONS: Mapping[tuple[str, str], float] = {
     ("second", "millisecond"): 1000, ("day", "hour"): 24, ("dollar", "cent"): 100,
     ("euro", "cent"): 100, ("liter", "milliliter"): 1000, ("milliliter", "liter"): 0.001,
 }  # fmt: skip
-"""Factors from one unit to another."""
+"""Conversion factors between units."""
 
 _CAPITALS = """I You He She We They It The A An My I'm I'd I've I'll OK Please English AM PM ID URL
 Hi Hello Hey FYI ASAP PS""".split()
@@ -76,7 +75,7 @@ LOOSE_CAPITALS = frozenset(
     [*(day.capitalize() for day in WEEKDAYS), *(month.capitalize() for month in _MONTHS),
      *_CAPITALS]
 )  # fmt: skip
-"""Words that have a capital though they name nothing, or name no single thing."""
+"""Capitalised words that are not proper names."""
 
 DETERMINERS = frozenset(
     """a an the my your our his her its their this that these those all every each both some any
@@ -115,7 +114,7 @@ SUBJECTS = frozenset("i you he she it we they somebody someone there".split())
 ACTIONS: tuple[frozenset[str], ...] = tuple(
     frozenset(group.split())
     for group in (
-        # What is read.
+        # Verbs that read.
         """get show read display view see fetch retrieve look find give tell provide return check
         print open inspect describe load pull bring know lookup explain access""",
         "find search locate lookup query look seek grep",
@@ -126,7 +125,7 @@ ACTIONS: tuple[frozenset[str], ...] = tuple(
         "convert translate transform",
         "calculate compute work estimate determine add evaluate sum",
         "estimate quote determine calculate predict gauge assess tell",
-        # What is written.
+        # Verbs that write.
         "create make add new build generate initialize init start open set craft draft",
         "add insert append put include attach",
         "write save store put record populate fill",
@@ -181,7 +180,7 @@ ACTIONS: tuple[frozenset[str], ...] = tuple(
         "grant allow", "block", "import", "export", "merge", "rate", "review",
     )
 )  # fmt: skip
-"""Verbs that ask for the same kind of action; a verb may be in several groups."""
+"""Groups of verbs for the same kind of action; a verb may be in several groups."""
 
 OPPOSITES = frozenset(
     frozenset(pair.split())
@@ -202,13 +201,13 @@ PHRASAL: Mapping[str, str] = {
     "check out": "checkout", "switch to": "switch", "make sure": "ensure", "be sure": "ensure",
     "change to": "switch", "add up": "add",
 }  # fmt: skip
-"""Verbs of two words, and the verb that means the same."""
+"""Phrasal verbs, each with a single verb of the same meaning."""
 
 RESTRICTIONS = frozenset(
     """not no nothing nobody none never only except but else other others everything anything
     neither nor without unless else""".split()
 )
-"""Words that restrict a request: a call that writes may pass over none of them."""
+"""Words that restrict a request; a writing call must account for each of them."""
 
 TO_WORDS = frozenset("to into onto toward towards as".split())
 FROM_WORDS = frozenset("from off".split())
@@ -225,7 +224,7 @@ NAMED = (
     "naming",
     "calling",
 )
-"""Words after which a name stands."""
+"""Words before a name."""
 NAMING = frozenset([*NAMED, "name"])
 
 SENSES: Mapping[str, tuple[str, ...]] = {
@@ -239,7 +238,7 @@ SENSES: Mapping[str, tuple[str, ...]] = {
     "price": ("cost",), "late": ("time",), "plus": ("sum", "add"), "minus": ("subtract",),
     "times": ("multiply",), "temperature": ("weather",),
 }  # fmt: skip
-"""Nouns that a word of a question stands for."""
+"""Nouns that a word in a question implies."""
 
 SUPERLATIVES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "cheapest": ("least", ("price", "cost", "amount", "fee")),
@@ -258,11 +257,11 @@ SUPERLATIVES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "fastest": ("least", ("duration", "time")), "best": ("most", ("rating", "score")),
     "worst": ("least", ("rating", "score")),
 }  # fmt: skip
-"""Superlatives, each with the end of the order and the properties that it may compare."""
+"""Superlatives, each with its end of the order and the properties that it may compare."""
 
 
 # Stems --------------------------------------------------------------------------------------------
-# Stems of English words, so that "cancellation", "cancels" and "cancelled" meet.
+# Stems make "cancellation", "cancels" and "cancelled" comparable.
 
 _IRREGULAR = {
     form: base
@@ -293,13 +292,13 @@ _PARTICIPLES = frozenset(
 
 
 def is_participle(word: str) -> bool:
-    """Return whether a word in small letters is an irregular past form and no imperative."""
+    """Return whether a lower-case word is an irregular past form that is not also an imperative."""
     return word in _PARTICIPLES
 
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """Return the stem of a word in small letters."""
+    """Return the stem of a lower-case word."""
     plain = word.lower().removesuffix("'s").strip("'").replace("e-mail", "email")
     plain = _IRREGULAR.get(plain, plain)
     if len(plain) <= 3:
@@ -317,12 +316,12 @@ def stem(word: str) -> str:
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """Return the stems of the words of a text; names in snake_case or camelCase are split."""
+    """Return the stems of the words in a text; names in snake_case or camelCase are split."""
     return frozenset(stem(word) for word in words_in(text))
 
 
 def words_in(text: str) -> list[str]:
-    """Return the words of a text in small letters; names in snake_case or camelCase are split."""
+    """Return the words of a text in lower case; names in snake_case or camelCase are split."""
     text = re.sub(r"\b([Ee])-(?=mail)", r"\1", text)
     found = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+(?:'[a-z]+)?", text)
     return [word.lower() for word in found]

@@ -1,4 +1,4 @@
-"""The kinds of values that parameters take, and how well a value said in words suits one."""
+"""The kinds of values that parameters take, and how well a stated value matches one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hvr.tools.navigation.words.lexer import ValueForm, ValueSpan, time_zone
 
 
 class ValueKind(StrEnum):
-    """What a parameter takes."""
+    """The kind of value that a parameter takes."""
 
     CHOICE = "choice"
     FLAG = "flag"
@@ -83,7 +83,7 @@ def kind_of(parameter: ToolParameter) -> ValueKind:
         return ValueKind.OBJECT
     last = {stem(last_word(parameter.name))}
     words = stems_of(parameter.name)
-    # A file_name is a path, a passport_number no number of anything.
+    # "file_name" is a path, and "passport_number" is not a number.
     first = (words - last) if last <= _BARE else last
     for tested in (first, last, words, stems_of(" ".join(words_in(parameter.description)[:6]))):
         for kind, names in _BY_NAME:
@@ -144,7 +144,7 @@ _SUITS: dict[ValueKind, dict[ValueForm, float]] = {
 
 
 def value_compatibility(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
-    """Return how well a value suits a parameter, from 0 to 1, and the value in the form it takes.
+    """Return how well a value matches a parameter, from 0 to 1, and the value in the required form.
 
     Args:
         span: The value.
@@ -162,13 +162,13 @@ def value_compatibility(span: ValueSpan, parameter: ToolParameter) -> tuple[floa
         if span.unit:
             return 0.0, None
     if span.form is ValueForm.NAME and last_word(parameter.name) in ID_WORDS:
-        # "The depot in Harbourtown" has another id than "Harbourtown".
+        # The id of "the depot in Harbourtown" is not "Harbourtown".
         return (0.5, value) if span.text.isupper() else (0.0, None)
     if span.form is ValueForm.PATH and not _surely_path(span.text) and kind is ValueKind.PATH:
         return 0.8, value  # "feature/login" may be a branch
     form = examples_form(parameter.description)
     if form and span.form in (ValueForm.ID, ValueForm.NAME, ValueForm.NUMBER):
-        # The description shows what such values look like.
+        # The description has an example of the format.
         return (1.0, span.text) if re.fullmatch(form, span.text) else (0.0, None)
     return _SUITS.get(kind, {}).get(span.form, 0.0), value
 
@@ -200,7 +200,7 @@ def _as_number(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
 
 @lru_cache(maxsize=20_000)
 def units_of(parameter: ToolParameter) -> frozenset[str]:
-    """Return the units that the name of a parameter names, or else its description."""
+    """Return the units in a parameter's name, or else in its description."""
     for text in (parameter.name, parameter.description):
         words = (word for word in words_in(text) if len(word) > 2)
         found = frozenset(
@@ -216,7 +216,7 @@ _EXAMPLE = re.compile(r"(?:such as|e\.g\.,?|like|for example,?|format:?)\s+['\"]
 
 @lru_cache(maxsize=20_000)
 def examples_form(description: str) -> str:
-    """Return a pattern of values that are written like the example in a description, if any."""
+    """Return a pattern for values that look like the example in a description; empty if none."""
     match = _EXAMPLE.search(description)
     example = match[1].rstrip(".") if match else ""
     if not re.search(r"\d", example) or not re.search(r"[A-Za-z#]", example):

@@ -33,14 +33,12 @@ from hvr.tools.navigation.words.english import (
 )
 
 # Values -------------------------------------------------------------------------------------------
-# The values that a text says, told by their form: paths, ids, dates, amounts, quoted texts, names.
-#
-# A span is a part of the text with the value that it stands for. Spans never overlap: where several
-# forms match, the one that comes first in `_FORMS` is taken, for it says more about the value.
+# A span is a part of the text together with its value. Spans never overlap: if several forms match,
+# the first one in `_FORMS` wins, since it is the most specific.
 
 
 class ValueForm(StrEnum):
-    """What a value was recognised by."""
+    """The form by which a value is recognised."""
 
     QUOTED = "quoted text"
     URL = "URL"
@@ -54,21 +52,21 @@ class ValueForm(StrEnum):
     NUMBER = "number"
     NAME = "proper name"
     PHRASE = "words"
-    """Words that stand where a parameter expects a value."""
+    """Words in a position where a parameter expects a value."""
     CHOICE = "choice of the schema"
 
 
 @dataclass(frozen=True)
 class ValueSpan:
-    """A part of a text that says a value.
+    """A part of a text that states a value.
 
     Args:
-        start: The index of its first character.
-        end: The index after its last character.
+        start: Index of the first character.
+        end: Index after the last character.
         text: The part of the text.
-        form: The form that the value was recognised by.
+        form: The form of the value.
         value: The value.
-        unit: The unit of a number in the singular; empty if it has none.
+        unit: Unit of a number in the singular; empty if it has none.
     """
 
     start: int
@@ -80,7 +78,7 @@ class ValueSpan:
 
 
 def spans_of(text: str) -> tuple[ValueSpan, ...]:
-    """Return the values that a text says, in their order."""
+    """Return the values in a text, in order."""
     found: list[ValueSpan] = []
     free = [True] * (len(text) + 1)
     for form, pattern, read in _FORMS:
@@ -130,10 +128,7 @@ def _zone_cities() -> dict[str, list[str]]:
 
 
 def time_zone(name: str) -> str:
-    """Return the IANA time zone with a name, or of a city that names one; empty if there is none.
-
-    A city that names several zones names none.
-    """
+    """Return the IANA time zone of a zone or city name; empty if unknown or ambiguous."""
     plain = name.strip().lower()
     if exact := _zones().get(plain.replace(" ", "_")):
         return exact
@@ -162,7 +157,7 @@ def _date(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | None:
 
 
 def read_date(said: str) -> str:
-    """Return a date in ISO 8601, or the words of one that needs no year; empty if it is none."""
+    """Return a date in ISO 8601, or unchanged if it has no year; empty if it is not a date."""
     iso = re.fullmatch(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})", said)
     if iso:
         return _iso(*map(int, iso.groups()))
@@ -212,7 +207,7 @@ _ORDINAL_ENDS = frozenset(["st", "nd", "rd", "th", "x", "k", "m", "am", "pm"])
 
 
 def unit_of(word: str) -> str:
-    """Return the unit that a word or sign names, in the singular; empty if it names none."""
+    """Return the unit of a word or sign, in the singular; empty if it is not a unit."""
     plain = word.lower().rstrip(".")
     return UNITS.get(plain) or UNITS.get(plain.removesuffix("s"), "")
 
@@ -240,7 +235,7 @@ def _number(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | Non
 
 
 def _pronoun(text: str, start: int, end: int) -> bool:
-    """Say whether "one" at a place stands for a thing: "the last one", "one of them"."""
+    """Return whether "one" is a pronoun: "the last one", "one of them"."""
     before = re.search(r"([A-Za-z]+)\s+$", text[:start])
     after = re.match(r"\s+([A-Za-z]+)", text[end:])
     follows = after[1].lower() if after else ""
@@ -255,7 +250,7 @@ _BEFORE_ONE = frozenset(
 
 
 def _worded(said: str) -> int | None:
-    """Return the number that words say, such as "two hundred and fifty"."""
+    """Return the number in words, such as "two hundred and fifty"."""
     total, part, seen = 0, 0, False
     for word in re.findall(r"[a-z]+", said.lower()):
         if word == "and":
@@ -276,7 +271,7 @@ def _worded(said: str) -> int | None:
 
 
 def _names(text: str, free: list[bool]) -> Iterator[ValueSpan]:
-    """Give the proper names: words with a capital that no beginning of a sentence explains."""
+    """Yield proper names: capitalised words, except those that only begin a sentence."""
     pattern = re.compile(
         r"[A-Z][\w&.-]*(?:'(?!s\b)[A-Za-z]+)?(?:\s+(?:of\s+|de\s+|van\s+|the\s+)?"
         r"(?=[A-Z])[A-Z][\w&.-]*)*"
@@ -302,13 +297,13 @@ def _names(text: str, free: list[bool]) -> Iterator[ValueSpan]:
             continue
         start, end = kept[0][0], kept[-1][1]
         end -= len(text[start:end]) - len(text[start:end].rstrip(".,-&"))
-        # An abbreviation keeps its full stop: "Quasar Ltd.".
+        # Abbreviations keep their full stop: "Quasar Ltd.".
         said = text[start:end]
         if len(said) < 2 and not said.isupper():
             continue
         if said == "I" or said.lower().rstrip(".") in _TITLES:
             continue
-        # A form of address is no part of a name; a doctor's title often is.
+        # "Mr" is not part of a name, but "Dr" often is.
         name = _ADDRESS.sub("", said)
         yield ValueSpan(start, end, said, ValueForm.NAME, name or said)
 
@@ -455,10 +450,9 @@ _FORMS = _compiled()
 
 
 # Tokens -------------------------------------------------------------------------------------------
-# The words, signs and values of a text, in their order.
 
 GENERAL_VERBS = frozenset(stem(verb) for group in ACTIONS for verb in group)
-"""The stems of the verbs that any request may use."""
+"""Stems of the verbs that any request may use."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?:'[a-z]+)?|\d+\w*|[^\w\s]|_+")
 _NO_VERBS = DETERMINERS | PRONOUNS | PREPOSITIONS | AUXILIARIES | QUESTION_WORDS | SUBJECTS
@@ -470,9 +464,9 @@ class Token:
     """A word, a sign, or a value.
 
     Args:
-        text: As it is written.
-        start: The index of its first character in the text.
-        span: The value that it says, if it says one.
+        text: The text as written.
+        start: Index of the first character in the whole text.
+        span: The value of the token, if any.
     """
 
     text: str
@@ -481,12 +475,12 @@ class Token:
 
     @property
     def lower(self) -> str:
-        """The word in small letters; empty for a value."""
+        """The word in lower case; empty for a value."""
         return "" if self.span is not None else self.text.lower()
 
     @property
     def is_word(self) -> bool:
-        """Whether it is a word and not a sign or a value."""
+        """Whether the token is a word, not a sign or a value."""
         return self.span is None and self.text[0].isalpha()
 
 
@@ -505,12 +499,12 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def written(tokens: Sequence[Token]) -> str:
-    """Return the words of tokens in small letters, one space apart, each value as a square."""
+    """Return the words of tokens in lower case, joined by spaces; values become squares."""
     return " ".join("\N{WHITE SQUARE}" if t.span is not None else t.text.lower() for t in tokens)
 
 
 def after(tokens: Sequence[Token], length: int) -> list[Token]:
-    """Return the tokens that follow a beginning of what `written` returns."""
+    """Return the tokens after a prefix of the text that `written` returns."""
     at = 0
     for index, token in enumerate(tokens):
         if at >= length:
@@ -520,10 +514,9 @@ def after(tokens: Sequence[Token], length: int) -> list[Token]:
 
 
 def is_verb(tokens: Sequence[Token], verbs: Collection[str]) -> bool:
-    """Return whether the first of some tokens is a verb in the imperative, as far as one can tell.
+    """Return whether the first token is probably a verb in the imperative.
 
-    A word before a determiner is a verb whatever it is; a known verb is one before anything that
-    may be its object.
+    Any word before a determiner counts as a verb; a known verb also before other possible objects.
     """
     first = tokens[0]
     following = tokens[1].lower if len(tokens) > 1 else ""

@@ -18,18 +18,17 @@ from hvr.tools.navigation.words.lexer import ValueForm, ValueSpan, spans_of
 from hvr.tools.navigation.words.vocabulary import action_match, verbs_of_tools
 
 # Readings -----------------------------------------------------------------------------------------
-# What was read of a request in words: goal calls, open questions, and how each value was read.
 
 
 @dataclass(frozen=True)
 class ReadValue:
-    """A value that the words of a request say.
+    """A value that a request states in words.
 
     Args:
         name: The parameter that takes it, or the property that it constrains; may be empty.
         value: The value.
-        text: The words that say it.
-        form: The form that it was recognised by, such as "file path" or "choice of the schema".
+        text: The words that state it.
+        form: The form by which it was recognised, such as "file path" or "choice of the schema".
     """
 
     name: str
@@ -40,18 +39,18 @@ class ReadValue:
 
 @dataclass(frozen=True)
 class ReadRequest:
-    """A request in words as it was read.
+    """The reading of a request in words.
 
     Args:
-        request: The goal calls and what is said beside them; None if nothing is to be called yet.
+        request: The goal calls and the facts beside them; None if there is nothing to call yet.
         why: The reading, or the reason to call nothing, in a sentence or two for people.
-        tools: The tools that came into question, the likeliest first.
-        move: The decision where the words alone settle it: ASK with questions, FIND if no tool
-            serves, ANSWER if nothing is to be called. None where the plan decides.
-        questions: The questions that only the user can answer. A question about the tool has the
-            name "tool", and its choices are the names of tools.
+        tools: The candidate tools, most likely first.
+        move: The move if the words alone determine it: ASK with questions, FIND if no tool serves,
+            ANSWER if there is nothing to call. None if the plan decides.
+        questions: Questions that only the user can answer. A question about the tool has the name
+            "tool" and names of tools as choices.
         values: How each value was read.
-        unread: The content words that the reading does not account for.
+        unread: Content words that the reading does not account for.
     """
 
     request: ToolRequest | None
@@ -64,14 +63,12 @@ class ReadRequest:
 
 
 # Guard --------------------------------------------------------------------------------------------
-# What a request in words does not order is not written, whoever read it.
-#
-# A goal call that may write is kept only where a clause orders it. A question, a negation, a mere
-# statement leads to none, and what is ordered under a condition is confirmed first.
+# Nothing is written that the request does not order, whichever reader read it: a writing goal call
+# is kept only if a clause orders it. Orders on a condition are confirmed first.
 
 
 def guarded(read: ReadRequest, text: str, catalogue: Catalogue) -> ReadRequest:
-    """Return a reading without the goal calls that may write and that no clause orders.
+    """Return a reading without writing goal calls that no clause orders.
 
     Args:
         read: The reading of the request, by rules or by a model.
@@ -123,7 +120,7 @@ _REASONS = {
 
 
 def mood_of(tool: ToolSchema, clauses: Sequence[RequestClause]) -> Mood:
-    """Return the mood of the clause that is about a tool; not ORDER where that is in doubt."""
+    """Return the mood of the clause about a tool; in doubt, the more cautious one."""
     about = [(_about(tool, clause), clause.mood) for clause in clauses]
     most = max((score for score, _ in about), default=0.0)
     moods = {mood for score, mood in about if score == most}
@@ -141,7 +138,6 @@ def _about(tool: ToolSchema, clause: RequestClause) -> float:
 
 
 # Stated values ------------------------------------------------------------------------------------
-# Whether the words of a request say a value.
 
 _WHOLE = (
     ValueForm.EMAIL,
@@ -151,16 +147,16 @@ _WHOLE = (
     ValueForm.ID,
     ValueForm.NUMBER,
 )
-"""Forms of values whose parts say nothing by themselves: a 10 does not say a 1."""
+"""Forms whose parts are not values: a stated 10 does not state a 1."""
 
 
 def is_stated(value: Json, text: str, given: Collection[Json] = ()) -> bool:
-    """Return whether a text says a value, or it is given beside the text.
+    """Return whether a text states a value, or the user gives it beside the text.
 
-    Words never say a truth value, null, or an empty list or object as such.
+    Booleans, null, and empty lists and objects are never stated in words.
 
     Args:
-        value: The value; a list or object is said if each of its parts is.
+        value: The value; a list or object is stated if each of its parts is.
         text: The text.
         given: Values that the user gives beside the text.
     """
@@ -181,7 +177,7 @@ def is_stated(value: Json, text: str, given: Collection[Json] = ()) -> bool:
 
 
 def allowed_text(text: str, clauses: Sequence[RequestClause]) -> str:
-    """Return a request without the clauses that say what is not to be done."""
+    """Return a request without the clauses that forbid something."""
     kept = text
     for clause in clauses:
         if clause.mood is Mood.FORBIDDEN:

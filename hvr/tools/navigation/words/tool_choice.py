@@ -1,4 +1,4 @@
-"""Which tool a clause asks for: its verb, its nouns, its values, and the likeness of the texts."""
+"""The tool that a clause asks for, by verb, nouns, values, and similarity of the texts."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from hvr.tools.navigation.words.vocabulary import (
 )
 
 Encoder = Callable[[Sequence[str]], Any]
-"""Texts to vectors of length 1 (texts, dimension)."""
+"""Encodes texts as unit vectors of shape (texts, dimension)."""
 
 MIN_COSINE = 0.3
-"""The least cosine at which a clause and a description count as related."""
+"""Minimum cosine at which a clause and a description count as related."""
 
 
 @dataclass(frozen=True)
 class ToolEvidence:
-    """What speaks for a tool, each part from 0 to 1, and its fit to 2.5.
+    """Evidence for a tool. Each score is between 0 and 1, except `fit`, which is at most 2.5.
 
     Args:
-        call: The call as the clause says it.
-        verb: Whether the clause's verb asks for what the tool does.
-        nouns: The share of the clause's words that the tool has.
-        name: The share of the tool's name that the clause has.
-        meaning: The likeness of the clause and the tool's description.
+        call: The call as the clause states it.
+        verb: Match between the clause's verb and the tool's action.
+        nouns: Share of the clause's words that the tool has.
+        name: Share of the tool's name that the clause covers.
+        meaning: Similarity between the clause and the tool's description.
         fit: Twice the share of values that the tool takes, plus half the share of its needs met.
     """
 
@@ -57,12 +57,12 @@ class ToolEvidence:
 
     @property
     def score(self) -> float:
-        """All that speaks for the tool."""
+        """The sum of the scores."""
         return self.verb + self.nouns + self.name + self.meaning + self.fit
 
 
 QUESTION_SCORE = 0.4
-"""How well a question asks for a tool that reads and neither shows nor finds anything."""
+"""Minimum verb score of a reading tool for a question."""
 
 _SHOW = stem("get")
 _GENERAL = frozenset(
@@ -75,9 +75,9 @@ class ClauseVerb:
     """The verb of a clause.
 
     Args:
-        stem: Its stem; empty if the clause has no verb that asks for an action.
-        places: The places of its words.
-        nouns: The nouns that a verb of two words makes: "pick up" a pickup.
+        stem: Its stem; empty if no verb asks for an action.
+        places: Positions of its words.
+        nouns: Nouns derived from a phrasal verb, such as "pickup" from "pick up".
     """
 
     stem: str
@@ -86,7 +86,7 @@ class ClauseVerb:
 
 
 def verb_of(clause: RequestClause) -> ClauseVerb:
-    """Return the verb that says what a clause orders."""
+    """Return the verb of an order."""
     tokens = clause.tokens
     if clause.mood not in (Mood.ORDER, Mood.CONDITIONAL):
         return ClauseVerb("", frozenset())
@@ -112,7 +112,7 @@ class ToolChooser:
     """Ranks the tools of a catalogue for clauses."""
 
     def __init__(self, catalogue: Catalogue, encode: Encoder) -> None:
-        # What all descriptions begin with says nothing of a tool.
+        # A beginning that all descriptions share does not distinguish tools.
         own = own_descriptions([tool.description for tool in catalogue.tools])
         described = zip(catalogue.tools, own, strict=True)
         self._tools = tuple(replace(tool, description=said) for tool, said in described)
@@ -124,7 +124,7 @@ class ToolChooser:
     def rank(
         self, clause: RequestClause, verb: ClauseVerb, beside: RequestContext
     ) -> list[ToolEvidence]:
-        """Return the tools that a clause may ask for, the likeliest first."""
+        """Return the tools that a clause may ask for, most likely first."""
         if self._vectors is None:
             return []
         asks = clause.mood is Mood.QUESTION
@@ -141,7 +141,7 @@ class ToolChooser:
         return sorted(found, key=lambda one: -one.score)
 
     def _negated(self, nouns: frozenset[str], clause: RequestClause) -> frozenset[str]:
-        """Return stems in which "not staged" is "unstaged", where tools have such a word."""
+        """Replace "not staged" by "unstaged" if tools use such a word."""
         words = [token.lower for token in clause.tokens]
         for index, word in enumerate(words):
             opposite = stem(f"un{word}") if word else ""
@@ -173,10 +173,10 @@ class ToolChooser:
         if verb.nouns & words.name and tool.effect is not Effect.READS:
             said = max(said, SIMILAR_VERB)
         if verb.stem in _GENERAL:
-            said = min(said, SIMILAR_VERB)  # whatever reads can be shown
+            said = min(said, SIMILAR_VERB)  # any reading tool can "show" something
         shows = not verb.stem or not is_known(verb.stem) or are_similar_verbs(verb.stem, _SHOW)
         if reads and shows and tool.effect is Effect.READS:
-            # A question asks to show something, whatever its words are.
+            # A question asks to show something, whatever its words.
             said = max(said, min(SIMILAR_VERB, action_match(tool, _SHOW)), QUESTION_SCORE)
         own = frozenset(verbs_of(tool)[:1]) if said >= SIMILAR_VERB else frozenset()
         return ToolEvidence(

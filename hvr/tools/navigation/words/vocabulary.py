@@ -31,7 +31,6 @@ from hvr.tools.navigation.words.english import (
 from hvr.tools.navigation.words.lexer import Token
 
 # Vocabulary ---------------------------------------------------------------------------------------
-# The words of each tool, and what the words of a request are worth among them.
 
 _JOINERS = frozenset(["and", "or", "then", "than", "etc", "so", "if", "as", "while", "please"])
 FUNCTION_WORDS = (
@@ -45,13 +44,13 @@ FUNCTION_WORDS = (
     | _JOINERS
     | frozenset(NAMED)
 ) - RESTRICTIONS
-"""Words that say nothing of what is done, and to what."""
+"""Words that say nothing about an action or its object."""
 
 _QUESTIONS = QUESTION_WORDS - {"where", "when", "who"}
 
 
 def is_content(token: Token) -> bool:
-    """Return whether a token is a word with a meaning of its own."""
+    """Return whether a token is a content word."""
     word = token.lower.removesuffix("'s")
     return token.is_word and word not in FUNCTION_WORDS and word not in _QUESTIONS
 
@@ -62,15 +61,15 @@ _SENSES = {stem(word): tuple(map(stem, senses)) for word, senses in SENSES.items
 
 @dataclass(frozen=True)
 class ToolVocabulary:
-    """The stems of the words of a tool.
+    """The word stems of a tool.
 
     Args:
-        name: Those of its name.
-        described: Those of its description.
-        taken: Those of the names, descriptions and choices of its parameters.
-        given: Those of the names of its results.
-        around: Those of all tools of its catalogue.
-        things: The first words of the names of ids in its catalogue.
+        name: Stems of its name.
+        described: Stems of its description.
+        taken: Stems of the names, descriptions and choices of its parameters.
+        given: Stems of the names of its results.
+        around: Stems of all tools in its catalogue.
+        things: First words of the names of ids in its catalogue.
     """
 
     name: frozenset[str]
@@ -82,11 +81,11 @@ class ToolVocabulary:
 
     @property
     def all(self) -> frozenset[str]:
-        """All of them."""
+        """All stems of the tool."""
         return self.name | self.described | self.taken | self.given
 
     def weight(self, word: str) -> float:
-        """Return how much a stem, or one that it stands for, tells that this tool is meant."""
+        """Return how strongly a stem, or a noun that it implies, points to this tool."""
         return max(map(self._weight, (word, *_SENSES.get(word, ()))))
 
     def _weight(self, word: str) -> float:
@@ -95,7 +94,7 @@ class ToolVocabulary:
         return 0.7 if word in self.described else 0.5 if word in self.taken | self.given else 0.0
 
     def has(self, word: str) -> bool:
-        """Return whether the tool has a stem, or one that it stands for."""
+        """Return whether the tool has a stem, or a noun that it implies."""
         return self.weight(word) > 0
 
 
@@ -116,20 +115,20 @@ class CatalogueVocabulary:
         self.all = around
 
     def rarity(self, word: str) -> float:
-        """Return how rare a stem is among the tools; a stem that no tool has is rarest."""
+        """Return the inverse frequency of a stem among the tools; unknown stems are rarest."""
         return self._rarity.get(word, self._unknown)
 
     def precision(self, tool: str, words: Iterable[str]) -> float:
-        """Return the share of some stems that a tool has, the rare ones counting more."""
+        """Return the share of stems that a tool has, weighted by rarity."""
         own, words = self.of[tool], frozenset(words)
         whole = sum(map(self.rarity, words))
         return sum(own.weight(w) * self.rarity(w) for w in words) / whole if whole else 0.0
 
     def recall(self, tool: str, words: Iterable[str], apart: Iterable[str] = ()) -> float:
-        """Return the share of a tool's name that some stems have, the rare ones counting more.
+        """Return the share of a tool's name that some stems cover, weighted by rarity.
 
         Args:
-            tool: The name of the tool.
+            tool: Name of the tool.
             words: The stems.
             apart: Stems of the name that do not count, since others say the same.
         """
@@ -159,15 +158,14 @@ def _content(text: str) -> frozenset[str]:
 
 
 # Verbs --------------------------------------------------------------------------------------------
-# The verbs that tools are called by.
 
 _GROUPS = tuple(frozenset(stem(verb) for verb in group) for group in ACTIONS)
 _KNOWN = frozenset().union(*_GROUPS)
 
 SAME_VERB = 1.0
-"""A verb and a tool have the same verb."""
+"""Score of a verb that is the tool's own verb."""
 SIMILAR_VERB = 0.7
-"""The verbs ask for the same kind of action."""
+"""Score of a verb for the same kind of action."""
 
 
 def _verb(words: list[str]) -> str:
@@ -176,10 +174,10 @@ def _verb(words: list[str]) -> str:
 
 @lru_cache(maxsize=10_000)
 def verbs_of(tool: ToolSchema) -> tuple[str, ...]:
-    """Return the stems of the verbs of a tool: the first in its name, and of its description."""
+    """Return the stems of a tool's verbs, first in its name, then in its description."""
     names, words = words_in(tool.name), words_in(tool.description)
     described = {stem(word) for word in words[:1]}
-    # "renew_loan: Renew a loan." renews: a loan is no verb here.
+    # "renew_loan: Renew a loan." renews; "loan" is not a verb here.
     known = (
         [word for word in names if stem(word) in described]
         or [word for word in names if stem(word) in _KNOWN]
@@ -193,24 +191,24 @@ def verbs_of(tool: ToolSchema) -> tuple[str, ...]:
 
 
 def verbs_of_tools(catalogue: Catalogue) -> frozenset[str]:
-    """Return the stems of the verbs with which the names and descriptions of tools begin."""
+    """Return the stems of the verbs of all tools."""
     return frozenset(verb for tool in catalogue.tools for verb in verbs_of(tool))
 
 
 def action_match(tool: ToolSchema, verb: str) -> float:
-    """Return how well a verb asks for what a tool does: SAME, ALIKE, or 0."""
+    """Return how well a verb asks for a tool's action: `SAME_VERB`, `SIMILAR_VERB`, or 0."""
     own = verbs_of(tool)
     if verb in own[:1]:
         return SAME_VERB
-    # "git_diff_staged" stages nothing.
+    # "git_diff_staged" does not stage anything.
     name = [stem(word) for word in words_in(tool.name) if not word.endswith("ed")]
-    # A tool that reads may be named after what it finds out: get_sum adds.
+    # A reading tool may be named after its result: get_sum adds.
     others = (*own, *name) if tool.effect is Effect.READS else own
     return SIMILAR_VERB if any(are_similar_verbs(verb, one) for one in others) else 0.0
 
 
 def are_similar_verbs(one: str, other: str) -> bool:
-    """Return whether the stems of two verbs ask for the same kind of action."""
+    """Return whether two verb stems ask for the same kind of action."""
     return one == other or any(one in group and other in group for group in _GROUPS)
 
 
@@ -220,29 +218,28 @@ _READING = frozenset(verb for group in _GROUPS[:9] for verb in group) - frozense
 
 
 def only_reads(verb: str) -> bool:
-    """Return whether the stem of a verb asks for nothing but information."""
+    """Return whether a verb stem only asks for information."""
     return verb in _READING
 
 
 def is_known(verb: str) -> bool:
-    """Return whether the stem of a verb asks for an action that English has other verbs for."""
+    """Return whether a verb stem is in one of the groups of `ACTIONS`."""
     return verb in _KNOWN
 
 
 # Shortlist ----------------------------------------------------------------------------------------
-# The tools of a large catalogue that a request may be about.
 
 
 def likely_tools(text: str, catalogue: Catalogue, most: int) -> tuple[ToolSchema, ...]:
-    """Return the tools that share most words with a request, in the order of the catalogue.
+    """Return the tools that share the most words with a request, in the order of the catalogue.
 
-    A word counts the more the fewer tools have it, and one in a tool's name counts twice. A verb
-    that asks for the same kind of action counts as a word of the name.
+    A word counts more if fewer tools have it, and double if it is in the tool's name. A verb for
+    the same kind of action counts like a word of the name.
 
     Args:
         text: The request.
         catalogue: The tools.
-        most: The number of tools to return at most.
+        most: Maximum number of tools.
     """
     tools = catalogue.tools
     if len(tools) <= most:
