@@ -72,7 +72,7 @@ class BoundValues:
 
     Args:
         values: Stated and identified values, by place.
-        sources: The source of each of these values.
+        sources: The source of each value.
         searches: Values that queries may find, in the order of the tool's parameters.
         questions: Questions to the user.
         told: Amount of knowledge about the candidates.
@@ -260,7 +260,6 @@ class Binder:
         query: EntityQuery,
         found: Identification,
     ) -> tuple[UserQuestion | None, Json]:
-        """Return the identified value, or the question that the candidates raise."""
         chosen = self._allowed(goal, name, found.chosen)
         values = [one.found.value for one in chosen]
         if not goal.tool:
@@ -297,7 +296,6 @@ class Binder:
     def _contradictions(
         self, entities: Iterable[int], broken: Iterable[NamedValue], untold: Iterable[NamedValue]
     ) -> str:
-        """Describe the stated facts that are contradicted or unconfirmed for some entities."""
         entities = list(entities)
         told = [self._contradiction(one, entities) for one in broken]
         told += [f"nothing tells whether {_listed([one])} holds" for one in untold]
@@ -407,7 +405,6 @@ class Binder:
         return Source(Provenance.IDENTIFIED, f"the {name} of {of}")
 
     def _told(self, chosen: Sequence[EntityCandidate]) -> tuple[tuple[Json, str], ...]:
-        """Return values with a description that distinguishes them."""
         described = [self.graph.telling(one.entity) for one in chosen]
         alike = {
             name

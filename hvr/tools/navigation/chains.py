@@ -37,8 +37,6 @@ Fact = tuple[str, str]
 
 @dataclass(frozen=True)
 class _PricedStep:
-    """A call or a question."""
-
     needs: frozenset[Fact]
     gives: frozenset[Fact]
     cost: int
@@ -273,12 +271,7 @@ def navigation_tools(
 def with_enablers(
     tools: Iterable[NavigationTool], enablers: Mapping[str, Collection[str]]
 ) -> tuple[NavigationTool, ...]:
-    """Return the tools, with an extra need for each refused tool that its enablers give.
-
-    Args:
-        tools: The callable tools.
-        enablers: The tools that make a refused tool possible, by the refused tool.
-    """
+    """Return the tools, where each refused tool needs one of its `enablers` first."""
     possible = {tool: f"{tool} is possible" for tool, makers in enablers.items() if makers}
     gives: dict[str, set[str]] = defaultdict(set)
     for tool, meaning in possible.items():
@@ -295,7 +288,7 @@ def with_enablers(
 
 
 def reachable(facts: CallFacts, tools: Iterable[NavigationTool]) -> CallFacts:
-    """Return all facts that calls of these tools can achieve if none fails."""
+    """Return all facts that calls of the tools can achieve if none fails."""
     made = callable_tools(facts, tools)
     return CallFacts(
         facts.known.union(*(tool.gives for tool in made)),
@@ -332,7 +325,7 @@ def useful_tools(
 ) -> tuple[NavigationTool, ...]:
     """Return the callable tools that may contribute to the goal.
 
-    Every chain without redundant calls consists of these tools.
+    No chain without redundant calls needs another tool.
     """
     ready = callable_tools(CallFacts(facts.known.union(askable)), tools)
     givers: dict[str, list[NavigationTool]] = defaultdict(list)
@@ -519,8 +512,8 @@ def decide(
 ) -> Decision:
     """Decide on the next move.
 
-    The user is asked only for values that no chain of calls gives, first for those that no tool
-    gives at all. Tools are looked for only if the candidates do not suffice.
+    Ask only for values that no chain of calls gives, first for those that no tool gives at all.
+    Look for further tools only if the candidates do not suffice.
 
     Args:
         facts: The current facts.

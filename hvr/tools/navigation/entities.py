@@ -124,7 +124,7 @@ class EntityGraph:
                     self._tell(number, name, value)
 
     def holders(self, value: Json) -> tuple[int, ...]:
-        """Return the entities with this id; without any, those with a property of this value."""
+        """Return the entities with an id, or else the entities with such a property."""
         found = self._holders.get(_same(value), {})
         named = tuple(n for n in found if _same(self._entities[n].id) == _same(value))
         return named or tuple(
@@ -242,7 +242,6 @@ class EntityGraph:
                 yield found
 
     def _read(self, result: Json, tool: str, own: tuple[str, Json] | None) -> list[int]:
-        """Add the entities of a result and return the outermost ones."""
         roots: list[int] = []
         left = MAX_ENTITY_VALUES
         todo: _Todo = deque([(result, subject_of(tool), None, None, (tool,))])
@@ -293,7 +292,6 @@ class EntityGraph:
         return number
 
     def _take(self, number: int, value: dict[str, Json], todo: _Todo, place: _Place) -> int:
-        """Add the properties of an object and return their number."""
         for name, inner in value.items():
             if isinstance(inner, (dict, list)):
                 part = isinstance(inner, dict) and not _own_id(inner, singular_words(name), None)
@@ -313,7 +311,6 @@ class EntityGraph:
     def _entity_of(
         self, value: Json, kind: Words, key: Json, whole: tuple[str, Json] | None
     ) -> int | None:
-        """Return the entity of a value in a result, creating it for an unknown id."""
         if not isinstance(value, dict):
             if value is None or isinstance(value, bool):
                 return None

@@ -220,8 +220,6 @@ class ToolFacts:
 
 
 class _ToolWorld(FactWorld):
-    """A world of facts whose plan is revised after each call."""
-
     env: ToolFacts
 
     def __init__(self, env: ToolFacts, domain: ToolDomain) -> None:
@@ -236,8 +234,6 @@ class _ToolWorld(FactWorld):
 
 
 class _ToolWatch(FactMonitor):
-    """Monitors a plan and abandons it when another call comes next."""
-
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
@@ -334,7 +330,6 @@ class _ChainPlanner:
 
 
 def _ended(chain: TaskChain, steps: TaskSteps, questions: Sequence[UserQuestion]) -> Decision:
-    """Return the final decision of a run, with the messages of the tools."""
     if steps.complete:
         return Decision(NextMove.ANSWER, "All that was asked for is known and done.", ToolChain())
     if questions:
@@ -401,7 +396,6 @@ def proposed_calls(
 
 
 def _shown(outcomes: Iterable[CallOutcome], found: Iterable[ParameterMeaning]) -> frozenset[str]:
-    """Return the meanings whose values occur in calls or their results, by name."""
     names = {
         singular_words(name) for o in outcomes for _, name, _ in given_leaves(o.call.arguments)
     }

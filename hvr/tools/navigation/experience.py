@@ -70,7 +70,7 @@ class Experience(Protocol):
 
 
 class CountedExperience:
-    """Counts by tool. A tool that failed rests for some calls before it is tried again.
+    """Call counts by tool. A tool that failed rests for some calls before its next attempt.
 
     Args:
         past: Sessions of earlier calls from a log, each with its outcomes in order.
@@ -250,7 +250,7 @@ class GraphExperience:
         past: Sessions of earlier observations, in order (`observed_session`).
         rest: Number of calls to rest after the first failure.
         look: Number of calls between reviews that prune the graph (`evolved`); 0 for none.
-        graph: The initial graph, such as that of another experience.
+        graph: The initial graph; None to start empty.
         log: Log of the graph (`hvr.tools.navigation.graph_log`), extended with everything learnt
             and with real times; None to keep no log and use the number of calls as the time.
     """
@@ -382,7 +382,6 @@ def opened_experience(
 
 
 def _observed(outcome: CallOutcome, before: str, passing: Passing) -> ObservedCall | None:
-    """Return the observation of a call; None if it is no evidence about the tool."""
     passed = passing.take(outcome)
     if outcome.failure in NOT_THE_TOOL:
         return None
@@ -412,7 +411,6 @@ def _there(graph: NavigationGraph, tool: GraphTool) -> bool:
 
 
 def _graph_tool(tool: ToolSchema) -> GraphTool:
-    """Return a tool as a node without calls."""
     return GraphTool(
         tool.name,
         frozenset(p.name for p in tool.takes if p.required),

@@ -71,12 +71,7 @@ class CallEvidence:
         )
 
     def after(self, ok: bool, time: float) -> CallEvidence:
-        """Return the evidence after one more attempt.
-
-        Args:
-            ok: Whether it succeeded.
-            time: Time of the attempt, in seconds since 1970, UTC.
-        """
+        """Return the evidence after one more attempt."""
         return CallEvidence(
             self.successes + ok,
             self.failures + (not ok),
@@ -324,7 +319,7 @@ class NavigationGraph:
         """Return the graph with a tool added or its schema replaced.
 
         Observations are kept, except for parameters that the tool no longer takes. A tool that was
-        gone becomes usable again. Costs O(degree).
+        gone becomes usable. Costs O(degree).
         """
         old = self.tools.get(tool.name)
         inputs, outputs = self.inputs, self.outputs
@@ -435,11 +430,11 @@ def evolved(graph: NavigationGraph, time: float, pruning: Pruning = PRUNING) -> 
 
     Args:
         graph: The graph before the review.
-        time: Time of the review, in seconds since 1970, UTC; never before that of an earlier one.
+        time: Time of the review, in seconds since 1970, UTC; never before an earlier review.
         pruning: The parameters.
     """
     most = max((tool.evidence.count for tool in graph.tools.values()), default=0)
-    # A trial ends with the next review; a tool that worked was restored already.
+    # A trial ends with the next review; a tool that worked has already been restored.
     absent = Map({name: replace(a, trial=False) for name, a in graph.absent.items()})
     for name, tool in graph.tools.items():
         bad = tool.evidence.failures and not tool.evidence.worked_last
@@ -458,7 +453,6 @@ def evolved(graph: NavigationGraph, time: float, pruning: Pruning = PRUNING) -> 
 
 
 def _with_trials(absent: Map[str, Absence], time: float, pruning: Pruning) -> Map[str, Absence]:
-    """Return the removed tools, some of them on trial."""
     waiting = sorted((a.tried, name) for name, a in absent.items() if not a.gone)
     # Tools that were just removed wait for the next review.
     ready = [name for tried, name in waiting if tried < time]

@@ -316,7 +316,6 @@ def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Ite
 def _observation(
     line: Mapping[str, Any], names: MeaningNames, before: str, called: Sequence[str]
 ) -> ObservedCall | None:
-    """Return the observation of a logged call; None if it is no evidence about the tool."""
     tool = str(line["tool"])
     failure = None if line.get("failure") is None else CallFailure(line["failure"])
     if failure in _NOT_THE_TOOL:

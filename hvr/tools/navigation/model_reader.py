@@ -232,15 +232,7 @@ def reading_of(
     text: str,
     given: Mapping[str, Json],
 ) -> ReadRequest:
-    """Return the reading of an answer, limited to what the request supports.
-
-    Args:
-        answer: An answer without faults (`faults_of`).
-        catalogue: The tools.
-        meanings: The meanings of their parameters.
-        text: The request.
-        given: Values that the user gives beside it, by parameter or meaning.
-    """
+    """Return the reading of an answer, limited to what the request supports."""
     return _Checker(catalogue, meanings, text, given).read(answer)
 
 
@@ -305,14 +297,7 @@ def _fitted(tool: ToolSchema, name: str, value: Json) -> Json:
 
 @dataclass
 class _Checker:
-    """Reduces an answer to what the request states.
-
-    Args:
-        catalogue: The tools.
-        meanings: The meanings of their parameters.
-        text: The request.
-        given: Values that the user gives beside it, by parameter or meaning.
-    """
+    """Reduces an answer to what the request states."""
 
     catalogue: Catalogue
     meanings: Sequence[ParameterMeaning]
@@ -382,7 +367,7 @@ class _Checker:
     def _ordered(self, tool: ToolSchema, goal: GoalCall) -> bool:
         """Return whether an order names the action of a call.
 
-        A call without arguments has no object, so the order must name the object, too.
+        A call without arguments has no object, so the order must name it.
         """
         orders = [
             clause
@@ -468,7 +453,6 @@ def _constraints(goal: GoalCall) -> Iterator[NamedValue]:
 
 
 def _paraphrase(goal: GoalCall) -> str:
-    """Describe a goal call and its stated values to people."""
     parts = []
     for name, value in goal.arguments.items():
         query: Any = value[0] if isinstance(value, list) and value else value

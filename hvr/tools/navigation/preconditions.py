@@ -112,7 +112,6 @@ def digest(*parts: str) -> str:
 
 
 def _shared(call: ToolCall, other: ToolCall) -> frozenset[tuple[str, str]]:
-    """Return the pairs of parameters of two calls with equal values."""
     return frozenset(
         (name, of_other)
         for _, name, value in given_leaves(call.arguments)

@@ -53,7 +53,7 @@ class QueryTarget:
         ties: The bound values most closely related to this one.
         tool: The tool that takes the value; empty if the value is only to be found.
         near: Ids of entities to learn more about, most likely first.
-        lacking: Names of the unknown properties of these entities.
+        lacking: Names of unknown properties of the entities in `near`.
         found: Whether only these entities need a query.
         seen: Whether candidate values are known.
     """
@@ -202,8 +202,6 @@ def _unshown(features: Sequence[str], tool: ToolSchema, shape: Shape) -> int:
 
 
 class _Values:
-    """The known values as arguments of queries for one target."""
-
     def __init__(self, search: QueryTarget, at_hand: KnownValues, graph: EntityGraph) -> None:
         self._query, self._at_hand, self._graph = search.query, at_hand, graph
         self._tied = {n for value in search.ties for n in graph.having(value)}
@@ -213,7 +211,6 @@ class _Values:
     def calls(
         self, tool: ToolSchema, cost: int, fixed: Mapping[str, Json] | None = None
     ) -> Iterator[QueryCall]:
-        """Yield the calls of a tool whose required values are all known."""
         fixed = fixed or {}
         said: dict[str, list[Json]] = {}
         found: dict[str, list[tuple[float, Json]]] = {
@@ -285,7 +282,6 @@ class _Values:
 def _nearest(
     levels: Sequence[Sequence[int]], having: Mapping[int, Sequence[tuple[float, Json]]]
 ) -> list[Json]:
-    """Return the best-matching values of the nearest entities that have any."""
     for level in levels:
         some = [one for n in level for one in having.get(n, ())]
         if some:
@@ -347,7 +343,7 @@ MAX_TOOL_FAILURES = 2 * MAX_CALL_ATTEMPTS
 MAX_REPEATED_FAILURES = 8
 """Maximum number of repeated failures while nothing changes.
 
-A repeated call that finally succeeds resets the count: its tool works again.
+A repeated call that finally succeeds resets the count, since its tool has recovered.
 """
 
 MAX_FRUITLESS_QUERIES = 15
@@ -400,13 +396,7 @@ class CallAttempts:
         return any(self._row.values())
 
     def count(self, outcome: CallOutcome, goal: int | None, done: int) -> None:
-        """Count the outcome of a call.
-
-        Args:
-            outcome: Outcome of the call.
-            goal: Index of the goal that the call was made for; None for a query.
-            done: Number of goals done before the call.
-        """
+        """Count the outcome of a call."""
         name, tool = call_key(outcome.call), outcome.call.tool
         self._made += 1
         if outcome.ok:
@@ -467,7 +457,7 @@ class CallAttempts:
             left: Goals that were given up and are not done.
 
         Returns:
-            The goals among them that may be tried again.
+            The goals that may be retried.
         """
         again = []
         for name, goal in self._refused.items():

@@ -60,7 +60,7 @@ class EntityQuery:
 
     Args:
         constraints: Properties of the entity itself or of a linked one.
-        selection: Which of several matching entities to choose; None if exactly one must match.
+        selection: Choice among several matching entities; None if exactly one must match.
         every: Whether to make the call for each matching entity.
     """
 
@@ -70,7 +70,7 @@ class EntityQuery:
 
 
 Argument: TypeAlias = "Json | EntityQuery | list[Argument] | dict[str, Argument]"
-"""An argument of a goal call: a value, a query, or a list or object of these."""
+"""An argument of a goal call: a value, a query, or a list or object that contains them."""
 
 
 @dataclass(frozen=True)

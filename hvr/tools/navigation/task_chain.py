@@ -26,8 +26,6 @@ Consumer = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Slot:
-    """A place in a goal call whose value must be found."""
-
     goal: int
     place: Place
     taker: Consumer
@@ -123,7 +121,7 @@ class TaskChain:
         return label if number is None else self._steps.request.goals[number].tool
 
     def asked(self, name: str) -> str:
-        """Return the name under which the user is asked for a missing value."""
+        """Return the name to use in a question about a missing value."""
         slot = next((slot for slot in self._slots if slot.name == name), None)
         return name if slot is None else self._meaning(*slot.taker)
 
@@ -181,7 +179,6 @@ class TaskChain:
 
 
 def _labels(goals: tuple[GoalCall, ...], readers: set[str]) -> Mapping[int, str]:
-    """Return unique step labels for the goals, distinct from those of queries."""
     times = Counter(goal.tool for goal in goals)
     labels, used = {}, Counter[str]()
     for number, goal in enumerate(goals):

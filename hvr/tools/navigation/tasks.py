@@ -279,7 +279,6 @@ class TaskSteps:
         return self._binder.bind(number, final=False).values
 
     def _step(self, number: int, level: RetryLevel, only: str) -> NextCall | None:
-        """Return the next call for a goal: a query while one helps, then the goal call itself."""
         self._questions.pop(number, None)
         for final in (False, True):
             bound = self._binder.bind(number, final=final)
@@ -312,7 +311,6 @@ class TaskSteps:
     def _goal_call(
         self, number: int, bound: BoundValues, level: RetryLevel, only: str
     ) -> NextCall | None:
-        """Return the goal call if all its values are known and it may be made now."""
         goal, values = self.request.goals[number], bound.values
         if not goal.tool:
             self._answer(number, values)
@@ -397,7 +395,6 @@ class TaskSteps:
         return NextCall(look.call, None, f"it may show {quoted(searches[0].name)}")
 
     def _finish(self, number: int, call: ToolCall) -> None:
-        """Mark a goal as done and allow refused calls again: the state has changed."""
         self._binder.made[number] = call
         self.experience.changed()
         self._binder.pass_over(number, call)
@@ -443,7 +440,6 @@ class TaskSteps:
         return None
 
     def _compare(self, outcome: CallOutcome) -> None:
-        """Settle the uncertain calls whose confirming query was just repeated."""
         for number, call in list(self._uncertain.items()):
             before = confirming_query(call, self.outcomes, self._schemas, self.experience)
             if before is None or before.call != outcome.call:
@@ -460,7 +456,6 @@ class TaskSteps:
         return [n for n in range(len(self.request.goals)) if n not in self.left]
 
     def _after_failure(self, number: int, tool: ToolSchema, outcome: CallOutcome) -> None:
-        """Update a goal whose call failed: uncertain, given up, or waiting."""
         error = short(error_text(outcome), MAX_ERROR_CHARACTERS)
         self._why[number] = f"{quoted(tool.name)} {outcome.failure}: {error}"
         if (
@@ -508,11 +503,6 @@ def tool_request(asked: ToolGoals, catalogue: Catalogue, suits: ParameterMatcher
     """Return the request whose goal calls achieve the goals.
 
     Arguments that the request gives are bound; the others become queries.
-
-    Args:
-        asked: The requested tools and values, by meaning.
-        catalogue: The catalogue that contains these tools.
-        suits: Maps parameters to meanings.
     """
     schemas = {tool.name: tool for tool in catalogue.tools}
     goals = [goal_call(schemas[name], asked.values, suits) for name in asked.done]
@@ -522,13 +512,7 @@ def tool_request(asked: ToolGoals, catalogue: Catalogue, suits: ParameterMatcher
 
 
 def goal_call(tool: ToolSchema, values: Mapping[str, Json], suits: ParameterMatcher) -> GoalCall:
-    """Return the goal call of a tool, with a query for each required value that is not given.
-
-    Args:
-        tool: The tool to call.
-        values: Values that the request gives, by meaning.
-        suits: Maps parameters to meanings.
-    """
+    """Return the goal call of a tool, with a query for each required value that is not given."""
     arguments: dict[str, Argument] = {}
     for parameter in tool.takes:
         called = _called(tool.name, parameter.name, suits)

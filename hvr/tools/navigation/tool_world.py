@@ -247,7 +247,6 @@ class ToolWorld:
     def _request(
         self, goals: tuple[str, ...], values: Mapping[str, Json]
     ) -> tuple[ToolRequest, Learnt, str]:
-        """Return the request, its experience, and its text."""
         found, text = self._meanings, ", ".join(goals)
         learnt = Learnt(meanings=found)
         suits = ParameterMatcher(learnt.experience.flow, found)

@@ -285,19 +285,13 @@ class WeighedRequest:
 def with_dialogue_opinion(
     read: ReadRequest, opinion: TurnDecision | None, for_tool: Callable[[str], ReadRequest]
 ) -> WeighedRequest:
-    """Combine a reading with the opinion of judged dialogues.
-
-    Args:
-        read: The reading.
-        opinion: The opinion; None without judged dialogues.
-        for_tool: Returns the reading if the request is assumed to mean the named tool.
-    """
+    """Combine a reading with the opinion of judged dialogues."""
     if opinion is None or read.move in (NextMove.ANSWER, NextMove.FIND):
         return WeighedRequest(read)
     chances = ", ".join(f"{move.value} {opinion.chances[move]:.0%}" for move in opinion.admissible)
     told = f"Judged dialogues say: {chances}. {opinion.why}"
     if read.request is not None:
-        # The plan decides between CALL and ASK; the reading is doubtful if neither is likely.
+        # The plan decides between CALL and ASK; the reading is in doubt if neither is likely.
         doubted = not {NextMove.CALL, NextMove.ASK} & set(opinion.admissible)
         return WeighedRequest(replace(read, why=f"{read.why} {told}"), doubted, opinion)
     if opinion.move in (NextMove.ANSWER, NextMove.FIND):

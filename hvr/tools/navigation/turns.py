@@ -191,7 +191,6 @@ def _said(turn: Mapping[str, Any], place: str) -> tuple[str, list[str], NextMove
 
 
 def _at_hand(listed: Any, known: dict[str, OfferedTool], place: str) -> tuple[str, ...]:
-    """Return the names of the tools at hand, adding schemas among them to the known tools."""
     if listed is None:
         return ()
     if not isinstance(listed, list):
@@ -257,9 +256,6 @@ class ToolNeeds:
         """Return a model per fold that is trained on the other folds.
 
         A model is overconfident on its own training turns.
-
-        Args:
-            parts: The fold of each turn, in order.
         """
         return {
             part: self._fitted([e for e, p in zip(self._examples, parts, strict=True) if p != part])
@@ -310,8 +306,6 @@ class ToolNeeds:
 
 
 class _Served:
-    """Past requests, whole and by sentence, with the tools that served them."""
-
     def __init__(self, turns: Sequence[JudgedTurn], encode: Encoder) -> None:
         used: dict[tuple[str, str], set[str]] = {}
         for one in turns:

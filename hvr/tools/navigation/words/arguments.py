@@ -88,8 +88,6 @@ class ReadCall:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A value and a parameter that may take it."""
-
     score: float
     index: int
     parameter: ToolParameter

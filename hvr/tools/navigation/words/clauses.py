@@ -266,12 +266,7 @@ def _finite(tokens: Sequence[Token]) -> bool:
 
 
 def clauses_of(text: str, verbs: Collection[str] = ()) -> tuple[RequestClause, ...]:
-    """Return the clauses of a request.
-
-    Args:
-        text: The request.
-        verbs: Stems of further verbs, such as those in names of tools.
-    """
+    """Return the clauses of a request; `verbs` are stems of further verbs."""
     known = GENERAL_VERBS | frozenset(verbs)
     found: list[RequestClause] = []
     for sentence, end in _sentences(tokens_of(text)):
@@ -280,7 +275,6 @@ def clauses_of(text: str, verbs: Collection[str] = ()) -> tuple[RequestClause, .
 
 
 def _sentences(tokens: Sequence[Token]) -> list[tuple[list[Token], str]]:
-    """Return the sentences, each with its final punctuation mark."""
     found: list[tuple[list[Token], str]] = []
     part: list[Token] = []
     for token in tokens:

@@ -68,13 +68,7 @@ class ReadRequest:
 
 
 def guarded(read: ReadRequest, text: str, catalogue: Catalogue) -> ReadRequest:
-    """Return a reading without writing goal calls that no clause orders.
-
-    Args:
-        read: The reading of the request, by rules or by a model.
-        text: The request.
-        catalogue: The tools.
-    """
+    """Return a reading without writing goal calls that no clause orders."""
     if read.request is None:
         return read
     schemas = {tool.name: tool for tool in catalogue.tools}

@@ -86,12 +86,7 @@ class ValueNames:
         return self._slots.get((tool, parameter), parameter)
 
     def named(self, span: ValueSpan, clause: RequestClause | None) -> ReadValue | None:
-        """Return a value with the name it is stated under; an empty name if nothing indicates one.
-
-        Args:
-            span: The value.
-            clause: The clause that states it; None to judge by its form alone.
-        """
+        """Return a value with the name it is stated under; an empty name if none is clear."""
         tokens = clause.tokens if clause is not None else ()
         index = next((i for i, t in enumerate(tokens) if t.start == span.start), None)
         best: tuple[float, str] = (0.0, "")
@@ -160,12 +155,7 @@ class RequestReader:
         self._readers = [tool for tool in catalogue.tools if tool.effect is Effect.READS]
 
     def read(self, text: str, tool: str = "") -> ReadRequest:
-        """Return the goal calls of a request, or the questions that must be answered first.
-
-        Args:
-            text: The request.
-            tool: The only candidate tool, if the user has chosen one.
-        """
+        """Return the goal calls of a request, or the questions that come first."""
         clauses = clauses_of(text, self._verbs)
         goals: list[_ClauseGoal] = []
         facts = [span for c in clauses if c.mood is Mood.STATEMENT for span in c.spans]
@@ -250,7 +240,6 @@ class RequestReader:
         facts: Sequence[ValueSpan],
         reasons: Sequence[RequestClause],
     ) -> None:
-        """Fill open parameters with values from other clauses."""
         nouns = stems_of(call.tool.name)
         for parameter in call.open():
             back = refers_back(clause, parameter)
@@ -274,7 +263,6 @@ class RequestReader:
                 self._reason(call, parameter, reasons)
 
     def _related(self, one: ToolEvidence, clause: RequestClause, verb: ClauseVerb) -> bool:
-        """Return whether a clause may ask for a tool at all."""
         if verb.stem and is_known(verb.stem) and one.verb < SIMILAR_VERB:
             return False
         words = [t for t in _content(clause, verb) if t.start not in one.call.used]
@@ -305,7 +293,6 @@ class RequestReader:
         facts: Sequence[ValueSpan],
         statements: Sequence[RequestClause],
     ) -> tuple[Json, str]:
-        """Return the single value that statements give under the name of a parameter."""
         called = self._names.of(tool.name, parameter.name)
         found = {}
         for clause in statements:
@@ -346,7 +333,6 @@ class RequestReader:
     def _unread(
         self, best: ToolEvidence, clause: RequestClause, verb: ClauseVerb
     ) -> tuple[str, ...]:
-        """Return the words of a clause that nothing accounts for."""
         own = self._chooser.vocabulary.of[best.tool.name]
         plural = any("array" in p.type.split("|") for p in best.tool.takes)
         found = []
@@ -582,7 +568,6 @@ def _words(clause: RequestClause) -> tuple[str, ...]:
 
 
 def _merged(goals: Sequence[_ClauseGoal]) -> list[_ClauseGoal]:
-    """Merge the goals of clauses that ask for the same call."""
     found: list[_ClauseGoal] = []
     for goal in goals:
         same = next(
