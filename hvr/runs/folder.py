@@ -1,4 +1,4 @@
-"""The folder of a run: what it holds, how far the run has come, and its floor plans."""
+"""The folder of a run: its contents, its state, and its floor plans."""
 
 from __future__ import annotations
 
@@ -22,41 +22,37 @@ from hvr.values import cached_property
 from hvr.worlds.naming import Names
 
 # State --------------------------------------------------------------------------------------------
-# How far a run has come, as its folder tells: from its first moment, and after whatever ended it.
-#
-# `task.json` says that the run has begun, that it is finished, or why it broke off. While a run
-# goes on it holds a lock; a run that has neither lock nor end was killed.
+# `task.json` records that the run has started or finished, or which error interrupted it. An active
+# run holds a lock; a run with neither lock nor recorded end was killed.
 
 STATUS_FILE = "task.json"
 LOCK_FILE = "run.lock"
 STARTED = "started"
-"""The state in `task.json` of a run that has not ended by itself."""
+"""State in `task.json` while no end is recorded."""
 
 
 class RunState(StrEnum):
-    """How far a run has come."""
+    """The progress of a run."""
 
     RUNNING = "running"
     BROKEN_OFF = "broken off"
     KILLED = "killed"
-    """It broke off without saying why."""
+    """Interrupted without a recorded error."""
     FINISHED = "finished"
 
 
 def read_status(folder: Path) -> tuple[Mapping[str, Any], RunState]:
-    """Return what a run says of itself, and how far it has come.
-
-    Args:
-        folder: of the run; one of an earlier version may have no status.
+    """Return the recorded status and the state of a run; runs of early versions may have no status.
 
     Raises:
-        DataFileError: the status is damaged.
+        DataFileError: The status is damaged.
     """
     about = _read(folder / STATUS_FILE)
     if about.get("state") == STARTED:
         if is_locked(folder / LOCK_FILE):
             return about, RunState.RUNNING
-        # Its end is written before the lock is given up: it may have come since the first look.
+        # The end is written before the lock is released, so it may have appeared since the first
+        # look.
         about = _read(folder / STATUS_FILE)
         if about.get("state") == STARTED:
             return about, RunState.KILLED
@@ -64,7 +60,7 @@ def read_status(folder: Path) -> tuple[Mapping[str, Any], RunState]:
         return about, RunState.BROKEN_OFF
     if "state" in about:
         return about, RunState.FINISHED
-    # Earlier versions wrote a status at the end only, and of an error in a file of its own.
+    # Early versions wrote a status only at the end, and errors into a separate file.
     broken = _read(folder / "error.json")
     if broken:
         return broken, RunState.BROKEN_OFF
@@ -81,67 +77,66 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 
 # Folder -------------------------------------------------------------------------------------------
-# The folder that a run leaves, with everything needed to look at it again.
-#
-# task.json       the request with all options, from the beginning; in the end the goal, what was
-#                 assumed and the result, or the error that the run broke off with
-# subgraph.json   the objects chosen for the problem, why, and the facts about them
+# task.json       the request with all options, from the start; finally the goal, the assumptions
+# and
+#                 the result, or the error that interrupted the run
+# subgraph.json   the objects selected for the problem, the reasons, and their facts
 # domain.pddl     the domain
-# problem.pddl    the problem, derived from the graph (problem-2.pddl after a new plan)
+# problem.pddl    the problem, derived from the graph (problem-2.pddl after replanning)
 # plan.pddl       the plan as an IPC plan file
 # plan.json       the plan as macro actions with their blocks
-# llm.jsonl       with a language model: every prompt and answer, as they came
-# planning.json   with a language model: how each block came about
-# goal.json       with the policy goal: each goal that the model wrote, and what was wrong with it
-# planner.jsonl   with a language model: what the classical planner found
-# library.ttl     with a library: the macro actions that could be used
-# prompts/        with prompts of the user's own: these
-# ledger.sqlite   with a language model: what was charged, for the budget
-# thor/           with AI2-THOR: every action sent and the pictures (docs/thor.md)
-# faults.json     with faults: which were played, and what they changed
+# llm.jsonl       with a language model: every prompt and answer, verbatim
+# planning.json   with a language model: the history of each block
+# goal.json       with the policy goal: each goal that the model wrote, and its problem
+# planner.jsonl   with a language model: results of the classical planner
+# library.ttl     with a library: the available macro actions
+# prompts/        with custom prompts: the templates
+# ledger.sqlite   with a language model: the charges, for the budget
+# thor/           with AI2-THOR: every action sent and the images (docs/thor.md)
+# faults.json     with faults: the injected faults and their changes
 # scene-before.json  the floor plan before the first step (hvr.runs.report.floor_plan)
-# scene-after.json   the same after the last one
-# trace.jsonl     one event a line, written as it happens
-# graph/          the knowledge graph, as a file of its changes
-# graph.ttl       the same as Turtle, written at the end
-# shared.json     with a store: under which name the graph is there
-# run.lock        while the run goes on: a lock that ends with its process
+# scene-after.json   the floor plan after the last step
+# trace.jsonl     one event per line, written as it happens
+# graph/          the knowledge graph, as a log of changes
+# graph.ttl       the knowledge graph as Turtle, written at the end
+# shared.json     with a store: the name of the graph there
+# run.lock        while the run is active: a lock that ends with its process
 #
-# A run that broke off can be gone on with. It is then done again from the beginning in the same
-# folder, and gets the answers that are in `llm.jsonl` without asking. What was paid for and what
-# the run began with stays in its place; the rest is moved aside, so that two tries never mix:
+# A resumed run restarts from the beginning in the same folder and takes the answers in `llm.jsonl`
+# without asking again. Paid results and original inputs stay in place. All other files are moved
+# to a subfolder, so that attempts never mix:
 #
-# llm-aside.jsonl what was paid for and is no part of the run, such as the error that ended a try
-# broken-1/       what the first try left, but for its graph, which is removed; and so on
+# llm-aside.jsonl paid results that are not part of the run, such as the error that ended an attempt
+# broken-1/       the remaining files of the first attempt, without its graph; and so on
 
 _STAYS = re.compile(
     r"task\.json|run\.lock|llm\.jsonl|llm-aside\.jsonl|planner\.jsonl|library\.ttl|prompts|shared\.json"
     r"|ledger\.sqlite.*|broken-\d+"
 )
-"""What a run is gone on with."""
+"""Files that stay in place when a run is resumed."""
 
 _REMNANT = re.compile(r"run\.lock|\.task\.json\.[\d-]+\.part")
-"""What remains of a run that was killed before it began."""
+"""Remnants of a run that was killed before it started."""
 
 _TRIES = 100
-"""How often a folder is made that other runs remove; each time, one of them has come to its end."""
+"""Maximum number of attempts to make a folder that other runs keep removing as they end."""
 
 
 class _TakenError(Exception):
-    """Another run has the folder."""
+    """Another run has taken the folder."""
 
 
 class RunFolder:
-    """A folder being filled, by one run alone.
+    """A run folder, locked by one run.
 
     Args:
-        path: the folder; it exists and is empty.
-        made: the folders that were made for it, outermost first.
-        lock: the lock that says that the run goes on.
+        path: The folder; it exists and is empty.
+        made: Folders created for it, outermost first.
+        lock: Lock that marks the run as active.
     """
 
     TRANSCRIPT = "llm.jsonl"
-    """File with the dialogue with a language model; `hvr.models.transcript` writes it."""
+    """File with the recorded dialogue with a language model."""
 
     def __init__(self, path: Path, made: tuple[Path, ...] = (), lock: Lock | None = None) -> None:
         self.path = path
@@ -151,18 +146,18 @@ class RunFolder:
 
     @classmethod
     def reopen(cls, path: Path) -> tuple[RunFolder, Mapping[str, Any]]:
-        """Take the folder of a run that broke off.
+        """Take over the folder of an interrupted run.
 
         Returns:
-            the folder, and the status that the run recorded.
+            The folder and the recorded status.
 
         Raises:
-            UsageError: there is no run, it is finished, or it is still going on.
-            DataFileError: the folder cannot be used, or the status is damaged.
+            UsageError: The folder contains no run, or the run is finished or still active.
+            DataFileError: The folder is unusable, or the status is damaged.
         """
         lock = _lock_of_run(path)
         try:
-            # Under the lock: another process may just have gone on with the run.
+            # Under the lock: another process may have just resumed the run.
             about, state = read_status(path)
             if "state" not in about:
                 raise UsageError(
@@ -180,15 +175,15 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: Path | None, text: str, now: datetime) -> RunFolder:
-        """Take a folder for a run, which no other run gets.
+        """Create the run's folder exclusively.
 
         Args:
-            path: the folder; None makes one under `./runs` named by time and request.
-            text: the request.
-            now: the time for the name.
+            path: The folder; None for one under `./runs` named after time and request.
+            text: The request.
+            now: Time for the name.
 
         Raises:
-            DataFileError: the folder cannot be made, is not empty, or another run has taken it.
+            DataFileError: The folder cannot be made, is not empty, or belongs to another run.
         """
         made: list[Path] = []
         if path is not None:
@@ -205,14 +200,14 @@ class RunFolder:
 
     @classmethod
     def _take(cls, path: Path, made: list[Path], *, new: bool) -> RunFolder:
-        """Make a folder, if need be, and take its lock."""
+        """Make a folder if necessary, and lock it."""
         try:
-            path.absolute()  # where the working folder is gone this fails, and trying would not end
+            path.absolute()  # fails in a removed working directory, where retrying would never end
             for _ in range(_TRIES):
                 _make(path, made)
                 if new and path not in made:
                     raise _TakenError
-                # Another run may remove the folder as long as it has nothing of this one in it.
+                # Until this run has written something, another run may remove the folder.
                 with suppress(FileNotFoundError):
                     return cls(path, tuple(made), _lock(path))
         except OSError as error:
@@ -222,47 +217,47 @@ class RunFolder:
         raise _TakenError
 
     def close(self) -> None:
-        """Say that the run does not go on. Idempotent."""
+        """Release the lock. Idempotent."""
         if self._lock is not None:
             self._lock.release()
 
     def write(self, name: str, text: str) -> None:
-        """Write a text file whole or not at all.
+        """Write a text file atomically.
 
         Raises:
-            DataFileError: it cannot be written.
+            DataFileError: The file cannot be written.
         """
         write_whole(self.path / name, text)
 
     def write_json(self, name: str, value: Any) -> None:
-        """Write a JSON file whole or not at all."""
+        """Write a JSON file atomically."""
         self.write(name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
     def write_scene(
         self, name: str, metadata: Mapping[str, Any], names: Names | None = None
     ) -> None:
-        """Write the scene of an event of the environment as a floor plan.
+        """Write the floor plan of an environment event.
 
         Args:
-            name: `BEFORE` or `AFTER` of `hvr.runs.folder`.
-            metadata: metadata of the event.
-            names: the names of the scene.
+            name: `BEFORE` or `AFTER`.
+            metadata: Metadata of the event.
+            names: Object names of the scene.
 
         Raises:
-            DataFileError: the file cannot be written.
+            DataFileError: The file cannot be written.
         """
         self.write_json(name, floor_plan(metadata, names).to_json())
 
     def append(self, name: str, value: Any) -> None:
-        """Add a line of JSON to a file.
+        """Append a JSON line to a file.
 
         Raises:
-            DataFileError: it cannot be written.
+            DataFileError: The file cannot be written.
         """
         append_json_line(self.path / name, value)
 
     def worth_keeping(self) -> bool:
-        """Return whether there is a plan, something that a model was asked, or an earlier try."""
+        """Return whether the folder contains a plan, a dialogue or an earlier attempt."""
         return (
             self._resumed
             or (self.path / "plan.pddl").exists()
@@ -270,17 +265,17 @@ class RunFolder:
         )
 
     def move_aside(self) -> None:
-        """Move what a try left to a folder of its own, but for what the next one needs.
+        """Move the files of an attempt into a subfolder, except those needed by the next one.
 
         Raises:
-            DataFileError: it cannot be moved.
+            DataFileError: A file cannot be moved.
         """
         left = [e for e in sorted(self.path.iterdir()) if not _STAYS.fullmatch(e.name)]
         with writing(self.path):
             for entry in left:
-                if entry.name == "graph":  # by far the largest, and made again
+                if entry.name == "graph":  # by far the largest, and regenerated
                     shutil.rmtree(entry)
-                elif entry.suffix == ".part":  # a file that a kill cut off
+                elif entry.suffix == ".part":  # a file truncated by a kill
                     entry.unlink()
                 else:
                     entry.rename(self._aside / entry.name)
@@ -294,7 +289,7 @@ class RunFolder:
         return path
 
     def discard(self) -> None:
-        """Remove everything that was made, as far as possible, and let go of the folder."""
+        """Remove everything that was created, as far as possible, and release the folder."""
         for entry in self.path.iterdir():
             if entry.name == LOCK_FILE:
                 continue
@@ -304,14 +299,14 @@ class RunFolder:
                 with suppress(OSError):
                     entry.unlink()
         self.close()
-        # From here on another run may take the folder, which then cannot be removed.
+        # Another run may have taken the folder in the meantime, which then cannot be removed.
         for folder in reversed(self._made):
             with suppress(OSError):
                 folder.rmdir()
 
 
 def _lock_of_run(path: Path) -> Lock:
-    """Return the lock of a run that does not go on."""
+    """Lock the folder of an inactive run."""
     if not (path / STATUS_FILE).is_file():
         raise UsageError(
             f"{path}: no run has begun here: there is no {STATUS_FILE}", field="resume"
@@ -326,7 +321,7 @@ def _lock_of_run(path: Path) -> Lock:
 
 
 def _make(path: Path, made: list[Path]) -> None:
-    """Make a folder and those above it, and note which were not there, outermost first."""
+    """Make a folder and its parents; add the created ones to `made`, outermost first."""
     for _ in range(_TRIES):
         try:
             path.mkdir()
@@ -344,13 +339,13 @@ def _make(path: Path, made: list[Path]) -> None:
 
 
 def _lock(path: Path) -> Lock:
-    """Return the lock of an empty folder."""
+    """Lock an empty folder."""
     _check_empty(path)
     lock = try_lock(path / LOCK_FILE)
     if lock is None:
         raise _TakenError
     try:
-        # A run may have begun and ended between the first look and the lock.
+        # A run may have started and ended between the first check and the lock.
         _check_empty(path)
         for entry in path.iterdir():
             if entry.name != LOCK_FILE:
@@ -379,16 +374,15 @@ def _names(text: str, now: datetime) -> Iterator[str]:
 
 
 # Scenes -------------------------------------------------------------------------------------------
-# The floor plans that a run keeps in its folder: before the first step and after the last.
 
 BEFORE, AFTER = "scene-before.json", "scene-after.json"
 
 
 def scene_before(folder: Path, scene: str) -> tuple[FloorPlan | None, str]:
-    """Return the scene before the run, and a note when the run itself did not record it.
+    """Return the scene before the run, and a note if the run did not record it.
 
     Raises:
-        DataFileError: what it recorded cannot be read.
+        DataFileError: The recorded scene cannot be read.
     """
     recorded = _read_scenes(folder / BEFORE)
     if recorded is not None:
@@ -401,10 +395,10 @@ def scene_before(folder: Path, scene: str) -> tuple[FloorPlan | None, str]:
 
 
 def scene_after(folder: Path) -> FloorPlan | None:
-    """Return the scene after the run; None when it is not recorded.
+    """Return the scene after the run, if recorded.
 
     Raises:
-        DataFileError: what it recorded cannot be read.
+        DataFileError: The recorded scene cannot be read.
     """
     return _read_scenes(folder / AFTER)
 

@@ -1,4 +1,4 @@
-"""Judging a plan: against a problem, a goal, a sentence or its run, or by the plan verifier."""
+"""Judging a plan against a problem, goal, sentence or its run, and verifying its plausibility."""
 
 from __future__ import annotations
 
@@ -53,27 +53,21 @@ if TYPE_CHECKING:
     from hvr.judging.verifier.verdict import Verdict
 
 
-# Judging ------------------------------------------------------------------------------------------
-# Judging a plan against a problem file, a PDDL goal, the readings of a sentence, or its run.
-
 # Judged goals -------------------------------------------------------------------------------------
-# Plans judged against the goals that a sentence can mean in a scene.
-#
-# A goal with several stages is judged as one: the actions remember which of its stages have been
-# reached, in their order, and all of them must have been. Where a sentence can mean several things,
-# the plan tells which: the likeliest reading for which it needs most of its steps, else the one
-# that there is least to say against it.
+# A goal with several stages is judged as one: auxiliary facts record which stages have been
+# reached, in order. For an ambiguous sentence, the most likely reading that needs most of the
+# plan's steps is used, or else the reading with the fewest critiques.
 
 
 @dataclass(frozen=True)
 class JudgedGoal:
-    """A verdict, and the goal that it is about.
+    """A verdict with its goal.
 
     Args:
-        verdict: the verdict.
-        validator: where the plan begins, with the goal.
-        goal: its stages as PDDL.
-        reading: the goal in words, where the sentence can mean several things; else "".
+        verdict: The verdict.
+        validator: Validator of the initial state and the goal.
+        goal: The stages as PDDL.
+        reading: The goal in words if the sentence is ambiguous; otherwise empty.
     """
 
     verdict: PlanVerdict
@@ -90,17 +84,17 @@ def judge_by_goals(
     *,
     work: int,
 ) -> JudgedGoal:
-    """Judge a plan by the one of some goals that it fits best.
+    """Judge a plan by its best-fitting goal.
 
     Args:
-        goals: what a sentence can mean, the likeliest first.
-        problem_of: makes the problem of a goal's stages.
-        domain: the actions.
-        plan: the plan.
-        work: How many conditions to test for each goal.
+        goals: Readings of a sentence, most likely first.
+        problem_of: Builds the problem of a goal's stages.
+        domain: The PDDL domain.
+        plan: The plan.
+        work: Maximum number of condition tests per goal.
 
     Raises:
-        HvrError: the plan cannot be judged by any of them.
+        HvrError: The plan cannot be judged by any goal.
     """
     judged: list[JudgedGoal] = []
     refusal: HvrError | None = None
@@ -122,14 +116,14 @@ def judge_by_goals(
 
 
 _NAME = re.compile(r"\b([a-z]+)-\d+\b")
-"""An object of a scene: its kind and a number."""
+"""Pattern of an object name: kind and number."""
 
 
 def _of_the_plan(stages: Sequence[Stage], plan: Sequence[Step]) -> tuple[Stage, ...]:
-    """Return stages about the objects that a plan uses.
+    """Return the stages with the objects that the plan uses.
 
-    Several stages speak of one object by its name, which the reader chose among those of a kind.
-    Where a plan does not touch it, what it does touch of the kind is meant.
+    Several stages refer to one object by name, which the reader chose among equal ones. If the plan
+    does not use that object, another one of its kind in the plan replaces it.
     """
     if len(stages) < 2:
         return tuple(stages)
@@ -173,7 +167,7 @@ def judge_by_stages(
     if problem.constraints != TRUE:
         free = Validator(Task(domain, problem.replace(constraints=TRUE)))
         verdict = judge(free, plan, work=work)
-        # What is smallest without the constraints and keeps them is smallest with them.
+        # A minimal plan without the constraints that satisfies them is also minimal with them.
         if verdict.repaired is not None and validator.check(verdict.repaired).valid:
             valid = validator.check(plan).valid
             return JudgedGoal(replace(verdict, valid=valid), validator, goal)
@@ -197,14 +191,14 @@ def scene_problem(
     stages: Sequence[Stage],
     named: Iterable[str],
 ) -> Problem:
-    """Return the problem of a goal, over the objects that it needs and those that a plan names.
+    """Return the problem of a goal, with the objects that it needs and those that a plan names.
 
     Args:
-        world: the scene.
-        inventory: what there is in it.
-        domain: the actions.
-        stages: the goal; the problem is that of the last stage, with the objects of all.
-        named: objects of the plan.
+        world: The scene.
+        inventory: The objects and facts of the scene.
+        domain: The PDDL domain.
+        stages: The goal; the problem has the last stage as its goal and the objects of all stages.
+        named: Objects of the plan.
     """
     objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in inventory.classes]
     wanted = [parse_formula(stage.wanted, domain, objects, file="<goal>") for stage in stages]
@@ -226,22 +220,21 @@ def scene_problem(
 
 
 # Judging ------------------------------------------------------------------------------------------
-# What a plan is judged against: a problem file, a goal in PDDL, a sentence, or its own run.
 
 _MOST_OBJECTS_NAMED = 3
 
 
 @dataclass(frozen=True)
 class JudgingTarget:
-    """What a plan is to be judged against; one of the first four, or a plan that is a run.
+    """The reference for judging a plan: one of the first three, or none for a run.
 
     Args:
-        problem: file of a problem.
-        goal: a sentence.
-        goal_pddl: file of a goal about objects of a scene.
-        scene: the scene of a goal.
-        domain: file of the domain; None for that of the scene's world.
-        lenient: whether to overlook what leaves the meaning of a file clear.
+        problem: Problem file.
+        goal: Goal as a sentence.
+        goal_pddl: File with a PDDL goal about objects of a scene.
+        scene: Scene of a goal.
+        domain: Domain file; None for the domain of the scene's world.
+        lenient: Whether to accept unambiguous syntax errors.
     """
 
     problem: Path | None = None
@@ -254,18 +247,18 @@ class JudgingTarget:
 
 @dataclass(frozen=True)
 class JudgedPlan:
-    """A plan with what the judge says of it.
+    """A plan with its verdict.
 
     Args:
-        file: of the plan.
-        verdict: the verdict.
-        steps: as they stand in the file.
-        validator: where the plan begins; None where the goal is unknown.
-        goal: what it is judged against, in words or PDDL.
-        reading: what a sentence was taken to mean, where it can mean several things; else "".
-        tool_plan: the plan where it is one over tools.
-        read: The record of its log, with the skipped parts; None for other plans.
-        note: How the plan was read out of an answer; "" for a file that is a plan.
+        file: The plan file.
+        verdict: The verdict.
+        steps: Steps as in the file.
+        validator: Validator of the initial state and the goal; None if the goal is unknown.
+        goal: The goal in words or PDDL.
+        reading: The interpretation of an ambiguous sentence; otherwise empty.
+        tool_plan: The plan, if it is a tool plan.
+        read: Record of a log, with the skipped parts, if the plan comes from one.
+        note: How the plan was extracted from an answer; empty for a plan file.
     """
 
     file: Path
@@ -280,7 +273,7 @@ class JudgedPlan:
 
     @property
     def repaired(self) -> tuple[Step, ...] | None:
-        """The repaired plan, with the times of the file where nothing was put in."""
+        """The repaired plan; it keeps the file's times if no step was inserted."""
         verdict = self.verdict
         if verdict.repaired is None or verdict.missing or not self.steps:
             return verdict.repaired
@@ -290,25 +283,25 @@ class JudgedPlan:
 
     @property
     def title(self) -> str:
-        """The name of the plan: its file, and its id where a file has many."""
+        """The file name, or the plan's ID if the file contains several plans."""
         return self.file.name if self.tool_plan is None else f"plan {self.tool_plan.id}"
 
 
 def judge_plan(
     plan: Path, asked: JudgingTarget, *, work: int = MAX_CONDITION_TESTS
 ) -> tuple[JudgedPlan, ...]:
-    """Judge the plan of a file, or the plans of a run, one for each stage.
+    """Judge the plan in a file, or the plans of a run, one per stage.
 
     Args:
-        plan: a PDDL plan, or the folder of a run.
-        asked: what it is for.
-        work: How many conditions to test.
+        plan: PDDL plan file, or run folder.
+        asked: The reference for judging.
+        work: Maximum number of condition tests.
 
     Raises:
-        UsageError: it does not say what the plan is for, or says it twice.
-        DataFileError: a file is missing or damaged.
-        PddlError: a PDDL file is wrong.
-        SceneError: there is no such scene.
+        UsageError: The reference is missing or ambiguous.
+        DataFileError: A file is missing or damaged.
+        PddlError: A PDDL file is invalid.
+        SceneError: No such scene exists.
     """
     given = [asked.problem is not None, asked.goal is not None, asked.goal_pddl is not None]
     if sum(given) > 1:
@@ -339,7 +332,7 @@ def judge_plan(
 def _steps(
     file: Path, domain: Domain, asked: JudgingTarget, objects: Collection[str] | None = None
 ) -> tuple[tuple[Step, ...], str]:
-    """Return the steps of a plan file or of an answer, and how an answer was read."""
+    """Return the steps of a plan file or an answer, with a note on how an answer was read."""
     return read_steps(
         file,
         actions=[*domain.actions, *domain.durative_actions],
@@ -363,7 +356,7 @@ def _judged(
 
 
 def _parts_of_run(folder: Path) -> Iterable[tuple[Path, tuple[Step, ...], Validator, str]]:
-    """Yield the plans of a run with the problems that they were made for."""
+    """Yield the plans of a run with their problems."""
     if not (folder / "plan.pddl").is_file():
         raise DataFileError(f"{folder}: there is no plan to judge (plan.pddl)")
     number = 1
@@ -375,7 +368,7 @@ def _parts_of_run(folder: Path) -> Iterable[tuple[Path, tuple[Step, ...], Valida
         number += 1
 
 
-# In a scene -------------------------------------------------------------------------------------
+# Judging in a scene -----------------------------------------------------------------------------
 
 
 def _judged_in_scene(
@@ -425,7 +418,6 @@ def _judged_in_scene(
 def _goals(
     sentence: str, ontology: Ontology, domain: Domain, inventory: Inventory
 ) -> tuple[Goal, ...]:
-    """Return what a sentence can mean."""
     goals = make_reader(None, ontology, domain).goals(sentence, inventory)
     whole = tuple(goal for goal in goals if not goal.unread)
     if not whole:
@@ -439,17 +431,17 @@ def _strange(actions: Sequence[GroundAction], inventory: Inventory) -> list[str]
 
 
 def with_end_preferences(wanted: str, ontology: Ontology) -> Stage:
-    """Return a goal in PDDL with the preferences of an ontology for how a scene is left."""
+    """Return a PDDL goal as a stage with the ontology's end-state preferences."""
     holding = "(holding" in wanted
     ends = end_conditions(Taxonomy(ontology), set(), holding=holding)
     return Stage(wanted, tuple(ends))
 
 
 def with_opinion(judged: JudgedPlan, model: Model) -> JudgedPlan:
-    """Return a judged plan with what a model says of what is left of it, as far as it is proven.
+    """Return a judged plan with a model's proven critiques of the remaining steps.
 
     Raises:
-        LLMError: the model did not answer.
+        LLMError: The model did not answer.
     """
     verdict = judged.verdict
     if judged.validator is None:
@@ -480,7 +472,7 @@ def with_opinion(judged: JudgedPlan, model: Model) -> JudgedPlan:
 
 
 def _places(verdict: PlanVerdict) -> list[int | None]:
-    """Return, of each step that is left, the index in the judged plan; None if it was put in."""
+    """Return the original index of each step of the repaired plan; None for an inserted step."""
     if verdict.repaired is None:
         return list(range(len(verdict.plan)))
     places: list[int | None] = []
@@ -494,7 +486,6 @@ def _places(verdict: PlanVerdict) -> list[int | None]:
 
 
 # Verification -------------------------------------------------------------------------------------
-# The plan verifier applied to the plan of a run, or to a PDDL plan.
 
 Part = tuple[Task, Sequence[GroundAction]]
 
@@ -507,20 +498,20 @@ def verify(
     domain: Path | str | None = None,
     problem: Path | str | None = None,
 ) -> Verdict:
-    """Return how plausible it is that a plan does what was asked.
+    """Return how plausible it is that a plan does what was requested.
 
     Args:
-        plan: a run, its folder, or the file of a PDDL plan.
-        request: the request; None for that of the run.
-        model: folder of a verifier; None for the one that comes with hvr.
-        domain: domain of a PDDL plan; None for hvr's kitchen.
-        problem: problem of a PDDL plan.
+        plan: A run, its folder, or a PDDL plan file.
+        request: The request; None for the run's own.
+        model: Folder of a verifier; None for the one shipped with hvr.
+        domain: Domain of a PDDL plan; None for hvr's kitchen.
+        problem: Problem of a PDDL plan.
 
     Raises:
-        MissingExtraError: the extra `gnn` is not installed.
-        UsageError: the problem or the request is missing, or a step cannot be executed.
-        DataFileError: a file is missing or damaged.
-        PddlError: a PDDL file is wrong.
+        MissingExtraError: The extra `gnn` is not installed.
+        UsageError: The problem or the request is missing, or a step is not executable.
+        DataFileError: A file is missing or damaged.
+        PddlError: A PDDL file is invalid.
     """
     from hvr.base.extras import need_gnn
 
@@ -552,9 +543,9 @@ def verify(
 
 
 def _of_run(folder: Path) -> tuple[list[Part], str | None]:
-    """Return the plans of a run, one for each stage, and its request.
+    """Return the plans of a run, one per stage, and its request.
 
-    After a replanning that is only the first plan. Plans to look for things are no part of it.
+    After replanning only the first plan counts. Plans that search for objects are excluded.
     """
     if not (folder / STATUS_FILE).exists():
         raise DataFileError(f"{folder} is no folder of a run: it has no {STATUS_FILE}")
@@ -567,7 +558,7 @@ def _of_run(folder: Path) -> tuple[list[Part], str | None]:
     while (folder / f"plan-{count + 1}.pddl").exists():
         count += 1
     numbers = [n for n in range(1, count + 1) if n > len(looking) or not looking[n - 1]] or [1]
-    # After a replanning, the later plans go on where an earlier one broke off.
+    # After replanning, later plans continue interrupted ones.
     if any(event.get("event") == "replanning" for event in trace):
         numbers = numbers[:1]
     parts = [

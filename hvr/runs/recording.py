@@ -1,4 +1,4 @@
-"""The recording of a run: its events and plans, its status, and its graph on a server."""
+"""Recording of a run: its events, plans and status, and its graph on a server."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ if TYPE_CHECKING:
 
 
 # Recorder -----------------------------------------------------------------------------------------
-# The recorder of a run: it keeps events and plans for later.
 
 Listener: TypeAlias = "Callable[[Event | PolicyEvent], None]"
 
 
 @dataclass
 class Recorder:
-    """A listener that writes plans and events into the run folder and passes events on.
+    """Writes plans and events into the run folder and forwards events.
 
     Args:
-        folder: folder of the run.
-        listen: called with each event as it happens.
+        folder: The run folder.
+        listen: Callback for events as they happen.
     """
 
     folder: RunFolder
@@ -46,11 +45,10 @@ class Recorder:
 
     @property
     def planner_calls(self) -> int:
-        """How often a classical planner was called."""
+        """The number of calls of a classical planner."""
         return sum(planned.planner_calls for planned in self.planned)
 
     def __call__(self, event: Event | PolicyEvent) -> None:
-        """Write an event and pass it on."""
         self.folder.append("trace.jsonl", event.to_json())
         if isinstance(event, PlanReady):
             self.plans.append(event)
@@ -60,7 +58,7 @@ class Recorder:
             self.listen(event)
 
     def understood(self, understanding: Understanding[Any]) -> None:
-        """Report the goal, if it is the one that is planned for."""
+        """Report the goal if the policy plans for it."""
         goal = understanding.goal
         if goal is not None and not understanding.judged_only:
             wanted = tuple(stage.wanted for stage in goal.stages)
@@ -68,7 +66,7 @@ class Recorder:
             self(Understood(wanted, ends, goal.notes, goal.said, goal.unread, goal.reader))
 
     def plan_made(self, planned: Planned) -> None:
-        """Write a plan with its problem, before it is executed."""
+        """Write a plan and its problem before execution."""
         self.planned.append(planned)
         suffix = "" if not self.plans else f"-{len(self.plans) + 1}"
         self.folder.write(f"problem{suffix}.pddl", print_problem(planned.problem))
@@ -81,15 +79,14 @@ class Recorder:
 
 
 # Run status ---------------------------------------------------------------------------------------
-# The status of a run in `task.json`: that it has begun, that it is finished, or why not.
 
 
 class RunStatus:
     """The status of a run in `task.json`.
 
     Args:
-        folder: of the run.
-        begun: the request, and all that it takes to repeat the run.
+        folder: The run folder.
+        begun: The request and everything needed to repeat the run.
     """
 
     def __init__(self, folder: RunFolder, begun: Mapping[str, Any]) -> None:
@@ -97,26 +94,26 @@ class RunStatus:
         self._begun = {"state": STARTED, "began": _now(), **begun}
 
     def begin(self) -> None:
-        """Say that the run has begun.
+        """Record the start of the run.
 
         Raises:
-            DataFileError: it cannot be written.
+            DataFileError: The status cannot be written.
         """
         self._write(self._begun)
 
     def finish(self, result: Mapping[str, Any]) -> None:
-        """Say that the run is finished.
+        """Record the result of the run.
 
         Raises:
-            DataFileError: it cannot be written.
+            DataFileError: The status cannot be written.
         """
         self._write({**self._begun, "state": RunState.FINISHED, "ended": _now(), **result})
 
     def break_off(self, error: BaseException) -> None:
-        """Say why the run broke off.
+        """Record the error that interrupted the run.
 
         Raises:
-            DataFileError: it cannot be written.
+            DataFileError: The status cannot be written.
         """
         name = type(error).__name__
         message = str(error) or ("interrupted" if isinstance(error, KeyboardInterrupt) else name)
@@ -140,14 +137,14 @@ class RunStatus:
 
 @contextmanager
 def recorded_status(folder: RunFolder, begun: Mapping[str, Any]) -> Iterator[RunStatus]:
-    """Say that a run has begun, and why it broke off if it does; then let go of its folder.
+    """Record the start of a run and any error that interrupts it, then release its folder.
 
-    What could not be done for a reason that hvr knows, before anything was planned or asked, leaves
-    no folder. Any other error has its folder as the attribute `folder`.
+    If an `HvrError` occurs before anything was planned or asked, the folder is removed. Any other
+    error gets its folder as the attribute `folder`.
 
     Args:
-        folder: of the run.
-        begun: the request, and all that it takes to repeat the run.
+        folder: The run folder.
+        begun: The request and everything needed to repeat the run.
     """
     status = RunStatus(folder, begun)
     try:
@@ -155,11 +152,11 @@ def recorded_status(folder: RunFolder, begun: Mapping[str, Any]) -> Iterator[Run
         yield status
     except BaseException as error:
         if isinstance(error, HvrError) and not folder.worth_keeping():
-            with suppress(OSError):  # somebody has removed it already
+            with suppress(OSError):  # already removed by another process
                 folder.discard()
             raise
         error.folder = folder.path  # type: ignore[attr-defined]
-        # On a full disk there is no room for an status; that error is the one to report.
+        # A full disk has no room for a status; the original error is the one to report.
         with suppress(DataFileError):
             status.break_off(error)
         raise
@@ -168,7 +165,7 @@ def recorded_status(folder: RunFolder, begun: Mapping[str, Any]) -> Iterator[Run
 
 
 def earlier_attempts(about: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return when each try of a run began that broke off, and why, from its status."""
+    """Return start, end and error of each interrupted attempt, from the status of a run."""
     names = ("began", "ended", "error", "message")
     last = {name: about[name] for name in names if name in about}
     return [*about.get("earlier", ()), last]
@@ -179,22 +176,21 @@ def _now() -> str:
 
 
 # Shared graph -------------------------------------------------------------------------------------
-# The graph of a run on a server that holds the graphs of many.
 
 SHARED_FILE = "shared.json"
-"""The file of a run folder that says under which name its graph is on which server."""
+"""File in a run folder with the name of the run's graph on a server."""
 ROBOT_VARIABLE = "HVR_ROBOT"
-"""The variable of the environment with the robot's name; that of the machine without it."""
+"""Environment variable with the robot's name; the default is the host name."""
 
 
 def shared_graph(request: RunRequest, folder: RunFolder) -> SharedGraph | None:
-    """Begin the graph of a run on the server of its options; None if these name none.
+    """Start the run's graph on the server given in the options, if any.
 
-    A run that is gone on with keeps its name, and its graph begins anew.
+    A resumed run keeps its name, and its graph is cleared.
 
     Raises:
-        StoreError: the server refuses or does not answer.
-        UsageError: its address cannot be used.
+        StoreError: The server refuses or does not answer.
+        UsageError: The address is invalid.
     """
     store = request.options.store
     if store is None:
@@ -217,10 +213,10 @@ def shared_graph(request: RunRequest, folder: RunFolder) -> SharedGraph | None:
 
 
 def shared_names(folder: Path) -> tuple[str, str] | None:
-    """Return the name of a run on servers and the robot's; None if the run had no server.
+    """Return the run's and the robot's names on the server; None if the run has no server.
 
     Raises:
-        DataFileError: The file that says so cannot be read.
+        DataFileError: The file with the names cannot be read.
     """
     path = folder / SHARED_FILE
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""The options of a run as one value, and the request that is read from them."""
+"""The options of a run, and the request that they describe."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 # Options ------------------------------------------------------------------------------------------
-# The options of a run, as one value.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,33 +35,29 @@ class Options:
     """The options of a run.
 
     Args:
-        world: a world with scenes, by name or folder; None for that of the scene.
-        scene: name of a packaged scene, or the path of a .json file with the metadata of an
-            AI2-THOR event; None for that of a task's ground truth, and for the first scene of the
-            world with any other request.
-        policy: the policy, one of `hvr.policies.registry.POLICIES`; None for `symbolic` when no
-            model is named, for `goal` with the setting LLM+P, and for `llm` otherwise.
-        planner: the classical planner of the symbolic policy, and for repair.
-        budget: most seconds for one planner call.
-        seed: seed of the environment.
-        max_replans: most new plans when something differs from what was expected.
+        world: World with scenes, by name or folder; None for the scene's world.
+        scene: Name of a packaged scene, or path of a .json file with the metadata of an AI2-THOR
+            event; None for the scene of a task's ground truth, or else the world's first scene.
+        policy: Policy name in `hvr.policies.registry.POLICIES`; None for `symbolic` without a
+            model, `goal` with the setting LLM+P, and `llm` otherwise.
+        planner: Classical planner of the symbolic policy and of repair.
+        budget: Time limit of each planner call in seconds.
+        seed: Random seed of the environment.
+        max_replans: Maximum number of new plans after deviations.
         execute: False to plan and validate only.
-        save: the run folder; None makes one under ./runs.
-        model: the language model, for policies that ask one.
-        env: the environment to execute in, one of `hvr.worlds.environment.ENVIRONMENTS`; None for
-            the usual one of the world.
-        env_options: options of the environment, as texts `name=value`.
-        sight: what the robot sees: `omniscient`, all of the metadata; `doors`, all but what is
-            behind closed doors; or `visible`. None for `doors` with a task whose things have to be
-            looked for, and for `omniscient` otherwise.
-        error_rate: share of wrong readings that the robot assumes its sensor to have.
-        faults: file of faults to play (docs/faults.md); None for none.
-        reader: who reads the request for the symbolic policy, one of
-            `hvr.language.grammar.READERS`; None for both where the extra `language` is installed,
-            and for the grammar elsewhere.
-        store: address of a SPARQL server that gets the graph of the run, too, change by change
-            (docs/knowledge.md); None for none.
-        reading: which reading of a request is meant that can be read in several ways, from 1.
+        save: The run folder; None for a new one under ./runs.
+        model: The language model, for policies that use one.
+        env: Environment name in `hvr.worlds.environment.ENVIRONMENTS`; None for the world's
+            default.
+        env_options: Options of the environment, as `name=value`.
+        sight: Visibility: `omniscient` for all metadata, `doors` for everything not behind closed
+            doors, or `visible`. None for `doors` if the task hides objects, else `omniscient`.
+        error_rate: Error rate that the robot assumes for its sensor.
+        faults: File of faults to inject (docs/faults.md).
+        reader: Name of the symbolic policy's reader in `hvr.language.grammar.READERS`; None for
+            both readers if the extra `language` is installed, else the grammar.
+        store: Address of a SPARQL server that mirrors the run's graph (docs/knowledge.md).
+        reading: 1-based index of the intended reading of an ambiguous request.
     """
 
     world: str | None = None
@@ -107,7 +102,7 @@ class Options:
 
     @property
     def policy_name(self) -> str:
-        """The name of the policy."""
+        """The explicit or default policy name."""
         if self.policy is not None:
             return self.policy
         if self.model.spec is None:
@@ -118,28 +113,26 @@ class Options:
 
     @property
     def sensors(self) -> Sensors:
-        """How the robot perceives."""
         return Sensors(Sight(self.sight or Sight.OMNISCIENT), self.error_rate)
 
 
 # Request ------------------------------------------------------------------------------------------
-# Requests: a sentence, one of the paper's tasks, or the repetition of a recorded run.
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunRequest:
-    """A request and how it is to be run.
+    """A checked request with its options.
 
     Args:
-        text: the sentence.
-        task: the paper's task that the sentence belongs to; None for any other sentence.
-        world: the world that the scene belongs to.
-        scene: name of the scene, or the path of a recorded one.
-        environment: name of the environment to execute in.
-        options: the options; those of a recorded run where one is repeated.
-        policy: class of the policy.
-        planner: the classical planner.
-        faults: faults to play; None for none.
+        text: The sentence.
+        task: The paper's task with this sentence, if any.
+        world: World of the scene.
+        scene: Name of the scene, or path of a recorded one.
+        environment: Name of the execution environment.
+        options: The options; for a repeated run, the recorded ones.
+        policy: Class of the policy.
+        planner: The classical planner.
+        faults: Faults to inject, if any.
     """
 
     text: str
@@ -154,11 +147,11 @@ class RunRequest:
 
     @property
     def name(self) -> str:
-        """The name of the request, for the run folder."""
+        """The task ID or the sentence, for the name of the run folder."""
         return self.task.id if self.task else self.text
 
     def about(self) -> Mapping[str, Any]:
-        """Return all that it takes to repeat the run, by the names that transcripts use."""
+        """Return everything needed to repeat the run, with the names used in transcripts."""
         options = self.options
         return {
             "request": self.text,
@@ -175,10 +168,7 @@ class RunRequest:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the request with all options, but for keys and programs, as plain JSON values.
-
-        `request_from_json` reads it.
-        """
+        """Return the request and all options except keys and programs; see `request_from_json`."""
         options = self.options
         own = {f.name: getattr(options, f.name) for f in fields(options) if f.name in _OWN}
         model = options.model if self.policy.asks_model else None
@@ -196,7 +186,7 @@ class RunRequest:
 
 
 _OWN = frozenset(f.name for f in fields(Options)) - {"save", "model", "faults"}
-"""Options that are plain values."""
+"""Options with plain values."""
 
 _PATHS = ("prompts", "library", "cache")
 _CREDENTIALS = re.compile(r"://[^/?#]*@")
@@ -205,21 +195,21 @@ _CREDENTIALS = re.compile(r"://[^/?#]*@")
 def request_from_json(
     values: Mapping[str, Any], folder: Path, named: Collection[str] = ()
 ) -> RunRequest:
-    """Return the request of a run that has begun, from its status.
+    """Return the request of a started run from its status.
 
     Args:
-        values: what `RunRequest.to_json` returned.
-        folder: of the run.
-        named: code that the caller names, and the status may, as `module:attribute`.
+        values: Result of `RunRequest.to_json`.
+        folder: The run folder.
+        named: Code (`module:attribute`) named by the caller, which the status may then use.
 
     Raises:
-        UsageError: the status names other code.
-        DataFileError: something is missing or damaged.
-        HvrError: see `read_request`.
+        UsageError: The status names other code.
+        DataFileError: The status is incomplete or damaged.
+        HvrError: See `read_request`.
     """
     try:
         choice = _choice_from_json(values["llm"]) if values["llm"] else ModelChoice()
-        # What is not there is an option that came later.
+        # Missing options were introduced after the run.
         own = {name: values[name] for name in _OWN if name in values}
         own["env_options"] = tuple(map(str, own["env_options"]))
         own["env"] = str(own["env"])
@@ -248,18 +238,18 @@ def resumed(
     env_options: Sequence[str],
     named: Collection[str] = (),
 ) -> RunRequest:
-    """Return the request of a run that is gone on with.
+    """Return the request of a resumed run.
 
     Args:
-        about: its status.
-        folder: of the run.
-        anew: what is given anew, by the fields of `ModelChoice`; None for what is not.
-        env_options: options of the environment that name a program.
-        named: see `request_from_json`.
+        about: Status of the run.
+        folder: The run folder.
+        anew: New values by `ModelChoice` field; None to keep the recorded one.
+        env_options: Environment options that name a program.
+        named: See `request_from_json`.
 
     Raises:
-        UsageError: an option cannot be given anew, or the status names code.
-        DataFileError: the status is damaged.
+        UsageError: An option cannot be changed, or the status names code.
+        DataFileError: The status is damaged.
     """
     others = [text for text in env_options if not names_executable(text)]
     if others:
@@ -284,7 +274,7 @@ def _choice_json(choice: ModelChoice) -> dict[str, Any]:
     values = asdict(choice)
     del values["recorded_url"], values["trust_project"]
     for name in _PATHS:
-        # A run may be gone on with from another folder.
+        # The run may be resumed from another working directory.
         values[name] = str(values[name].absolute()) if values[name] is not None else None
     if choice.base_url is not None:
         values["base_url"] = _CREDENTIALS.sub("://", choice.base_url)
@@ -303,17 +293,17 @@ def _choice_from_json(values: Mapping[str, Any]) -> ModelChoice:
 
 
 def read_request(text: str | None, task: str | None, options: Options) -> RunRequest:
-    """Return the request, checked before anything is opened or written.
+    """Check and return the request before anything is opened or written.
 
     Args:
-        text: the sentence; or
-        task: id of one of the paper's tasks. A recorded run needs neither.
-        options: how to run.
+        text: The sentence.
+        task: Alternatively, the ID of one of the paper's tasks. A recorded run needs neither.
+        options: Options of the run.
 
     Raises:
-        UsageError, DataFileError, SceneError: something cannot be used.
-        ImpossibleGoalError: the scene lacks what the task needs.
-        MissingExtraError: a package that the policy needs is not installed.
+        UsageError, DataFileError, SceneError: An argument is invalid.
+        ImpossibleGoalError: The scene lacks objects that the task needs.
+        MissingExtraError: A package that the policy needs is not installed.
     """
     policy = policy_class(options.policy_name)
     if options.model.spec is not None and not policy.asks_model:
@@ -362,10 +352,10 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
 
 
 def _named_model(model: ModelChoice) -> ModelChoice:
-    # Imported only where a model is asked: `hvr plan` starts fast.
+    # Imported only if a model is used: `hvr plan` starts fast.
     from hvr.models.config import read_config
 
-    # Named here for good: the environment may be another when the run is gone on with.
+    # Resolved now: environment variables may differ when the run is resumed.
     return replace(model, spec=read_config(model.spec, trust_project=model.trust_project).spec)
 
 
@@ -382,7 +372,7 @@ def _check_scene(scene: str, task: PaperTask) -> None:
 
 
 def _place(options: Options, task: PaperTask | None) -> tuple[WorldFile, str]:
-    """Return the world and the scene of a request, the one known by the other."""
+    """Return the world and scene of a request; either determines the other."""
     named = load_world(options.world) if options.world is not None else None
     if named is not None and not named.scenes:
         raise UsageError(
@@ -407,7 +397,7 @@ def _place(options: Options, task: PaperTask | None) -> tuple[WorldFile, str]:
 
 
 def _repeated(options: Options, recorded: RecordedRun) -> Options:
-    """Return the options of a recorded run, except where to save and execute it."""
+    """Return the options of a recorded run, with the new run folder and environment."""
     from hvr.models.connect import with_recorded_settings
 
     run = recorded.run
@@ -427,7 +417,7 @@ def _repeated(options: Options, recorded: RecordedRun) -> Options:
 
 
 def _faults(options: Options, recorded: RecordedRun | None) -> Schedule | None:
-    """Return the faults to play: those of the file, or of the run that is repeated."""
+    """Return the faults to inject, from the file or from the repeated run."""
     earlier = recorded.run.get("faults") if recorded is not None else None
     if options.faults is None and earlier is None:
         return None

@@ -21,26 +21,26 @@ class Run:
     """The result of a request.
 
     Args:
-        request: the sentence.
-        world: name of the world.
-        scene: name of the scene.
-        goal: the goal as hvr's own grammar reads it: the symbolic policy plans for it, and a
-            language model's plan is judged by it. None when the sentence could not be read.
-        reached: whether the request is met in what the environment shows; None when not executed,
-            or when hvr cannot judge what a language model's plan has done.
-        would_reach: whether the plan's end state, as the validator computes it, reaches the goal;
-            None when executed, or when hvr cannot tell. See `verdict`.
-        plans: every plan made, in order.
-        steps: every step executed, in order.
-        finished: how the execution ended; None when not executed.
-        planner_calls: number of calls of a classical planner.
-        seconds: wall time.
-        folder: the run folder.
-        verdict: the grounds for `reached` or `would_reach`, in a sentence.
-        model: name of the language model; empty without one.
-        simulated: whether the model is a simulation of one.
-        spent: what the model used; None without one.
-        step_budget: most steps that the task wants to be taken here; None without such a limit.
+        request: The sentence.
+        world: Name of the world.
+        scene: Name of the scene.
+        goal: The goal as read by hvr's grammar: the symbolic policy plans for it, and the plans of
+            a language model are judged by it. None if the sentence could not be read.
+        reached: Whether the observed final state meets the request; None if not executed, or if hvr
+            cannot judge the plan of a language model.
+        would_reach: Whether the plan's computed final state reaches the goal; None if executed or
+            unknown. See `verdict`.
+        plans: All plans, in order.
+        steps: All executed steps, in order.
+        finished: How the execution ended; None if not executed.
+        planner_calls: Number of calls of a classical planner.
+        seconds: Wall time.
+        folder: The run folder.
+        verdict: One-sentence explanation of `reached` or `would_reach`.
+        model: Name of the language model; empty without one.
+        simulated: Whether the model is simulated.
+        spent: Usage of the model; None without one.
+        step_budget: The task's maximum number of steps in this scene; None for no limit.
     """
 
     request: str
@@ -63,9 +63,7 @@ class Run:
 
     @property
     def within_budget(self) -> bool | None:
-        """Whether the goal was reached within the task's budget of steps; None without one, or
-        where it was not judged.
-        """
+        """Whether the goal was reached within the budget; None without a budget or judgement."""
         if self.step_budget is None or self.finished is None or self.reached is None:
             return None
         return self.reached and self.finished.steps <= self.step_budget
@@ -75,7 +73,6 @@ class Run:
 
     @property
     def _outcome(self) -> str:
-        """What became of it, in a few words."""
         if self.finished is None:
             ends = {True: "reaches the goal", False: "does not reach the goal", None: "not judged"}
             steps = len(self.plans[-1].plan.actions) if self.plans else 0
@@ -114,7 +111,6 @@ class Run:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {
             "request": self.request,
             "scene": self.scene,
@@ -142,13 +138,13 @@ class Run:
 
 
 def _way(folder: Path) -> str:
-    """Return the scene with the robot's way as SVG in HTML; '' where the run has no picture."""
+    """Return the scene with the robot's route as inline SVG; empty if the run has no picture."""
     from hvr.runs.report.floor_plan.drawing import draw_floor_plan, svg
     from hvr.runs.report.run_page.reading import read_story
 
     try:
         story = read_story(folder)
-    except HvrError:  # the folder has been removed
+    except HvrError:  # the folder was removed
         return ""
     return (
         ""
@@ -164,14 +160,14 @@ def result_of(
     judgement: Judgement,
     seconds: float,
 ) -> Run:
-    """Return the result of a run that is over.
+    """Return the result of a completed run.
 
     Args:
-        run: the run.
-        goal: how hvr's own grammar reads the request.
-        finished: how the execution ended; None when it was only planned.
-        judgement: whether the request was met.
-        seconds: wall time of all of it.
+        run: The run.
+        goal: The goal as read by hvr's grammar.
+        finished: How the execution ended; None for a dry run.
+        judgement: Whether the request was met.
+        seconds: Total wall time.
     """
     meter, task = run.policy.meter, run.request.task
     return Run(

@@ -1,7 +1,7 @@
-"""The spine: open, understand, plan, validate, execute and watch, judge, save.
+"""The spine of a run: open, understand, plan, validate, execute and observe, judge, save.
 
-Planning and validation are the executor's: it asks the policy for a plan of each stage, and for
-another one when the world turns out otherwise.
+The executor plans and validates: it asks the policy for a plan of each stage, and for a new one if
+the world deviates from the expectation.
 """
 
 from __future__ import annotations
@@ -40,13 +40,12 @@ if TYPE_CHECKING:
     from hvr.models.limits import Limits
 
 
-# Composition --------------------------------------------------------------------------------------
-# The composition root: folder, environment, graph, world, policy and executor of a run.
+# Composition root ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class RunComponents:
-    """A run that is ready to begin."""
+    """A run that is ready to start."""
 
     request: RunRequest
     folder: RunFolder
@@ -61,10 +60,10 @@ class RunComponents:
 def open_run(
     request: RunRequest, folder: RunFolder, listen: Listener | None
 ) -> Iterator[RunComponents]:
-    """Open all that a run needs, and close it at the end, whatever happens in between.
+    """Open the environment, graph, world, policy and executor of a run; close them at the end.
 
     Raises:
-        HvrError: something cannot be opened.
+        HvrError: A component cannot be opened.
     """
     options = request.options
     recorder = Recorder(folder, listen)
@@ -122,10 +121,7 @@ def _injected(env: OpenEnvironment) -> list[dict[str, Any]]:
     return [injection.to_json() for injection in env.log]
 
 
-# --------------------------------------------------------------------------------------------------
-
 # Dry run ------------------------------------------------------------------------------------------
-# Judge a plan that is not carried out, by the end state that the validator computes.
 
 
 def judge_dry_run(
@@ -136,13 +132,13 @@ def judge_dry_run(
     *,
     asks_model: bool,
 ) -> Judgement:
-    """Return whether a valid plan for the first stage reaches the goal that hvr reads.
+    """Judge an unexecuted plan for the first stage by the final state that the validator computes.
 
     Args:
-        planned: The plan, which is valid for the problem that it was made for.
+        planned: The plan, valid for its own problem.
         understanding: The goal that the policy plans for.
-        world: The world that the plan begins in.
-        domain: The actions.
+        world: The initial world.
+        domain: The PDDL domain.
         asks_model: Whether a language model wrote the goal or the plan.
     """
     if not understanding.judged_only:
@@ -171,7 +167,7 @@ def judge_dry_run(
     texts = dict.fromkeys(text for stage in stages_read for text in stage.constraints)
     kept = [parse_constraint(text, domain, objects) for text in texts]
     problem = world.graph.problem(domain, "foreseen").replace(constraints=And(tuple(kept)))
-    # The goal is looked up in the end state, as after a run: written out it may be too large.
+    # The goal is evaluated in the final state, since grounding it may be too expensive.
     validator, actions = Validator(domain, problem), planned.plan.actions
     report = validator.check(actions)
     if not report.valid:
@@ -189,7 +185,7 @@ def judge_dry_run(
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# Runs ---------------------------------------------------------------------------------------------
 
 
 def plan(
@@ -199,23 +195,23 @@ def plan(
     options: Options | None = None,
     listen: Listener | None = None,
 ) -> Run:
-    """Plan a request, prove the plan, execute and watch it, and save the run.
+    """Plan a request, prove the plan, execute and observe it, and save the run.
 
     Args:
-        text: the request, such as "make coffee"; or
-        task: the id of one of the paper's tasks, such as "T2". Its sentence is the request;
-            its gold goal is not looked at.
-        options: how to run.
-        listen: called with each event as it happens.
+        text: The request, such as "make coffee".
+        task: Alternatively, the ID of one of the paper's tasks, such as "T2". Its sentence is the
+            request; its gold goal is not used.
+        options: Options of the run.
+        listen: Callback for events as they happen.
 
     Raises:
-        LanguageError: the request was not understood.
-        ImpossibleGoalError: it cannot be met in this scene; the message says why.
-        PlannerError: no plan was found in the time allowed, or it does not validate.
-        LLMError: the language model gave no usable answer; what it was asked and answered so
-            far is in the error's `folder`.
-        SceneError, UsageError, DataFileError: an option cannot be used.
-        SimulatorError, MissingExtraError: AI2-THOR cannot be started, or has ended.
+        LanguageError: The request was not understood.
+        ImpossibleGoalError: The request is impossible in this scene; the message explains why.
+        PlannerError: No plan was found within the time limit, or the plan is invalid.
+        LLMError: The language model gave no usable answer. The error's `folder` contains the
+            dialogue so far.
+        SceneError, UsageError, DataFileError: An option is invalid.
+        SimulatorError, MissingExtraError: AI2-THOR cannot be started, or has stopped.
     """
     started = time.perf_counter()
     request = read_request(text, task, options or Options())
@@ -234,26 +230,26 @@ def resume(
     named: Sequence[str] = (),
     listen: Listener | None = None,
 ) -> Run:
-    """Go on with a run that broke off, as it began.
+    """Resume an interrupted run with its original options.
 
-    It is done again from the beginning in the same folder. What a language model was asked before
-    is not asked again; what it was paid counts for the limits, and in `Run.spent`.
+    The run restarts from the beginning in the same folder, but recorded answers of a language model
+    are reused. Their cost counts toward the limits and appears in `Run.spent`.
 
     Args:
-        folder: of the run.
-        base_url: address of the model's server; None for the one that the run began with. To that
-            one no provider's own key is sent: whoever gives you a folder must not get your key.
-        trust_project: Whether pyproject.toml may name that address.
-        timeout: seconds for a request at most; None for that of the run.
-        limits: what may be used at most, of all tries together; a limit of None is the run's.
-        env_options: options of the environment that name a program, which no folder may.
-        named: the policy, planner or environment of the run, where it is `module:attribute`: what
-            only a folder names is not run.
-        listen: called with each event as it happens.
+        folder: The run folder.
+        base_url: Address of the model's server; None for the recorded address, which receives no
+            provider's key, so that a folder from someone else cannot collect your key.
+        trust_project: Whether pyproject.toml may set that address.
+        timeout: Time limit per request in seconds; None for the recorded limit.
+        limits: Usage limits over all attempts; a limit of None keeps the recorded one.
+        env_options: Environment options that name a program; folders must not contain them.
+        named: The run's policy, planner or environment if it is `module:attribute`. Code that only
+            a folder names is not executed.
+        listen: Callback for events as they happen.
 
     Raises:
-        UsageError: there is no run, it is finished, or it is still going on.
-        HvrError: see `plan`.
+        UsageError: The folder contains no run, or the run is finished or still active.
+        HvrError: See `plan`.
     """
     started = time.perf_counter()
     opened, about = RunFolder.reopen(Path(folder))
@@ -295,10 +291,6 @@ def _carried_out(
 
 
 def _understand(run: RunComponents) -> Understanding[Any]:
-    """Return how the policy understands the request.
-
-    When an object is missing, the error names scenes that have one.
-    """
     try:
         understanding = run.policy.understand(
             run.request.text, run.world.graph, run.world.inventory()
@@ -312,7 +304,7 @@ def _understand(run: RunComponents) -> Understanding[Any]:
 
 
 def _pursue(run: RunComponents, understanding: Understanding[Any]) -> Finished | None:
-    """Plan, validate, execute and watch; return None if the plan is only made."""
+    """Plan, validate, execute and observe; return None for a dry run."""
     try:
         if run.request.options.execute:
             return run.executor.run(understanding.stages, _only_watched(run, understanding))
@@ -328,7 +320,7 @@ def _pursue(run: RunComponents, understanding: Understanding[Any]) -> Finished |
     except InvalidPlanError as error:
         if not run.policy.asks_model:
             raise
-        # Without verification a model may well write what cannot be done: that is a result.
+        # Without verification a model may write inexecutable steps; this is a result, not an error.
         steps, replans = len(run.recorder.steps), run.executor.replans
         finished = Finished(False, steps, replans, str(error))
         run.recorder(finished)
@@ -336,7 +328,7 @@ def _pursue(run: RunComponents, understanding: Understanding[Any]) -> Finished |
 
 
 def _only_watched(run: RunComponents, understanding: Understanding[Any]) -> tuple[Trajectory, ...]:
-    """Return the constraints of a goal that what writes the plans does not see."""
+    """Return the constraints of a goal that the planning model does not know."""
     goal = understanding.goal
     if goal is None or not understanding.judged_only:
         return ()
@@ -353,10 +345,7 @@ def _only_watched(run: RunComponents, understanding: Understanding[Any]) -> tupl
 def _judge(
     run: RunComponents, understanding: Understanding[Any], finished: Finished | None
 ) -> Judgement:
-    """Return whether the request was met, and let the policy keep a plan that met it.
-
-    Without an execution: whether the plan would meet it.
-    """
+    """Judge the run, or the plan of a dry run, and let the policy learn from a success."""
     if finished is None:
         planned, domain = run.recorder.planned[-1], run.request.world.agent.domain()
         asks_model = run.policy.asks_model
@@ -384,7 +373,6 @@ def _with_budget(judgement: Judgement, request: RunRequest, finished: Finished |
 
 
 def _with_store(judgement: Judgement, run: RunComponents) -> Judgement:
-    """Return a judgement that says whether the server with the graphs lacks this run."""
     why = run.world.graph.catch_up()
     if not why:
         return judgement
@@ -398,7 +386,7 @@ def _with_store(judgement: Judgement, run: RunComponents) -> Judgement:
 def with_reservations(
     judgement: Judgement, understanding: Understanding[Any], finished: Finished
 ) -> Judgement:
-    """Return a judgement that does not claim more than was done."""
+    """Return a judgement that mentions an unchanged world and unread words."""
     if not judgement.reached:
         return judgement
     if finished.steps == 0:

@@ -1,6 +1,6 @@
-"""The tasks: T1 to T12 of the paper and the harder T13 to T24, each a file of `tasks/`.
+"""The paper's tasks T1 to T12 and the harder T13 to T24, one file each in `tasks/`.
 
-A user's own task is named by the path of its file (docs/tasks.md).
+Custom tasks are named by the path of their file (docs/tasks.md).
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ class GroundTruth(Value):
     """A minimal plan for one scene.
 
     Args:
-        scene: the scene.
-        blocks: the plan in blocks of steps.
-        order: pairs (i, j) of block numbers, from 1: block i must come before block j. Every
-            order of the blocks that respects the pairs reaches the goal; steps of different
-            blocks are not interleaved.
+        scene: The scene.
+        blocks: The plan in blocks of steps.
+        order: Pairs (i, j) of 1-based block numbers: block i must precede block j. Every order of
+            the blocks that respects the pairs reaches the goal, without interleaving their steps.
     """
 
     scene: str
@@ -49,8 +48,8 @@ class Optimum(Value):
     """The length of a shortest plan in a scene.
 
     Args:
-        steps: length of the shortest plan known.
-        bound: no plan is shorter than this; equal to `steps` when it is proven.
+        steps: Length of the shortest known plan.
+        bound: Lower bound on the length; equal to `steps` if proven.
     """
 
     steps: int
@@ -58,7 +57,7 @@ class Optimum(Value):
 
     @property
     def proven(self) -> bool:
-        """No shorter plan exists, for the objects retrieved."""
+        """Whether no shorter plan exists for the retrieved objects."""
         return self.bound == self.steps
 
 
@@ -66,23 +65,23 @@ class PaperTask(Value):
     """A task.
 
     Args:
-        id: `T2`.
-        name: what the paper calls it.
-        goal_oriented: the request as a desired end.
-        constructive: the request as instructions.
-        paraphrases: other ways to say it.
+        id: ID such as `T2`.
+        name: Name in the paper.
+        goal_oriented: The request as a desired final state.
+        constructive: The request as instructions.
+        paraphrases: Other wordings.
         goal: PDDL condition.
-        requires: object types the scene must have.
-        scenes: scenes that have them.
-        paper_steps: length of the paper's ground truth, navigation counted; empty where the
-            paper has no such task.
-        ground_truth: a minimal plan for one scene.
-        optimum: length of a shortest plan for each scene.
-        constraints: PDDL trajectory constraints that a plan must keep on the way.
-        step_budget: most steps that a plan in the scene of the ground truth should take; None
-            where there is no such limit. A plan that takes more is judged to be beyond it.
-        unseen: what is behind closed doors has not been seen at the beginning.
-        file: path of its file, of a task that is not hvr's own.
+        requires: Object types that the scene must contain.
+        scenes: Scenes that contain them.
+        paper_steps: Length of the paper's ground truth, including navigation; empty if the paper
+            has no such task.
+        ground_truth: A minimal plan for one scene.
+        optimum: Shortest plan length by scene.
+        constraints: PDDL trajectory constraints of plans.
+        step_budget: Maximum number of steps in the ground truth's scene, if any. Longer plans are
+            reported as over budget.
+        unseen: Whether objects behind closed doors are initially unknown.
+        file: Path of a custom task's file.
     """
 
     id: str
@@ -103,46 +102,46 @@ class PaperTask(Value):
 
     @property
     def reference(self) -> str:
-        """What `load_task` finds it by: its id, or the path of its file."""
+        """The ID or file path that `load_task` accepts."""
         return self.file or self.id
 
     def budget_in(self, scene: str) -> int | None:
-        """Return the budget of steps in a scene; it is that of the ground truth's scene alone."""
+        """Return the step budget, which applies only to the ground truth's scene."""
         return self.step_budget if scene == self.ground_truth.scene else None
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All ways to say it."""
+        """All wordings of the request."""
         return (self.goal_oriented, self.constructive, *self.paraphrases)
 
 
 def task_ids(folder: Path | None = None, world: str = DEFAULT_WORLD) -> tuple[str, ...]:
-    """Return ids of all tasks in natural order: T1, T2, …, T5, T5bis, T6, …
+    """Return the IDs of all tasks in natural order: T1, T2, …, T5, T5bis, T6, …
 
     Args:
-        folder: where they are; None for those of a world.
-        world: the world.
+        folder: Folder of the tasks; None for the tasks of a world.
+        world: Name of the world.
 
     Raises:
-        UsageError: there is no such world.
+        UsageError: No such world exists.
     """
     files = folder.glob("*.toml") if folder is not None else load_world(world).task_files
     return tuple(sorted((path.stem for path in files), key=_natural))
 
 
 def paper_task_ids(folder: Path | None = None) -> tuple[str, ...]:
-    """Return the ids of the paper's own tasks, T1 to T12 with T5bis, in natural order."""
+    """Return the IDs of the paper's own tasks, T1 to T12 with T5bis, in natural order."""
     return tuple(name for name in task_ids(folder) if _natural(name)[0] <= _LAST_OF_PAPER)
 
 
 def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, ...]:
-    """Return ids for what a user writes: ids, ranges (`T13-T24`), `all` and `paper`.
+    """Expand a user's task list: IDs, ranges (`T13-T24`), `all`, `paper`, and names of worlds.
 
-    Paths of files stay as they are, and folders become the files in them. Tasks of other worlds are
-    known by their ids, and all those of a world by its name; `all` are those of the usual one.
+    File paths are kept, and folders are replaced by their task files. `all` means the tasks of the
+    default world.
 
     Raises:
-        UsageError: a range begins or ends with no task, or holds none, or a folder has no task.
+        UsageError: A range is invalid or empty, or a folder contains no task.
     """
     usual = task_ids(folder)
     found: list[str] = []
@@ -166,7 +165,7 @@ def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, .
             begin, end = (known.index(_id(text, known)) for text in (first, last))
             if begin > end:
                 raise UsageError(f"the range {name!r} holds no task: did you mean {last}-{first}?")
-            # T5bis comes with T5.
+            # T5bis belongs to T5.
             found += (k for k in known[begin:] if _natural(k)[0] <= _natural(known[end])[0])
         else:
             found.append(_id(name, known))
@@ -179,7 +178,7 @@ def _fellows(name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _id(text: str, known: Sequence[str]) -> str:
-    """Return the id of a task as it is written in the files."""
+    """Return a task ID in its canonical spelling."""
     by_key = {name.lower(): name for name in known}
     name = by_key.get(text.strip().lower())
     if name is None:
@@ -190,7 +189,7 @@ def _id(text: str, known: Sequence[str]) -> str:
 
 
 def label(reference: str) -> str:
-    """Return the short name of a task: its id, or the name of its file without the ending."""
+    """Return the short name of a task: its ID, or its file name without extension."""
     return Path(reference).stem if reference.endswith(_ENDING) else reference
 
 
@@ -198,12 +197,12 @@ def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
     """Read a task.
 
     Args:
-        task_id: its id, or the path of the file of a user's own task.
-        folder: where tasks with an id are; None for hvr's own, of all worlds.
+        task_id: Task ID, or path of a custom task's file.
+        folder: Folder of the tasks with IDs; None for hvr's own, in all worlds.
 
     Raises:
-        UsageError: there is no such task.
-        DataFileError: its file is missing or damaged.
+        UsageError: No such task exists.
+        DataFileError: The file is missing or damaged.
     """
     if task_id.endswith(_ENDING):
         path = Path(task_id).absolute()
@@ -252,7 +251,7 @@ def _task(values: Mapping[str, Any], path: Path, *, own: bool) -> PaperTask:
             file="" if own else str(path),
         )
         _check(task)
-        if not own:  # hvr's own are tested
+        if not own:  # hvr's own tasks are tested
             _check_formulas(task)
     except KeyError as error:
         raise DataFileError(f"{path}: the entry {error.args[0]!r} is missing") from error
@@ -293,7 +292,7 @@ def _check(task: PaperTask) -> None:
 
 
 def _check_formulas(task: PaperTask) -> None:
-    """Parse goal and constraints: else a bench would be paid for before the error is found."""
+    """Parse goal and constraints, so that a bench finds errors before it spends money."""
     domain = world_of_scene(task.ground_truth.scene).agent.domain()
     texts = {"goal": (task.goal,), "constraints": task.constraints}
     named = {m[0]: m[1] for text in (task.goal, *task.constraints) for m in _NAME.finditer(text)}

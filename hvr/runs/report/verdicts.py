@@ -11,12 +11,11 @@ from hvr.judging.verifier.verdict import Verdict
 from hvr.runs.report.charts import SVG, element, escaped, page, paragraph, table, tooltip
 
 # Plan graph ---------------------------------------------------------------------------------------
-# A plan graph as an SVG picture, its risks coloured.
 
 _WIDE, _HIGH, _GAP_X, _GAP_Y, _EDGE = 190, 58, 60, 26, 24
 _TOP = 64
 _START = 56
-"""Width of the box of Start."""
+"""Width of the start node."""
 _FIRST = _EDGE + 90
 """Left edge of the first column."""
 _LONGEST = 24
@@ -25,21 +24,17 @@ Point = tuple[int, int]
 
 
 def draw_plan_graph(verdict: Verdict) -> str:
-    """Return the plan from left to right, each step below its column's others.
+    """Return the plan graph as an SVG document, from left to right.
 
-    A step or link is the redder the riskier; those above their threshold have a thick outline
-    and say their risk. Colours are not all there is: every box and link has its figures as a
-    title.
-
-    Returns:
-        A whole SVG document.
+    Riskier steps and links are redder; those above their threshold have a thick outline and show
+    their risk. Every node and link also has its figures in a tooltip.
     """
     graph = verdict.graph
     places = _places(graph)
     width = _FIRST + _EDGE + (1 + max(x for x, _ in places)) * (_WIDE + _GAP_X)
     height = _TOP + _EDGE + (1 + max(y for _, y in places)) * (_HIGH + _GAP_Y)
     corners = [(_FIRST + x * (_WIDE + _GAP_X), _TOP + y * (_HIGH + _GAP_Y)) for x, y in places]
-    # Boxes come after links, so that no link crosses a text.
+    # Nodes come after links, so that no link crosses a text.
     parts = [*_head(verdict), *_links(verdict, corners), _start(), *_boxes(verdict, corners)]
     svg = element(
         "svg",
@@ -57,7 +52,7 @@ def draw_plan_graph(verdict: Verdict) -> str:
 
 
 def _places(graph: PlanGraph) -> list[Point]:
-    """Return column and row of each node: the column is the length of the longest way to it."""
+    """Return column and row of each node; the column is the length of the longest path to it."""
     column = [0] * len(graph.nodes)
     for node in graph.order:
         column[node] = max((column[b] + 1 for b in graph.before(node)), default=0)
@@ -71,7 +66,7 @@ def _places(graph: PlanGraph) -> list[Point]:
 
 
 def _head(verdict: Verdict) -> Iterator[str]:
-    """Yield title, arrow head, paper, and the lines of text above the graph."""
+    """Yield title, arrow head, background, and the text above the graph."""
     graph = verdict.graph
     judgement = "accepted" if verdict.accepted else "look at it again"
     score = f"score {verdict.score:.2f}, threshold {verdict.thresholds.graph:.2f}: {judgement}"
@@ -135,7 +130,7 @@ def _box(name: str, text: str, risk: float, risky: bool, corner: Point) -> str:
             stroke="#a00000" if risky else "#555",
             stroke_width=3 if risky else 1,
         ),
-        # A risky step has its risk in the corner, and so less room for its name.
+        # A risky step shows its risk in the corner, which leaves less room for its name.
         _label(x + 10, y + 22, _short(name, 18 if risky else _LONGEST), font_weight="bold"),
         _label(x + 10, y + 43, _short(text, 30), font_size=11, fill="#333"),
     ]
@@ -191,11 +186,10 @@ def _short(text: str, length: int) -> str:
 
 
 # Judged page --------------------------------------------------------------------------------------
-# The page of a judged plan: each step with what is said of it, and the evidence.
 
 
 def judged_page(judged: Iterable[tuple[str, str, PlanVerdict]]) -> str:
-    """Return the page of some plans: of each its name, its goal, and the verdict."""
+    """Return an HTML page of plans, each given as name, goal and verdict."""
     parts = []
     for name, goal, verdict in judged:
         parts.append(element("h2", escaped(name)))
