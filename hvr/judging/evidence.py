@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from hvr.errors import UndefinedValueError
@@ -45,9 +46,8 @@ def executable(task: Task, start: TraceState, operators: Sequence[Operator]) -> 
     """Return the state after a sequence of steps; None if one is not executable."""
     mark: TraceState | None = start
     for operator in operators:
-        if mark is None:
-            return None
-        mark = execute(task, operator, mark)
+        if mark is not None:
+            mark = execute(task, operator, mark)
     return mark
 
 
@@ -138,7 +138,6 @@ class Evidence:
         self.kept = frozenset(kept)
         self.reads = [0 if o is None else reads_of(o) for o in trace.operators]
         self._needed = {name for i in self.kept for name in trace.plan[i].args}
-        self._failures: dict[int, str] | None = None
 
     def changes(self, index: int) -> tuple[_Change, ...]:
         """Return the changes that a step made, without derived atoms."""
@@ -161,7 +160,7 @@ class Evidence:
             result.append(_Change(bit, value, tuple(readers), undone))
         return tuple(result)
 
-    def superfluous(self, index: int) -> Critique:
+    def redundant(self, index: int) -> Critique:
         """Return the finding for a redundant step."""
         changes = self.changes(index)
         cause, reason = self._why(index, changes)
@@ -171,34 +170,29 @@ class Evidence:
             (self.trace.plan[index],),
             reason,
             cause,
-            links_of(self.trace.task, changes),
+            _links(self.trace.task, changes),
         )
 
     def _why(self, index: int, changes: tuple[_Change, ...]) -> tuple[Cause, str]:
         trace = self.trace
         action = trace.plan[index]
         if index in trace.failing:
-            return Cause.CONTRADICTORY, self._failure(index)
+            return Cause.CONTRADICTORY, self._failures.get(index, "it cannot be executed")
         if trace.marks[index] == trace.marks[index + 1]:
-            return Cause.REPEATED, "it changes nothing: all that it makes was so already"
+            return Cause.REPEATED, "it changes nothing: all its effects hold already"
         undone = {c.undone_by for c in changes}
-        made = " and ".join(c.text(trace.task) for c in changes[:_NAMED]) or "what it makes"
+        made = " and ".join(c.text(trace.task) for c in changes[:_NAMED]) or "its effects"
         if not set(action.args) <= self._needed:
             other = next(name for name in action.args if name not in self._needed)
-            return Cause.IRRELEVANT, f"no step that the goal needs has to do with {other}"
+            return Cause.IRRELEVANT, f"no step that the goal needs involves {other}"
         reverted = self._reverts(index, changes)
         if reverted is not None:
-            return (
-                Cause.CONTRADICTORY,
-                f"it undoes what step {reverted + 1} {trace.plan[reverted]} made",
-            )
+            step = f"step {reverted + 1} {trace.plan[reverted]}"
+            return Cause.CONTRADICTORY, f"it undoes an effect of {step}"
         if None not in undone and changes and not undone & self.kept:
             number = max(later for later in undone if later is not None) + 1
-            return (
-                Cause.CANCELLED,
-                f"step {number} {trace.plan[number - 1]} takes back {made}, and no step that is "
-                "needed reads it in between",
-            )
+            step = f"step {number} {trace.plan[number - 1]}"
+            return Cause.CANCELLED, f"{step} undoes {made}, and no needed step reads it in between"
         same = [i for i in sorted(self.kept) if trace.plan[i] == action]
         if same:
             return Cause.REPEATED, f"step {same[0] + 1} does the same"
@@ -219,13 +213,12 @@ class Evidence:
                     break
         return None
 
-    def _failure(self, index: int) -> str:
-        if self._failures is None:
-            self._failures = failures(self.trace)
-        return self._failures.get(index, "it cannot be executed")
+    @cached_property
+    def _failures(self) -> dict[int, str]:
+        return _failures(self.trace)
 
 
-def failures(trace: ExecutionTrace) -> dict[int, str]:
+def _failures(trace: ExecutionTrace) -> dict[int, str]:
     """Return the reason why each failing step, by index, is not executable."""
     state = trace.task.state(trace.task.atoms_in(trace.marks[0][0]), trace.marks[0][1])
     report = Validator(trace.task, state=state).check(trace.plan, on_failure=OnFailure.SKIP)
@@ -233,17 +226,17 @@ def failures(trace: ExecutionTrace) -> dict[int, str]:
     for failure in report.failures:
         if failure.step is None:
             continue
-        wanting = []
+        unmet = []
         for literal in failure.literals[:_NAMED]:
             by = literal.changed_by
-            who = f", which step {by.number} {by.action} made so" if by is not None else ""
-            wanting.append(f"{literal} is wanting{who}")
-        why = "; ".join(wanting) or failure.message
+            who = f" since step {by.number} {by.action}" if by is not None else ""
+            unmet.append(f"{literal} does not hold{who}")
+        why = "; ".join(unmet) or failure.message
         texts[failure.step - 1] = f"it cannot be executed: {why}"
     return texts
 
 
-def links_of(task: Task, changes: Sequence[_Change]) -> tuple[CausalLink, ...]:
+def _links(task: Task, changes: Sequence[_Change]) -> tuple[CausalLink, ...]:
     """Return changes as causal links with 1-based step numbers."""
     return tuple(
         CausalLink(
@@ -283,7 +276,7 @@ def missing(
                 readers += known
                 links.append((change, known))
     steps = repaired.plan[begin:end]
-    reason = _what_for(repaired, places, steps, links)
+    reason = _need(repaired, places, steps, links)
 
     def number(reader: int) -> int | None:
         place = count if reader == len(places) else places[reader]
@@ -299,7 +292,7 @@ def missing(
     return Critique(CritiqueKind.MISSING, index + 1, steps, reason, links=shown)
 
 
-def _what_for(
+def _need(
     repaired: ExecutionTrace,
     places: Sequence[int | None],
     steps: tuple[GroundAction, ...],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 from hvr.judging.evidence import Evidence, ExecutionTrace, holds, unmet_parts
@@ -111,11 +111,11 @@ def read_opinion(text: str, plan: Sequence[GroundAction]) -> Opinion:
         removed = _REMOVE.search(line)
         if removed is not None and 1 <= current <= len(plan):
             remove.setdefault(current, removed[1].strip())
-        lacking = _MISSING.search(line)
-        if lacking is not None:
-            wish = _wish(lacking[1].strip(), len(plan))
-            if wish is not None:
-                missing.append(wish)
+        lack = _MISSING.search(line)
+        if lack is not None:
+            proposal = _missing_steps(lack[1].strip(), len(plan))
+            if proposal is not None:
+                missing.append(proposal)
     return Opinion(tuple(sorted(remove.items())), tuple(missing))
 
 
@@ -123,23 +123,20 @@ def _step(text: str, plan: Sequence[GroundAction], current: int) -> int:
     """Return the number of a copied step: the next one that matches it."""
     number = _NUMBER.match(text)
     words = _words(_NUMBER.sub("", text))
-    order = (*range(current, len(plan)), *range(current))
-    for index in order:
+    for index in chain(range(current, len(plan)), range(current)):
         named = [plan[index].name, *plan[index].args]
         if words[: len(named)] == named:
-            place: int = index + 1
-            return place
+            return index + 1
     if number is not None and 1 <= int(number[1]) <= len(plan):
         return int(number[1])
     return current + 1
 
 
 def _words(text: str) -> list[str]:
-    plain: str = re.sub(r"[(),\[\]`*\"']", " ", text.split("#")[0])
-    return plain.lower().split()
+    return re.sub(r"[(),\[\]`*\"']", " ", text.split("#")[0]).lower().split()
 
 
-def _wish(text: str, count: int) -> MissingSteps | None:
+def _missing_steps(text: str, count: int) -> MissingSteps | None:
     if not text or text.lower().rstrip(".") in ("none", "nothing", "n/a", "no", "-"):
         return None
     calls = []
@@ -150,8 +147,7 @@ def _wish(text: str, count: int) -> MissingSteps | None:
     place = _PLACE.search(text)
     index = None
     if place is not None:
-        index = min(int(place[2]) + (place[1].lower() == "after"), count + 1)
-        index = max(index, 1)
+        index = max(1, min(int(place[2]) + (place[1].lower() == "after"), count + 1))
     return MissingSteps(text, tuple(calls), index)
 
 
@@ -198,12 +194,14 @@ def check(start: State, plan: Sequence[GroundAction], opinion: Opinion) -> Prove
     trace = ExecutionTrace.of(start, plan)
     rejected: list[str] = []
     inserted: list[tuple[int, GroundAction]] = []
-    for wish in opinion.missing:
-        place = _place(start, plan, tuple(inserted), wish)
+    for proposal in opinion.missing:
+        place = _place(start, plan, tuple(inserted), proposal)
         if place is None:
-            rejected.append(f"#MISSING {wish.text}: it does not bring the plan nearer to its goal")
+            rejected.append(
+                f"#MISSING {proposal.text}: it does not bring the plan closer to its goal"
+            )
         else:
-            inserted += [(place, action) for action in wish.actions]
+            inserted += [(place, action) for action in proposal.actions]
             inserted.sort(key=lambda item: item[0])
     flagged = [number - 1 for number, _ in opinion.remove]
     longer = with_steps(plan, inserted)
@@ -237,20 +235,22 @@ def _place(
     start: State,
     plan: Sequence[GroundAction],
     inserted: tuple[tuple[int, GroundAction], ...],
-    wish: MissingSteps,
+    proposal: MissingSteps,
 ) -> int | None:
     """Return a place where the missing steps bring the plan closer to its goal, if any."""
     task = start.task
-    if not wish.actions or any(isinstance(task.try_ground(a), Misfit) for a in wish.actions):
+    if not proposal.actions or any(
+        isinstance(task.try_ground(a), Misfit) for a in proposal.actions
+    ):
         return None
     now = measure(start, [action for _, action in with_steps(plan, inserted)])
     places = list(range(len(plan) + 1))
-    if wish.index is not None:
+    if proposal.index is not None:
         # Try the place that the model gives first, then its neighbours.
-        places.sort(key=lambda place: abs(place + 1 - (wish.index or 0)))
+        places.sort(key=lambda place: abs(place + 1 - (proposal.index or 0)))
     for place in places:
         more = sorted(
-            [*inserted, *[(place, action) for action in wish.actions]], key=lambda item: item[0]
+            [*inserted, *[(place, action) for action in proposal.actions]], key=lambda item: item[0]
         )
         merged = with_steps(plan, more)
         trace = ExecutionTrace.of(start, [action for _, action in merged])
@@ -299,7 +299,8 @@ def _removable(
 
 def _groups(plan: Sequence[GroundAction], waiting: Sequence[int]) -> Iterator[frozenset[int]]:
     """Yield sets of steps to try: all, the steps on one object, singles, pairs, triples."""
-    yield from [frozenset(waiting)] if waiting else []
+    if waiting:
+        yield frozenset(waiting)
     for name in dict.fromkeys(name for index in waiting for name in plan[index].args):
         group = frozenset(index for index in waiting if name in plan[index].args)
         if len(group) > 1:

@@ -227,11 +227,8 @@ class RelaxedSteps:
     def _after(self, step: int, levels: Levels, certain: bool) -> Levels | None:
         """Return the levels after a step; None if it must be kept but is not executable."""
         effects = self.effects[step]
-        after: list[PossibleValues] = []
-        for state in levels:
-            one = self._once(effects, state, certain)
-            if one is not None:
-                after.append(one)
+        states = [self._once(effects, state, certain) for state in levels]
+        after = [state for state in states if state is not None]
         if not after:
             return None
         # At the lower levels the step is not executable without a further insertion before it.
@@ -548,10 +545,8 @@ class _Search:
         if not self.read_numbers:
             return (bits & self.live[place],)
         known = len(values)
-        return (
-            bits & self.live[place],
-            *(values[i] if i < known else None for i in self.read_numbers),
-        )
+        numbers = (values[i] if i < known else None for i in self.read_numbers)
+        return (bits & self.live[place], *numbers)
 
     def _reached(self, node: _Node) -> bool:
         try:

@@ -24,12 +24,12 @@ _LEVELS = {
     CritiqueKind.ARGUMENT: "error",
 }
 _RULES = {
-    CritiqueKind.REMOVE: "A step of the plan is superfluous.",
+    CritiqueKind.REMOVE: "A step of the plan is redundant.",
     CritiqueKind.MISSING: "Steps are missing from the plan.",
     CritiqueKind.ARGUMENT: "An argument of a step is wrong.",
 }
 _FAULTS = {
-    CritiqueKind.REMOVE: "is superfluous",
+    CritiqueKind.REMOVE: "is redundant",
     CritiqueKind.MISSING: "is missing here",
     CritiqueKind.ARGUMENT: "has a wrong argument",
 }
@@ -58,9 +58,10 @@ def lines(verdict: PlanVerdict) -> Iterator[str]:
             cause = f"{critique.cause.value}: " if critique.cause else ""
             yield f"       {cause}{critique.reason}"
     yield summary(verdict)
+    removed = _numbers(sorted(verdict.removed))
     others = [o for o in verdict.alternatives if set(o) != set(verdict.removed)]
     for other in others[:_SHOWN]:
-        yield f"as good: leave out {_numbers(other)} instead of {_numbers(sorted(verdict.removed))}"
+        yield f"equally good: remove {_numbers(other)} instead of {removed}"
     yield from suggestion(verdict)
 
 
@@ -79,24 +80,25 @@ def suggestion(verdict: PlanVerdict) -> Iterator[str]:
 def summary(verdict: PlanVerdict) -> str:
     """Return the outcome in one line."""
     if verdict.outcome == "clean":
-        proof = "proven: nothing can be left out" if verdict.proven else "nothing found"
-        return f"clean: {len(verdict.plan)} steps ({proof})"
+        proof = "proven: no step is redundant" if verdict.proven else "nothing found"
+        return f"clean: {len(verdict.plan)} step{'s' * (len(verdict.plan) != 1)} ({proof})"
     if verdict.outcome == "undecided":
         return f"undecided: {verdict.unknown}"
     removed = len(verdict.removed)
     missing = sum(len(c.actions) or 1 for c in verdict.missing)
     wrong = len({c.index for c in verdict.critiques if c.kind is CritiqueKind.ARGUMENT})
-    parts = [f"{removed} superfluous"] * bool(removed) + [f"{missing} missing"] * bool(missing)
+    parts = [f"{removed} redundant"] * bool(removed) + [f"{missing} missing"] * bool(missing)
     parts += [f"{wrong} with wrong arguments"] * bool(wrong)
     end = ""
     if verdict.repaired is not None:
         proof = ", proven smallest" if verdict.proven else ""
         if not verdict.proven and missing:
             proof = f", smallest found; every repair inserts at least {verdict.least}"
-        end = f"; {len(verdict.repaired)} steps are left{proof}"
-    return f"criticised: {', '.join(parts[:-1])}{' and ' * (len(parts) > 1)}{parts[-1]}{end}" + (
-        f" ({verdict.unknown})" if verdict.unknown else ""
-    )
+        left = len(verdict.repaired)
+        end = f"; {left} step{'s remain' if left != 1 else ' remains'}{proof}"
+    unknown = f" ({verdict.unknown})" if verdict.unknown else ""
+    found = f"{', '.join(parts[:-1])}{' and ' * (len(parts) > 1)}{parts[-1]}"
+    return f"criticised: {found}{end}{unknown}"
 
 
 def record(request: str, verdict: PlanVerdict) -> dict[str, Any]:
@@ -152,12 +154,8 @@ def _location(file: Path, critique: Critique, actions: Sequence[GroundAction]) -
     region: dict[str, int] = {"startLine": 1}
     if place is not None:
         region = {"startLine": place.line, "startColumn": place.column}
-    return {
-        "physicalLocation": {
-            "artifactLocation": {"uri": file.as_posix()},
-            "region": region,
-        }
-    }
+    physical = {"artifactLocation": {"uri": file.as_posix()}, "region": region}
+    return {"physicalLocation": physical}
 
 
 # Shorter plans ------------------------------------------------------------------------------------

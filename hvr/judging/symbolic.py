@@ -60,7 +60,7 @@ def judge_by_checking(validator: Validator, plan: Sequence[Step], *, exact: int)
             break
         at = len(steps) if repair.step is None else repair.step - 1
         place = places[at] if at < len(places) else len(plan)
-        reason = report.failure.message if report.failure is not None else "the goal is missed"
+        reason = report.failure.message if report.failure is not None else "the goal is not reached"
         critiques.append(Critique(CritiqueKind.MISSING, place + 1, repair.actions, reason))
         steps[at:at] = repair.actions
         places[at:at] = [place] * len(repair.actions)
@@ -297,7 +297,7 @@ class _Judge:
         kept = [place for place in repaired.places if place is not None]
         evidence = Evidence(trace, kept)
         removed = sorted(set(range(len(trace.plan))).difference(kept))
-        critiques = [evidence.superfluous(index) for index in removed]
+        critiques = [evidence.redundant(index) for index in removed]
         if len(kept) < len(repaired.places):
             critiques += self._missing(repaired)
         return tuple(sorted(critiques, key=lambda c: (c.index, c.kind is CritiqueKind.REMOVE)))
@@ -325,14 +325,13 @@ class _Judge:
         failure = report.failure
         index = len(self.actions) + 1 if failure is None or failure.step is None else failure.step
         why = failure.message if failure is not None else report.reason
-        wanting = ", ".join(str(literal) for literal in failure.literals[:3]) if failure else ""
-        critique = Critique(
-            CritiqueKind.MISSING, index, (), why + (f" Wanting: {wanting}." if wanting else "")
-        )
+        unmet = ", ".join(str(literal) for literal in failure.literals[:3]) if failure else ""
+        reason = why + (f" Missing: {unmet}." if unmet else "")
+        critique = Critique(CritiqueKind.MISSING, index, (), reason)
         if found.hopeless:
-            unknown = "no steps can repair the plan: the goal is out of reach, proven"
+            unknown = "no steps can repair the plan: the goal is proven unreachable"
         else:
-            unknown = f"no repair was found with {self.work:,} conditions tested"
+            unknown = f"no repair was found in {self.work:,} condition tests"
             if found.least:
                 unknown += f"; every repair inserts at least {found.least}"
         return PlanVerdict(

@@ -63,16 +63,12 @@ def unrequested(log: CallLog, at: int) -> CallFinding | None:
         return None
     if not any(log.ask_for(log.heard(other), other) for other in range(len(log.calls))):
         return None
-    known = log.before(at)
-    if any(known.has(value) for _, value in log.inputs(at)):
+    if _explained(log, at):
         return None
     if not log.speak_of(_request(log, at), at):
-        reason = "the user does not speak of it, and no later call reads its result"
+        reason = "the user does not mention it, and no later call reads its result"
     elif _of_something_else(log, at):
-        reason = (
-            "neither the user nor an earlier result has its arguments, and no later call reads "
-            "its result"
-        )
+        reason = "its arguments are unexplained, and no later call reads its result"
     else:
         return None
     return CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.IRRELEVANT)
@@ -147,14 +143,14 @@ def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[CallFinding]:
         around = [link for link in wrong if tool in link]
         if around and _dispensable(plan, graph, at):
             explained.update(around)
-            reason = "its neighbours in the plan are linked without it, and not all with it"
+            reason = "its neighbours in the plan can be linked without it, but not with it"
             yield CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.IRRELEVANT)
     for source, target in wrong:
         if (source, target) in explained or target not in plan.tools:
             continue
         place = plan.tools.index(target)
         if graph.linked(target, source):
-            reason = f"the tools have the link {target} to {source}, and not the other way round"
+            reason = f"the tools have a link from {target} to {source}, but not the reverse"
             first = plan.tools.index(source)
             yield CallFinding(CritiqueKind.MISSING, first, reason, target)
             yield _misplaced(place, first)
@@ -167,7 +163,7 @@ def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[CallFinding]:
         if between:
             request = stems(plan.request)
             likely = max(between, key=lambda tool: len(stems(tool) & request))
-            reason = f"{source} does not lead to {target}, and does by way of {likely}"
+            reason = f"{source} leads to {target} only through {likely}"
             yield CallFinding(CritiqueKind.MISSING, place, reason, likely)
 
 
@@ -229,7 +225,7 @@ def _unexplained(log: CallLog, at: int, leaf: Leaf, source: tuple[str, str, bool
         reason = f"{unmentioned}, and no later call reads the result"
         return CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.IRRELEVANT)
     if giver:
-        reason = f"{name} is {value!r}, which {giver} gives, and {giver} {why}"
+        reason = f"{name} is {value!r}, which {giver} provides, but {giver} {why}"
         return CallFinding(CritiqueKind.MISSING, at, reason, giver)
     return CallFinding(CritiqueKind.ARGUMENT, at, unmentioned)
 
@@ -301,13 +297,13 @@ def _others_looked_up(log: CallLog, at: int) -> bool:
     kinds = {name for _, (name, _) in _unexplained_places(log)}
     if len(kinds) != 1:
         return False
-    wanted = stems(kinds.pop())
-    return bool(wanted) and any(
+    words = stems(kinds.pop())
+    return bool(words) and any(
         call.returned
         and not call.failed
         and log.reads(place)
         and call.tool != log.calls[at].tool
-        and any(wanted <= stems(key) for key, _ in json_scalars(call.result))
+        and any(words <= stems(key) for key, _ in json_scalars(call.result))
         for place, call in enumerate(log.calls[:at])
     )
 
@@ -322,13 +318,13 @@ def _giver(log: CallLog, at: int, leaf: Leaf) -> tuple[str, str]:
     if _looked_up_late(log, at, leaf):
         return log.calls[log.values[at].later[leaf]].tool, "is only called after it"
     own, before = log.calls[at].tool, {call.tool for call in log.calls[:at]}
-    wanted = stems(leaf[0])
+    words = stems(leaf[0])
     for place, other in enumerate(log.calls):
         keys = {key for key, _ in json_scalars(other.result)} if other.returned else set()
         if (
             other.tool != own
             and log.reads(place)
-            and any(wanted <= stems(key) for key in keys if wanted)
+            and any(words <= stems(key) for key in keys if words)
         ):
             return other.tool, "was not called for it"
     if log.known is not None:
@@ -351,7 +347,7 @@ def _unread_identifiers(log: CallLog, at: int) -> Iterator[CallFinding]:
         if givers and not {c.tool for c in log.calls[:at]} & set(givers):
             late = givers[0] in {c.tool for c in log.calls[at:]}
             when = "is only called after it" if late else "is not called"
-            reason = f"{name} is {value!r}, which {givers[0]} gives, and {givers[0]} {when}"
+            reason = f"{name} is {value!r}, which {givers[0]} provides, but {givers[0]} {when}"
             yield CallFinding(CritiqueKind.MISSING, at, reason, givers[0])
             return
 
@@ -397,7 +393,7 @@ def _repetition(log: CallLog, at: int) -> CallFinding | None:
             and not other.failed
         )
         if same and _says_the_same(log, before, at):
-            reason = f"it repeats call {before + 1}, and nothing was changed in between"
+            reason = f"it repeats call {before + 1}, and nothing changed in between"
             return CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.REPEATED)
         if not log.reads(before) and not other.failed:
             return None
@@ -433,7 +429,7 @@ def _argument_faults(log: CallLog, at: int) -> Iterator[CallFinding]:
     for name, value in call.arguments.items():
         other = _contradiction(log, at, name, value)
         if other is not None:
-            reason = f"{name} is {value!r}, and the result is about {other!r}"
+            reason = f"{name} is {value!r}, but the result is about {other!r}"
             yield CallFinding(CritiqueKind.ARGUMENT, at, reason)
             return
     yield from _quoted_other(log, at)
@@ -455,13 +451,13 @@ def _contradiction(log: CallLog, at: int, name: str, value: Any) -> Any:
     if (name, value) not in values.unknown or (name, value) in values.echoed:
         return None
     others = {v for _, v in argument_scalars(named_arguments(call))}
-    alike = {
+    candidates = {
         text
         for _, leaf in json_scalars(call.result)
-        for text in ([leaf] if isinstance(leaf, int) else re.findall(r"[\w#@.-]+", str(leaf)))
+        for text in ([leaf] if isinstance(leaf, int) else _TOKEN.findall(str(leaf)))
         if _shape(text) == _shape(value) and text not in others
     }
-    return alike.pop() if len(alike) == 1 else None
+    return candidates.pop() if len(candidates) == 1 else None
 
 
 def _shape(value: str | float) -> str:
@@ -477,7 +473,7 @@ def _quoted_other(log: CallLog, at: int) -> Iterator[CallFinding]:
     inputs = KnownWords.of([value for _, value in argument_scalars(named_arguments(log.calls[at]))])
     if quoted and not any(inputs.has(name) for name in quoted):
         name, value = log.values[at].unknown[0]
-        reason = f"{name} is {value!r}, and the result is about {quoted[0]!r}"
+        reason = f"{name} is {value!r}, but the result is about {quoted[0]!r}"
         yield CallFinding(CritiqueKind.ARGUMENT, at, reason)
 
 
@@ -536,9 +532,8 @@ def _no_evidence(plan: ToolPlan, known: KnownTools | None) -> str:
 
 
 def _critique(plan: ToolPlan, finding: CallFinding) -> Critique:
-    tools = [finding.tool or plan.tools[finding.at]] if finding.at < len(plan.tools) else []
-    tools = [finding.tool] if finding.tool else tools
-    actions = tuple([GroundAction(tool) for tool in tools])
+    tool = finding.tool or "".join(plan.tools[finding.at : finding.at + 1])
+    actions = (GroundAction(tool),) if tool else ()
     return Critique(finding.kind, finding.at + 1, actions, finding.reason, finding.cause)
 
 
@@ -564,28 +559,28 @@ def repaired_plan(plan: ToolPlan, verdict: PlanVerdict) -> ToolPlan:
     """
     if not verdict.critiques or verdict.repaired is None:
         return plan
-    told = len(plan.steps) == len(plan.tools)
+    has_sentences = len(plan.steps) == len(plan.tools)
     logged = len(plan.calls) == len(plan.tools)
-    put_in: dict[int, list[str]] = {}
+    inserted: dict[int, list[str]] = {}
     for critique in verdict.missing:
-        put_in.setdefault(critique.index, []).extend(a.name for a in critique.actions)
+        inserted.setdefault(critique.index, []).extend(a.name for a in critique.actions)
     tools: list[str] = []
     steps: list[str] = []
     calls: list[LoggedCall] = []
     for number in range(1, len(plan.tools) + 2):
-        for source in put_in.get(number, ()):
+        for source in inserted.get(number, ()):
             tools.append(source)
             steps.append(f"Call {source}")
             calls.append(LoggedCall(source))
         if number <= len(plan.tools) and number not in verdict.removed:
             tools.append(plan.tools[number - 1])
-            steps += plan.steps[number - 1 : number] if told else ()
+            steps += plan.steps[number - 1 : number] if has_sentences else ()
             calls += plan.calls[number - 1 : number] if logged else ()
     links = tuple((a, b) for a, b in plan.links if a in tools and b in tools)
     return replace(
         plan,
         tools=tuple(tools),
-        steps=tuple(steps) if told else (),
+        steps=tuple(steps) if has_sentences else (),
         links=links,
         calls=tuple(calls) if logged else (),
     )

@@ -28,7 +28,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("plan", "code", "word"),
-    [("good", 0, "clean"), ("wordy", 1, "2 superfluous"), ("short", 1, "2 missing")],
+    [("good", 0, "clean"), ("wordy", 1, "2 redundant"), ("short", 1, "2 missing")],
 )
 def test_the_exit_code_says_what_came_out(hvr_: Hvr, plan: str, code: int, word: str) -> None:
     result = hvr_("judge", f"{plan}.plan", *TASK)

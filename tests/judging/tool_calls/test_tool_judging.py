@@ -189,7 +189,7 @@ def test_a_result_about_something_else_shows_a_wrong_argument(hotel: KnownTools)
     assert found(verdict) == [(ARGUMENT, 4)] and "'B-9918'" in verdict.critiques[0].reason
 
 
-def test_only_unasked_unread_reading_calls_are_superfluous(hotel: KnownTools) -> None:
+def test_only_unasked_unread_reading_calls_are_redundant(hotel: KnownTools) -> None:
     weather = ("get_weather", {"city": "Oslo"}, {"sky": "grey"})
     assert found(judge_tool_plan(log(ASKED, *STAY[:2], weather, *STAY[2:]), hotel)) == [(REMOVE, 3)]
     # The last call may be the answer, a write is a goal, and Oslo may be what was meant.
@@ -253,7 +253,7 @@ def test_a_lookup_that_others_had_is_missed_although_the_write_confirms(hotel: K
     assert found(judge_tool_plan(log("Book a room", booked), hotel)) == []
 
 
-def test_without_a_request_nothing_is_called_superfluous(hotel: KnownTools) -> None:
+def test_without_a_request_nothing_is_called_redundant(hotel: KnownTools) -> None:
     silent = log("", ("read_news", {}, {"headlines": []}), *STAY)
     assert found(judge_tool_plan(silent, hotel)) == []
 
