@@ -1,9 +1,9 @@
-"""The bench: many tasks planned by many planners and models, and measured.
+"""The bench: plan many tasks with many policies and models, and measure the plans.
 
-`run_bench` in `runner.py` plans and scores each cell (task, scene, setting, model, seed) and hands
-on a `CellResult`; `folder.py` keeps the finished cells of a bench that is killed.
+`run_bench` in `runner.py` plans and scores each cell (task, scene, setting, model, seed) and
+returns a `CellResult`; `folder.py` keeps finished cells when a bench is killed.
 
-Begin with `scores.py`: `Scores` holds the measures of one plan, and `COLUMNS` says how reports
-name and print them. `scoring.py` fills in the scores with the functions of `metrics.py`,
-`summary.py` averages them, and `tables.py`, `page.py` and `export.py` print them.
+Begin with `cells.py`: `Scores` holds the measures of a plan, and `COLUMNS` defines how reports name
+and print them. `scoring.py` computes the scores with the functions of `metrics.py`, `summary.py`
+averages them, and `tables.py` and `export.py` print them.
 """

@@ -1,4 +1,4 @@
-"""The cells of a bench and their scores: settings, tasks, models, and what came of each."""
+"""Cells of a bench, their results and scores, and the columns of reports."""
 
 from __future__ import annotations
 
@@ -22,44 +22,39 @@ from hvr.runs.tasks import label, load_task
 from hvr.worlds.scenes import load_scene
 
 # Scores -------------------------------------------------------------------------------------------
-# Scores of one planned task, and the columns that report them.
-
-# Scores -------------------------------------------------------------------------------------------
-# Scores of one planned task.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """The measures of one plan; shares are 0 to 1, None is "not applicable" or "not known".
+    """Measures of a plan. Shares are 0 to 1; None means not applicable or unknown.
 
     Args:
-        plan_length: steps of the plan.
-        truth_length: steps that LD compares with: the ground truth's in its scene, in others
-            those of the shortest plan known.
-        pc: plan correctness; None in a scene without a ground truth.
-        es: execution success; None unless PC is 1 and the plan was executed.
-        ld: length discrepancy.
-        epv: expanded plan verification.
-        mpv_before: macro plan verification of the macro plan as first written; None without H.
-        mpv_after: the same after correction; None without H or V.
-        aabv_before: block verification as first written; None without H.
-        aabv_after: the same after correction; None without H or V.
-        goal_conditions: share of the goal's conditions that hold where the plan ends or stops.
-        success: every step is applicable and the goal holds after the last.
-        executed: steps carried out in the environment before the first failure; None when not
-            executed.
-        reached: the goal holds in what was seen after execution; None when not executed.
-        best: steps of the shortest plan known for the scene.
-        step_budget: most steps that the task wants a plan to take; None where it has no budget.
-        aligned: PC, ES and LD are against the plan itself without unnecessary steps, see
+        plan_length: Number of steps.
+        truth_length: Reference length for LD: the length of the ground truth in its scene,
+            elsewhere of the shortest known plan.
+        pc: Plan correctness; None in a scene without a ground truth.
+        es: Execution success; None unless PC is 1 and the plan was executed.
+        ld: Length discrepancy.
+        epv: Expanded plan verification.
+        mpv_before: Macro plan verification before correction; None without H.
+        mpv_after: Macro plan verification after correction; None without H or V.
+        aabv_before: Block verification before correction; None without H.
+        aabv_after: Block verification after correction; None without H or V.
+        goal_conditions: Share of the goal's conditions that hold where the plan ends or stops.
+        success: Whether every step is applicable and the goal holds at the end.
+        executed: Steps executed before the first failure; None without execution.
+        reached: Whether the observed final state satisfies the goal; None without execution.
+        best: Length of the shortest known plan for the scene.
+        step_budget: Most steps that the task allows, if limited.
+        aligned: Whether PC, ES and LD compare the plan with its own reduction, see
             `hvr.bench.scoring.OPEN_ENDED`.
-        corrections: tries that were asked of the model to correct blocks.
-        planner_calls: calls of the classical planner.
-        library_hits: blocks taken from the library.
-        repaired: blocks that the classical planner wrote part of.
-        removed: steps that elimination left out.
-        spent: calls, tokens, cost, time.
-        failures: how often what went wrong, by kind.
+        corrections: Requests to the model to correct a block.
+        planner_calls: Calls of the classical planner.
+        library_hits: Blocks taken from the library.
+        repaired: Blocks completed by the classical planner.
+        removed: Redundant steps removed.
+        spent: Calls, tokens, cost and time.
+        failures: Number of failures by kind.
     """
 
     plan_length: int
@@ -89,18 +84,18 @@ class Scores:
 
     @property
     def over(self) -> float | None:
-        """How much longer a plan that reaches the goal is than the shortest known, as a share."""
+        """Excess length relative to the shortest known plan, if the goal is reached."""
         return self.plan_length / self.best - 1 if self.success and self.best else None
 
     @property
     def within_budget(self) -> bool | None:
-        """Whether the plan reaches the goal within the task's budget of steps; None without one."""
+        """Whether the plan reaches the goal within the step budget; None without one."""
         if self.step_budget is None:
             return None
         return self.success and self.plan_length <= self.step_budget
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return JSON values."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         values["spent"] = {f.name: getattr(self.spent, f.name) for f in fields(MeteredUse)}
         values["failures"] = dict(self.failures)
@@ -108,10 +103,10 @@ class Scores:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Scores:
-        """Read what `to_json` wrote.
+        """Read the values of `to_json`.
 
         Raises:
-            DataFileError: an entry is missing or unknown.
+            DataFileError: An entry is missing or unknown.
         """
         try:
             check_fields(cls, values)
@@ -124,7 +119,6 @@ class Scores:
 
 
 # Columns ------------------------------------------------------------------------------------------
-# Columns of reports: name and unit of each measure, and its value in scores.
 
 MODERATE = tuple(f"T{n}" for n in range(1, 7))
 """Tasks of moderate complexity (paper, tables 1 and 5)."""
@@ -135,14 +129,14 @@ HIGH = tuple(f"T{n}" for n in range(7, 13))
 
 @dataclass(frozen=True)
 class Column:
-    """A measure.
+    """A measure in reports.
 
     Args:
-        key: short name, as in CSV and JSON.
-        title: for people.
-        percent: a share, shown as per cent.
-        better: 1 when more is better, -1 when less is, 0 when neither.
-        value: reads it; None where it does not apply or is not known.
+        key: Short name, as in CSV and JSON.
+        title: Title in reports.
+        percent: Whether the value is a share, shown in per cent.
+        better: 1 if more is better, -1 if less is better, 0 if neutral.
+        value: Function that reads the measure; None if not applicable or unknown.
     """
 
     key: str
@@ -153,11 +147,11 @@ class Column:
 
     @property
     def of_paper(self) -> bool:
-        """It is a measure of the paper."""
+        """Whether the paper defines the measure."""
         return self.key.partition("_")[0] in {"pc", "es", "ld", "epv", "mpv", "aabv"}
 
     def show(self, value: float | None) -> str:
-        """Return a value as text, `–` for none."""
+        """Format a value; `–` for None."""
         if value is None:
             return "–"
         if self.percent:
@@ -216,28 +210,27 @@ COLUMNS: Mapping[str, Column] = {
 
 
 # Cells --------------------------------------------------------------------------------------------
-# The cells of a bench: what is to be planned, and what came of it.
 
 _SLUG = 60
 
 POLICY = "policy:"
-"""Stands before the name of a policy where a cell has a setting otherwise."""
+"""Prefix of a policy's name in the place of a setting."""
 NO_MODEL = "none"
-"""The model of a policy that asks none."""
+"""Model of a policy that uses no language model."""
 FAILED = 3
-"""The exit code of what nobody foresaw."""
+"""Exit code for unexpected errors."""
 
 
 def policy_of(setting: str) -> str | None:
-    """Return the name of the policy that stands for a setting; None for a setting."""
+    """Return the policy that takes the place of a setting; None for an ordinary setting."""
     return setting.removeprefix(POLICY) if setting.startswith(POLICY) else None
 
 
 def parts_of_setting(setting: str) -> dict[str, Any]:
-    """Return what a setting stands for, as plain JSON values.
+    """Return the components of a setting as JSON values.
 
     Raises:
-        UsageError: There is no such setting.
+        UsageError: The setting is unknown.
     """
     policy = policy_of(setting)
     return settings_named(setting).to_json() if policy is None else {"policy": policy}
@@ -245,16 +238,16 @@ def parts_of_setting(setting: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One plan to make.
+    """A plan to make.
 
     Args:
-        task: id of the task, or the path of the file of a user's own.
-        scene: where.
-        setting: name of the settings, such as `HVR` or `HVR+planner_repair`, or `policy:` and the
+        task: Id of a task, or the path of a custom task file.
+        scene: Name of the scene.
+        setting: Name of the settings, such as `HVR` or `HVR+planner_repair`, or `policy:` and the
             name of a policy.
-        model: spec of the model, such as `scripted:error=0.1` or `openai:gpt-4o-mini`; `none` for a
-            policy that asks none.
-        seed: of the model and the environment.
+        model: Spec of the model, such as `scripted:error=0.1` or `openai:gpt-4o-mini`; `none` for a
+            policy that uses no model.
+        seed: Seed of the model and the environment.
     """
 
     task: str
@@ -265,7 +258,7 @@ class Cell:
 
     @property
     def id(self) -> str:
-        """Stable, unlike any other cell's, and usable as a file name."""
+        """Stable, unique id that is safe as a file name."""
         words = f"{label(self.task)}-{self.setting}-{self.model}-{self.scene}-{self.seed}"
         slug = re.sub(r"[^A-Za-z0-9.+]+", "_", words)[:_SLUG].strip("._")
         text = json.dumps(self.to_json(), sort_keys=True)
@@ -273,23 +266,23 @@ class Cell:
 
     @property
     def simulated(self) -> bool:
-        """The model is a simulation of one, by its spec."""
+        """Whether the model's spec names a simulation."""
         return is_simulation(self.model)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return JSON values."""
         return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellOptions:
-    """What all cells of a bench have in common; it travels to other processes.
+    """Options shared by all cells of a bench; must be picklable.
 
     Args:
-        execute: carry plans out in the embedded kitchen.
-        model: how models are asked; which one, and with which setting, each cell says. Its limits
-            hold for all cells together, however often the bench is gone on with.
-        cassettes: folder of transcripts of an earlier bench, whose answers are replayed.
+        execute: Whether to execute plans in the embedded kitchen.
+        model: Options of the models; each cell sets its own model and setting. Limits apply to all
+            cells together, across resumed runs.
+        cassettes: Folder of transcripts of an earlier bench to replay.
     """
 
     execute: bool = True
@@ -297,18 +290,18 @@ class CellOptions:
     cassettes: Path | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return what makes it another bench, as plain JSON values.
+        """Return the options that identify a bench, as JSON values.
 
-        A larger budget or another cache does not: a bench may be gone on with after either.
+        A bench may be resumed with a larger budget or another cache, so these are not included.
         """
         model = self.model
         values: dict[str, Any] = {
             "execute": self.execute,
-            # An address may have a password in it.
+            # An address may contain a password.
             "base_url": Scrubber().text(model.base_url) if model.base_url else None,
             "cassettes": str(self.cassettes) if self.cassettes else None,
             "embedder": model.embedder,
-            "extra": {},  # of earlier versions, whose benches are gone on with
+            "extra": {},  # for benches begun with earlier versions
         }
         if model.temperature:
             values["temperature"] = model.temperature
@@ -319,18 +312,18 @@ class CellOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CellResult:
-    """What came of a cell.
+    """Result of a cell.
 
     Args:
-        cell: which one.
-        scores: the measures; None when it ended in an error.
-        error: what went wrong; empty when nothing did.
-        error_kind: the name of the error's class.
-        exit_code: of the error, see `hvr.errors`; 0 when nothing went wrong.
-        model: how the model names itself.
-        simulated: it is no language model but a simulation of one.
-        seconds: wall time of the whole cell.
-        record: how the plan came about, as JSON.
+        cell: The cell.
+        scores: Measures of the plan; None after an error.
+        error: Error message; empty without an error.
+        error_kind: Class name of the error.
+        exit_code: Exit code of the error, see `hvr.errors`; 0 without an error.
+        model: Name that the model reports.
+        simulated: Whether the model is a simulation.
+        seconds: Wall time of the cell.
+        record: How the plan was made, as JSON.
     """
 
     cell: Cell
@@ -345,11 +338,11 @@ class CellResult:
 
     @property
     def finished(self) -> bool:
-        """It has scores; otherwise it is tried again when the bench is resumed."""
+        """Whether there are scores; otherwise a resumed bench retries the cell."""
         return self.scores is not None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return JSON values."""
         return {
             "cell": self.cell.to_json(),
             "scores": self.scores.to_json() if self.scores else None,
@@ -364,10 +357,10 @@ class CellResult:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> CellResult:
-        """Read what `to_json` wrote.
+        """Read the values of `to_json`.
 
         Raises:
-            DataFileError: an entry is missing or unknown.
+            DataFileError: An entry is missing or unknown.
         """
         try:
             scores = values["scores"]
@@ -381,7 +374,7 @@ class CellResult:
 
 
 RunCell: TypeAlias = Callable[[Cell, CellOptions, Path], CellResult]
-"""Plans and scores a cell; the folder is that of the bench, for transcripts."""
+"""Plans and scores a cell; the folder of the bench receives the transcripts."""
 
 
 def plan_cells(
@@ -392,21 +385,21 @@ def plan_cells(
     scene: str | None = None,
     policies: Iterable[str] = (),
 ) -> tuple[Cell, ...]:
-    """Return all cells, those of one task together.
+    """Return all cells, grouped by task.
 
     Args:
-        tasks: ids of tasks.
-        settings: names of settings.
-        models: specs of models.
-        seeds: one plan for each.
-        scene: where; None for the scene of each task's ground truth.
-        policies: names of policies, or `module:attribute`; one that asks no model is benched
-            without.
+        tasks: Ids of tasks.
+        settings: Names of settings.
+        models: Specs of models.
+        seeds: Seeds; each gives one plan.
+        scene: Name of the scene; None for the scene of each task's ground truth.
+        policies: Names of policies, or `module:attribute`. A policy that uses no model is run once
+            instead of once per model.
 
     Raises:
-        UsageError: there is no such task, setting or policy, the task cannot be done in the
-            scene, or there is nothing to do.
-        SceneError: there is no such scene.
+        UsageError: A task, setting or policy is unknown, a task is impossible in the scene, or
+            there are no cells.
+        SceneError: The scene is unknown.
     """
     loaded = [load_task(name) for name in dict.fromkeys(tasks)]
     asked = tuple(dict.fromkeys(models))

@@ -1,4 +1,4 @@
-"""A bench as CSV, as JSON, as the paper's tables in LaTeX, and as one HTML page."""
+"""A bench as CSV, JSON, LaTeX tables in the paper's form, and an HTML page."""
 
 from __future__ import annotations
 
@@ -33,20 +33,16 @@ from hvr.runs.report.charts import (
 from hvr.runs.tasks import label as task_label
 
 # Export -------------------------------------------------------------------------------------------
-# A bench as CSV, as JSON, and as the paper's tables 2 and 5 in LaTeX.
-
-# Export -------------------------------------------------------------------------------------------
-# A bench as CSV, one line a cell, and as one JSON document.
 
 _CELL = ("task", "scene", "setting", "model", "seed")
 _SCORES = tuple(f.name for f in fields(Scores) if f.name not in ("spent", "failures"))
 _SPENT = tuple(f.name for f in fields(MeteredUse))
 HEADER = (*_CELL, "simulated", *_SCORES, *_SPENT, "failures", "error")
-"""Columns of the CSV; shares are 0 to 1, an empty field is "not applicable" or "not known"."""
+"""Columns of the CSV. Shares are 0 to 1; empty fields are not applicable or unknown."""
 
 
 def to_csv(results: Sequence[CellResult]) -> str:
-    """Return one line for each cell, with a header."""
+    """Return a CSV table with a line for each cell."""
     text = io.StringIO()
     writer = csv.DictWriter(text, HEADER, lineterminator="\n")
     writer.writeheader()
@@ -65,7 +61,7 @@ def to_csv(results: Sequence[CellResult]) -> str:
 def to_json(
     manifest: Mapping[str, Any], results: Sequence[CellResult], summary: Summary
 ) -> dict[str, Any]:
-    """Return the whole bench but the records of the plans, which the files of the cells have."""
+    """Return the bench as JSON, without the records of the plans."""
     cells = []
     for result in results:
         values = result.to_json()
@@ -75,7 +71,7 @@ def to_json(
 
 
 # Latex --------------------------------------------------------------------------------------------
-# The paper's tables 2 and 5 of a bench in LaTeX, for the package booktabs.
+# The paper's tables 2 and 5 for the package booktabs.
 
 _COLUMNS = (
     ("goal", "success"),
@@ -96,7 +92,7 @@ _SPECIAL = {
 
 
 def to_latex(summary: Summary) -> str:
-    """Return both tables for each model: averages with 95 % intervals, and PC by task."""
+    """Return two tables for each model: averages with 95 % intervals, and PC by task."""
     beside = summary.beside()
     return "\n".join(
         table
@@ -106,7 +102,7 @@ def to_latex(summary: Summary) -> str:
 
 
 def latex_escaped(text: str) -> str:
-    """Return a text with the signs that LaTeX reads as commands written out."""
+    """Escape the special characters of LaTeX."""
     return "".join(_SPECIAL.get(sign, sign) for sign in text)
 
 
@@ -162,17 +158,14 @@ def _with_interval(stat: Stat | None) -> str:
     return f"{_mean(stat)} {{\\scriptsize [{100 * stat.low:.1f}, {100 * stat.high:.1f}]}}"
 
 
-# Page ---------------------------------------------------------------------------------------------
-# A bench as one HTML page that needs nothing else: hvr's tables beside the paper's, and plots.
-
 # Paper --------------------------------------------------------------------------------------------
-# The numbers that the HVR paper reports, as data.
+# Results that the HVR paper reports.
 #
 # Source: Petruzzellis, Cornelio, Lio, "Hierarchical Planning for Complex Tasks with Knowledge
 # Graph-RAG and Symbolic Verification", 2025, tables 1, 2 and 4 to 16.
 
 MODELS = ("Phi3", "Gemini")
-"""The paper's models: Phi-3-mini-4k-instruct and gemini-1.5-flash."""
+"""Models of the paper: Phi-3-mini-4k-instruct and gemini-1.5-flash."""
 
 SETTINGS = ("HVR", "HV", "HR", "VR", "R", "LLM")
 
@@ -184,19 +177,19 @@ TABLES: Mapping[str, tuple[str, str]] = {
     "mpv": ("9", "15"),
     "aabv": ("10", "16"),
 }
-"""For each measure, the numbers of its table for each of MODELS."""
+"""Table numbers of each measure, in the order of MODELS."""
 
 Values = Mapping[str, Mapping[str, float | None]]
 
 
 @dataclass(frozen=True)
 class PaperTables:
-    """The paper's tables; all values are per cent, except the counts of table 1.
+    """The paper's tables, in per cent except for the counts of table 1.
 
     Args:
-        tables: by number, as they are in the file.
-        inconsistencies: what does not agree within the paper, in sentences.
-        source: authors, title and year in one line.
+        tables: Tables by number, as stored in the file.
+        inconsistencies: Contradictions within the paper, in sentences.
+        source: Authors, title and year in one line.
     """
 
     tables: Mapping[str, Mapping[str, Any]]
@@ -204,16 +197,16 @@ class PaperTables:
     source: str
 
     def summary(self, model: str) -> Values:
-        """Return table 2: for each setting its values by name, such as `mpv_before`."""
+        """Return table 2: the values of each setting by name, such as `mpv_before`."""
         rows: Values = self.tables["2"]["rows"][model]
         return rows
 
     def per_task(self, measure: str, model: str, stage: str = "") -> Values:
-        """Return tables 5 to 16: for each setting a value for each task, and the printed averages.
+        """Return one of tables 5 to 16: values by setting and task, with the printed averages.
 
         Args:
             measure: `pc`, `es`, `ld`, `epv`, `mpv` or `aabv`.
-            model: one of MODELS.
+            model: A model of MODELS.
             stage: `before` or `after` correction, for `mpv` and `aabv`.
         """
         table = self.tables[self.number(measure, model)]
@@ -225,7 +218,7 @@ class PaperTables:
         return TABLES[measure][MODELS.index(model)]
 
     def special(self) -> Mapping[str, Mapping[str, Values]]:
-        """Return table 4: for each setting and model, PC, LD and EPV of T5bis and T5."""
+        """Return table 4: PC, LD and EPV of T5bis and T5 by setting and model."""
         rows: Mapping[str, Mapping[str, Values]] = self.tables["4"]["rows"]
         return rows
 
@@ -244,7 +237,7 @@ def paper_tables() -> PaperTables:
 
 
 # Page ---------------------------------------------------------------------------------------------
-# A bench as one HTML page that needs nothing else: hvr's tables beside the paper's, and plots.
+# A self-contained HTML page with hvr's tables beside the paper's, and plots.
 
 _SECTIONS = {
     "success": "Valid plans that reach the goal",
@@ -257,7 +250,7 @@ _SECTIONS = {
     "aabv": "Atomic action block verification (AABV)",
 }
 _COST = ("calls", "corrections", "planner_calls", "library_hits", "tokens", "cost", "seconds")
-# Title, name in a row's statistics, name in the paper's table 2.
+# Title, key in a row's statistics, and key in the paper's table 2.
 _LEADING = (
     ("goal", "success"),
     ("executed", "reached"),
@@ -283,7 +276,7 @@ _MOST_ERRORS = 50
 
 
 def render(manifest: Mapping[str, Any], results: Sequence[CellResult], summary: Summary) -> str:
-    """Return the page."""
+    """Return the HTML page."""
     summary = summary.beside()
     names = [summary.label(m) for m in summary.models]
     paper = paper_tables()

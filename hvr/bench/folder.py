@@ -1,12 +1,12 @@
-"""The folder of a bench: a manifest, and one file for each finished cell.
+"""The folder of a bench: a manifest, and a file for each finished cell.
 
-manifest.json   settings, models, options, prompt digests, and every start with its machine
-cells/ID.json   the result of a cell, written when it is finished, whole or not at all
-ledger.sqlite   with a budget: what models were charged, of all cells and starts together
-sent.sqlite     with a limit a minute: what was sent in the last one by all processes together
-transcripts/    ID.jsonl: every prompt and answer of a cell. A cell that was not finished is gone on
-                with: it gets the answers that are there. ID-aside.jsonl: what it was asked in vain
-bench.lock      while a bench is at work here; cells/ID.lock while a process is at work on a cell
+manifest.json   settings, models, options, prompt digests, and each start with its machine
+cells/ID.json   result of a finished cell, written atomically
+ledger.sqlite   with a budget: charges of the models, over all cells and starts
+sent.sqlite     with a rate limit: requests that all processes sent in the last minute
+transcripts/    ID.jsonl: prompts and answers of a cell, reused when an unfinished cell is resumed;
+                ID-aside.jsonl: failed requests
+bench.lock      held while a bench runs here; cells/ID.lock: held while a process runs a cell
 """
 
 from __future__ import annotations
@@ -47,20 +47,19 @@ class BenchFolder:
     def open(
         self, cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
     ) -> tuple[CellResult, ...]:
-        """Begin a bench here, or go on with the same one; see `alone`.
+        """Start a bench here, or resume the same one; call it within `alone`.
 
         Args:
-            cells: all that is to be done.
-            options: what they have in common.
-            prompts: digests of the prompt texts by name.
+            cells: All cells of the bench.
+            options: Options shared by all cells.
+            prompts: Digests of the prompt texts by name.
 
         Returns:
-            The results that are there already, in the order of the cells; those that ended
-            in an error are left out, they are to be done again.
+            Earlier results in the order of the cells, without errors, which are retried.
 
         Raises:
-            UsageError: another bench is here.
-            DataFileError: the folder cannot be used.
+            UsageError: The folder holds another bench.
+            DataFileError: The folder cannot be used.
         """
         subject = subject_of(cells, options, prompts)
         manifest = self.manifest() if self.exists() else None
@@ -74,7 +73,7 @@ class BenchFolder:
                 "or give the same options to go on with it"
             )
         manifest["starts"].append(this_start())
-        # First, since a folder without it is not known for that of a bench.
+        # Written first: without a manifest, the folder is not recognised as a bench.
         _write(self.path / MANIFEST, manifest)
         for name in ("cells", "transcripts"):
             with writing(self.path):
@@ -83,14 +82,14 @@ class BenchFolder:
         return tuple(known[c] for c in cells if c in known and known[c].finished)
 
     def exists(self) -> bool:
-        """Return whether there is a bench here."""
+        """Return whether the folder holds a bench."""
         return (self.path / MANIFEST).is_file()
 
     def manifest(self) -> dict[str, Any]:
         """Return the manifest of the bench.
 
         Raises:
-            DataFileError: there is no manifest, or it is damaged.
+            DataFileError: The manifest is missing or damaged.
         """
         path = self.path / MANIFEST
         if not path.is_file():
@@ -104,7 +103,7 @@ class BenchFolder:
         return dict(values)
 
     def results(self) -> tuple[CellResult, ...]:
-        """Return all results, in the order of the cells; unreadable files count as missing."""
+        """Return all results in the order of the cells; unreadable files count as missing."""
         results = []
         for path in sorted((self.path / "cells").glob("*.json")):
             try:
@@ -115,29 +114,29 @@ class BenchFolder:
         return tuple(sorted(results, key=lambda r: (place(r.cell), r.cell)))
 
     def write(self, result: CellResult) -> None:
-        """Keep a result.
+        """Write a result.
 
         Raises:
-            DataFileError: it cannot be written.
+            DataFileError: The result cannot be written.
         """
         _write(self.path / "cells" / f"{result.cell.id}.json", result.to_json())
 
     @property
     def ledger(self) -> Path:
-        """File of what models were charged in all cells and starts of the bench."""
+        """File with the charges of the models in all cells and starts."""
         return self.path / "ledger.sqlite"
 
     def transcript(self, cell: Cell) -> Path:
-        """Return where the transcript of a cell is, of all its tries together."""
+        """Return the path of a cell's transcript, shared by all its attempts."""
         return self.path / "transcripts" / f"{cell.id}.jsonl"
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other benches out of the folder, which is made if need be.
+        """Lock the folder against other benches; a missing folder is created.
 
         Raises:
-            UsageError: another bench is at work here.
-            DataFileError: the folder cannot be used.
+            UsageError: Another bench is running here.
+            DataFileError: The folder cannot be used.
         """
         if not self.exists():
             self._require_new()
@@ -156,12 +155,12 @@ class BenchFolder:
 
     @contextmanager
     def at_work(self, cell: Cell) -> Iterator[None]:
-        """Keep other processes from a cell.
+        """Lock a cell against other processes.
 
-        Those of a bench that was killed notice it after a moment, and end.
+        Processes of a killed bench end after a moment, so wait for them.
 
         Raises:
-            DataFileError: another process does not let go of the cell.
+            DataFileError: Another process keeps the lock.
         """
         path = self.path / "cells" / f"{cell.id}.lock"
         with writing(path):
@@ -176,7 +175,7 @@ class BenchFolder:
             lock.release()
 
     def _order(self) -> Callable[[Cell], tuple[int, ...]]:
-        """Return the order in which the cells were planned, as a key to sort by."""
+        """Return a sort key for the order in which the cells were planned."""
         subject = self.manifest()["subject"] if self.exists() else {}
         tasks, settings, models = (
             {name: i for i, name in enumerate(subject.get(key, ()))}
@@ -196,7 +195,7 @@ class BenchFolder:
     def _require_new(self) -> None:
         if not self.path.exists():
             return
-        # What remains of a bench that was killed before it began is as good as nothing.
+        # Ignore the remains of a bench that was killed before it began.
         if not self.path.is_dir() or any(
             entry.name != _LOCK and entry.suffix != ".part" for entry in self.path.iterdir()
         ):
@@ -211,12 +210,12 @@ def _address(spec: str, model: ModelChoice) -> str | None:
 def subject_of(
     cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the part of the manifest that must be the same when a bench is resumed."""
+    """Return the part of the manifest that identifies a bench when it is resumed."""
 
     def unique(values: list[Any]) -> list[Any]:
         return list(dict.fromkeys(values))
 
-    # Addresses may come from the environment or a file, too; answers of another server would mix.
+    # Addresses from the environment or a file count as well: answers of two servers must not mix.
     addresses = (
         {}
         if options.cassettes

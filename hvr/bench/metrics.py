@@ -1,4 +1,4 @@
-"""The paper's metrics as functions (section 4.1). All ratios are shares: 1.0 is 100 %."""
+"""Metrics of the paper (section 4.1). All ratios are shares: 1.0 is 100 %."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ from hvr.policies.llm.record import BlockRecord, MacroCheck
 from hvr.runs.tasks import GroundTruth
 
 # Conditions ---------------------------------------------------------------------------------------
-# Goal-condition success: the share of a goal's conditions that hold.
 
 _IMPOSSIBLE = -1
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A conjunct.
+    """A conjunct of a goal.
 
     Args:
-        formula: the condition.
-        variables: those to bind that it mentions.
-        counts: it is a condition to bring about, not a restriction of the bindings.
+        formula: The condition.
+        variables: Unbound variables of the condition.
+        counts: Whether it counts as a goal condition rather than restricting the bindings.
     """
 
     formula: Expression
@@ -36,21 +35,20 @@ class _Part:
 
 
 def goal_condition_success(state: State, goal: Expression) -> float:
-    """Return the share of the conditions of a goal that hold, with the best choice of objects.
+    """Return the share of a goal's conditions that hold, with the best choice of objects.
 
-    Of `(exists (variables) (and conditions))`, the greatest number of conditions that hold
+    For `(exists (variables) (and conditions))`, this is the greatest number of conditions that hold
     under one binding of the variables, divided by the number of conditions. Equalities only
-    restrict the bindings: `(not (= ?a ?b))` asks for two things and is no condition to bring
-    about. A condition that is no literal (a disjunction, an inner quantifier) counts as one.
-    The measure is ALFRED's goal-condition success (Shridhar et al., CVPR 2020, section 5).
+    restrict the bindings: `(not (= ?a ?b))` requires two objects and is not counted. A condition
+    that is not a literal (a disjunction or an inner quantifier) counts as one. The measure is
+    ALFRED's goal-condition success (Shridhar et al., CVPR 2020, section 5).
 
-    Exact: variables are bound one after the other, those in most conditions first; conditions
-    that share no unbound variable are then maximised apart, and a part is left as soon as all
-    its conditions hold.
+    The result is exact. Variables are bound in turn, starting with the one in most conditions.
+    Conditions that share no unbound variable are then maximised separately.
 
     Returns:
-        0 to 1; 1 for a goal without conditions. 0 if a variable has no object or no binding
-        respects the equalities.
+        0 to 1; 1 for a goal without conditions; 0 if a variable has no object or no binding
+        satisfies the equalities.
     """
     variables: dict[str, TypedName] = {}
     parts = list(_conjuncts(goal, variables))
@@ -99,7 +97,7 @@ class _Search:
         self.atoms = state.atoms(static=True)
 
     def best(self, parts: Sequence[_Part], binding: Mapping[str, str]) -> int:
-        """Return how many counting parts can hold together; _IMPOSSIBLE if an equality cannot."""
+        """Return how many counted parts can hold together; _IMPOSSIBLE if an equality fails."""
         score = 0
         for group in _groups(parts, binding):
             holding = self._group(group, binding)
@@ -112,7 +110,7 @@ class _Search:
         unbound = [v for part in parts for v in part.variables if v not in binding]
         if not unbound:
             return self._value(parts[0], binding)
-        # The variable in most conditions first: binding it separates the others soonest.
+        # Bind the variable in most conditions first, which separates the others soonest.
         chosen = max(sorted(set(unbound)), key=unbound.count)
         most = sum(part.counts for part in parts)
         best = _IMPOSSIBLE
@@ -133,7 +131,7 @@ class _Search:
 
 
 def _groups(parts: Sequence[_Part], binding: Mapping[str, str]) -> list[list[_Part]]:
-    """Return parts grouped so that those of different groups share no unbound variable."""
+    """Partition parts so that different groups share no unbound variable."""
     groups: list[tuple[set[str], list[_Part]]] = []
     for part in parts:
         names = set(part.variables - binding.keys())
@@ -149,30 +147,28 @@ def _groups(parts: Sequence[_Part], binding: Mapping[str, str]) -> list[list[_Pa
 
 
 # Correctness --------------------------------------------------------------------------------------
-# Plan correctness: how far a plan follows the ground truth.
 
 RENAMINGS = 5_000
-"""Greatest number of renamings of a ground truth that are tried for a plan."""
+"""Most renamings of a ground truth to try for a plan."""
 
 Steps = Sequence[GroundAction]
 Names = Mapping[str, str]
 
 
 def plan_correctness(plan: Steps, truth: GroundTruth) -> float:
-    """Return PC: the share of the ground truth that a plan gets done, in order (paper, section
-    4.1).
+    """Return PC: the share of the ground truth that a plan completes in order (paper, section 4.1).
 
-    The furthest step of the ground truth that is reached in order, divided by its number of
-    steps; superfluous steps of the plan do not count against it, so the steps are matched as a
-    subsequence. Of a partial order, the best linearization counts (paper, B.3): blocks may
-    change places where `truth.order` allows it, their steps are not interleaved.
+    The steps of the ground truth are matched as a subsequence, so redundant steps of the plan do
+    not count against it. The furthest matched step is divided by the number of steps. For a partial
+    order, the best linearisation counts (paper, B.3): blocks may change places where `truth.order`
+    allows it, but their steps are not interleaved.
 
-    Exact: for every set of blocks that can be finished first, the earliest position of the
-    plan by which it is; an earlier end is never worse for what follows. The work grows with
-    the number of such sets (at most 2 to the number of blocks), not of linearizations.
+    The result is exact: for every set of blocks that can be finished first, only the earliest
+    position in the plan by which it is finished matters. The work grows with the number of such
+    sets (at most 2 to the number of blocks), not with the number of linearisations.
 
     Returns:
-        0 to 1. An empty plan has 0; an empty ground truth is always reached: 1.
+        0 to 1; 0 for an empty plan; 1 for an empty ground truth.
     """
     total = len(truth.steps)
     if total == 0:
@@ -181,7 +177,7 @@ def plan_correctness(plan: Steps, truth: GroundTruth) -> float:
     before = [0] * len(truth.blocks)
     for first, second in truth.order:
         before[second - 1] |= 1 << (first - 1)
-    # Finished blocks as bits: (the earliest end, how many steps they have).
+    # Finished blocks as bits, with their earliest end and their number of steps.
     reached: dict[int, tuple[int, int]] = {0: (0, 0)}
     best = 0
     while reached:
@@ -205,26 +201,26 @@ def plan_correctness(plan: Steps, truth: GroundTruth) -> float:
 def best_correctness(
     plan: Steps, truth: GroundTruth, valid: Callable[[GroundTruth], bool]
 ) -> tuple[float, GroundTruth]:
-    """Return PC against the best-fitting renaming of the ground truth within object classes.
+    """Return PC against the best renaming of the ground truth within object classes.
 
-    A plan that makes coffee in `mug-2` is as correct as one that does so in `mug-1` if the
-    ground truth works with `mug-2`, too: the greatest PC over `truth_variants`.
+    A plan that makes coffee in `mug-2` is as correct as one that uses `mug-1` if the ground truth
+    also works with `mug-2`.
 
-    Exact, by best-first search over one class after the other; what a partial renaming may
-    still reach is the PC with all objects of the other classes taken for the same. After
-    RENAMINGS partial or whole renamings it ends with the best that is certain until then.
+    The search is best-first, one class after another. The bound of a partial renaming is the PC
+    with all objects of each remaining class identified. After RENAMINGS expansions, it returns the
+    best certain result.
 
     Args:
-        plan: the plan.
-        truth: the ground truth; it counts without a test.
-        valid: says whether a renamed ground truth is a valid plan for the goal in the scene.
+        plan: Plan to score.
+        truth: Ground truth; assumed to be valid.
+        valid: Whether a renamed ground truth is a valid plan for the goal in the scene.
 
     Returns:
-        The best PC, and the ground truth or the valid variant that it was reached with.
+        The best PC, and the ground truth or valid variant that attains it.
     """
     own = plan_correctness(plan, truth)
     choices = _choices(plan, truth)
-    # Among equal bounds the most complete renaming comes first, then the one that changes least.
+    # Among equal bounds, prefer the most complete renaming, then the one that changes least.
     queue: list[tuple[float, int, int, Names]] = [(-1.0, 0, 0, {})]
     numbers = count(1)
     for _ in range(RENAMINGS):
@@ -268,7 +264,7 @@ def truth_variants(
 
 
 def rename_objects(truth: GroundTruth, names: Names) -> GroundTruth:
-    """Return the ground truth with other objects; names that are not mapped stay."""
+    """Rename objects of the ground truth; unmapped names stay."""
     blocks = tuple(
         tuple(GroundAction(a.name, tuple(names.get(n, n) for n in a.args)) for a in block)
         for block in truth.blocks
@@ -283,7 +279,7 @@ def _renamed(plan: Steps, truth: GroundTruth) -> Iterator[GroundTruth]:
 
 
 def _choices(plan: Steps, truth: GroundTruth) -> list[tuple[str, Sequence[Names]]]:
-    """Return each class of the ground truth, in order of its first use, with its renamings."""
+    """Return the classes of the ground truth, in order of first use, with their renamings."""
     used = _roles(truth.steps)
     offered = _roles(plan)
     by_class: dict[str, list[str]] = {}
@@ -310,8 +306,8 @@ def _abstract_truth(truth: GroundTruth, names: Names, kinds: Container[str]) -> 
 
 
 def _injections(names: Sequence[str], pool: Sequence[str]) -> Sequence[Names]:
-    """Return all ways to give each name another of the pool, the one that changes nothing first."""
-    # Sorting needs all of them; a class with this many objects in one plan has not been seen.
+    """Return all injections of the names into the pool, those that change fewest names first."""
+    # Sorting needs all of them; so many objects of one class in a plan are not expected.
     ways = islice(permutations(pool, len(names)), RENAMINGS * 10)
     injections = [dict(zip(names, way, strict=True)) for way in ways]
     same = dict(zip(names, names, strict=True))
@@ -342,7 +338,7 @@ def _places(plan: Steps) -> dict[tuple[str, tuple[str, ...]], list[int]]:
 def _match(
     block: Steps, places: Mapping[tuple[str, tuple[str, ...]], list[int]], position: int
 ) -> tuple[int, int]:
-    """Return how many steps of a block follow from a position on, and the position after them."""
+    """Return how many steps of a block match from a position, and the position after them."""
     for matched, action in enumerate(block):
         positions = places.get((action.name, action.args), ())
         index = bisect_left(positions, position)
@@ -353,32 +349,30 @@ def _match(
 
 
 # Metrics ------------------------------------------------------------------------------------------
-# The paper's metrics as functions (section 4.1). All ratios are shares: 1.0 is 100 %.
 
 
 def execution_success(correctness: float, executed: int, truth_length: int) -> float | None:
-    """Return ES: how far a correct plan can be executed (paper, section 4.1).
+    """Return ES: the share of a correct plan that can be executed (paper, section 4.1).
 
-    Steps executed before the first failure, divided by the steps of the ground truth. Plans
-    may be longer than the ground truth, so the ratio is capped at 1; a longer plan that fails
-    late can therefore have an ES of 1.
+    Steps executed before the first failure, divided by the steps of the ground truth. A plan may be
+    longer than the ground truth, so the ratio is capped at 1; a longer plan that fails late can
+    therefore have an ES of 1.
 
     Args:
-        correctness: PC of the plan; ES is for correct plans only.
-        executed: steps before the first failure.
-        truth_length: steps of the ground truth; positive.
+        correctness: PC of the plan.
+        executed: Steps executed before the first failure.
+        truth_length: Steps of the ground truth; must be positive.
 
     Returns:
-        0 to 1; None when the plan is not correct.
+        0 to 1; None if the plan is not correct.
     """
     return None if correctness < 1 else min(1.0, executed / truth_length)
 
 
 def length_discrepancy(plan_length: int, truth_length: int) -> float:
-    """Return LD: how much longer a plan is than the ground truth (paper, section 4.1 and table 7).
+    """Return LD: the relative difference in length from the ground truth (paper, 4.1 and table 7).
 
-    The difference in steps, divided by the steps of the ground truth: 1.0 is twice as long,
-    negative is shorter, and an empty plan has -1.
+    1.0 is twice as long; negative values are shorter; an empty plan has -1.
     """
     return (plan_length - truth_length) / truth_length
 
@@ -408,26 +402,22 @@ def length_summary(values: Sequence[float]) -> LengthSummary | None:
 
 
 def expanded_plan_verification(verified: int, total: int) -> float:
-    """Return EPV: the share of a plan's steps that are verified (paper, section 4.1).
-
-    Steps up to the first that is not applicable, divided by all steps of the plan, after all
-    corrections.
+    """Return EPV: the share of steps up to the first inapplicable one (paper, section 4.1).
 
     Args:
-        verified: applicable steps from the first on.
-        total: steps of the plan. An empty plan has an EPV of 0: no answer is no success.
+        verified: Number of applicable steps at the start of the plan, after all corrections.
+        total: Number of steps. An empty plan has an EPV of 0: no answer is not a success.
     """
     return verified / total if total else 0.0
 
 
 def macro_plan_verification(check: MacroCheck | None) -> float | None:
-    """Return MPV: the share of the macro plan that is verified (paper, section 4.1).
+    """Return MPV: the share of macro actions up to the first inapplicable one (paper, 4.1).
 
-    Macro actions from the first on whose preconditions hold, divided by all. Computed before
-    and after correction.
+    It is computed before and after correction.
 
     Returns:
-        0 to 1; 0 for an empty macro plan, None when there is none (without H).
+        0 to 1; 0 for an empty macro plan; None without a macro plan (without H).
     """
     if check is None:
         return None
@@ -439,8 +429,8 @@ class BlockVerification:
     """AABV before and after correction.
 
     Args:
-        before: share of blocks verified as written.
-        after: the same in the plan; None without verification.
+        before: Share of blocks verified as first written.
+        after: Share of blocks verified in the plan; None without verification.
     """
 
     before: float
@@ -450,12 +440,12 @@ class BlockVerification:
 def block_verification(blocks: Sequence[BlockRecord], macro_actions: int) -> BlockVerification:
     """Return AABV: the share of macro actions whose block is verified (paper, section 4.1).
 
-    A block is verified when each of its actions was applicable, one after the other. Macro
-    actions that never got a block count as not verified.
+    A block is verified if all its actions are applicable in turn. Macro actions that never got a
+    block count as unverified.
 
     Args:
-        blocks: how each block came about.
-        macro_actions: macro actions of the plan; without any, AABV is 0.
+        blocks: Records of the blocks.
+        macro_actions: Number of macro actions of the plan; AABV is 0 without any.
     """
     total = max(macro_actions, len(blocks))
     if total == 0:

@@ -44,18 +44,17 @@ from hvr.runs.tasks import PaperTask, load_task
 from hvr.worlds.environment import EnvironmentSetup, open_environment
 
 # Runner -------------------------------------------------------------------------------------------
-# Runs the cells of a bench on an engine, so that a kill loses no finished cell.
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a bench has come.
+    """Progress of a bench.
 
     Args:
-        done: cells with a result, those of earlier starts included.
-        total: all cells.
-        resumed: cells that were there already.
-        result: the latest result; None at the start.
+        done: Number of cells with a result, including earlier runs.
+        total: Number of all cells.
+        resumed: Number of cells finished in earlier runs.
+        result: Latest result; None at the start.
     """
 
     done: int
@@ -79,27 +78,26 @@ def run_bench(
 ) -> tuple[CellResult, ...]:
     """Run all cells that have no result yet.
 
-    Each result is written by the process that made it, before it counts as done. An error in
-    a cell is a result, too; it is tried again when the bench is resumed, and gets the answers that
-    it was given before.
+    The process that ran a cell writes its result before the cell counts as done. An error in a cell
+    is also a result; a resumed bench retries the cell with the answers recorded so far.
 
     Args:
-        folder: of the bench: new, empty, or that of the same bench, which is then resumed.
-        cells: what to do.
-        run_cell: does one; a function of a module, so that other processes find it.
-        options: for `run_cell`.
-        engine: where cells are done; in this process if None. A cell whose process dies is tried
-            again, and then has an error. On a cluster all machines must have the folder.
-        prompts: digests of the prompt texts by name, for the manifest.
-        listen: is told of each result.
+        folder: New or empty folder, or the folder of the same bench to resume.
+        cells: Cells of the bench.
+        run_cell: Module-level function that runs a cell.
+        options: Options for `run_cell`.
+        engine: Engine for the cells; None for this process. A cell whose process dies is retried
+            and then counts as an error. On a cluster, all machines must share the folder.
+        prompts: Digests of the prompt texts by name, for the manifest.
+        listen: Callback for progress.
 
     Returns:
         A result for each cell, in order.
 
     Raises:
-        UsageError: another bench is in the folder or at work there, or the engine cannot be used.
-        DataFileError: the folder cannot be written.
-        KeyboardInterrupt: it was interrupted; finished cells are kept.
+        UsageError: The folder holds another bench or is in use, or the engine cannot be used.
+        DataFileError: The folder cannot be written.
+        KeyboardInterrupt: The bench was interrupted; finished cells are kept.
     """
     bench = BenchFolder(folder)
     with bench.alone():
@@ -126,14 +124,7 @@ def run_bench(
 
 @dataclass(frozen=True)
 class _Work:
-    """A cell with all that it takes to do it, for another process.
-
-    Args:
-        run_cell: does it.
-        cell: the cell.
-        options: for `run_cell`.
-        folder: of the bench.
-    """
+    """A cell with everything that another process needs to run it."""
 
     run_cell: RunCell
     cell: Cell
@@ -142,14 +133,14 @@ class _Work:
 
 
 def _work(work: _Work) -> CellResult:
-    """Do a cell and write its result."""
+    """Run a cell and write its result."""
     cell, bench = work.cell, BenchFolder(work.folder)
     with bench.at_work(cell):
         started = time.perf_counter()
         try:
             result = work.run_cell(cell, work.options, work.folder)
         except Exception as error:
-            # One cell must not end the bench, whatever a provider's library raises.
+            # A cell must not end the bench, whatever a provider's library raises.
             message = Scrubber.of(os.environ).text(str(error) or repr(error))
             result = CellResult(
                 cell=cell,
@@ -193,20 +184,19 @@ def _start_worker() -> None:
 
 
 # Cell ---------------------------------------------------------------------------------------------
-# One cell of a bench: make the plan with the model, then score it.
 
 
 def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
-    """Plan the task of a cell with its model or policy and score the plan.
+    """Plan the task of a cell with its model or policy, and score the plan.
 
-    Every prompt and answer goes to `transcripts/ID.jsonl` in the folder, and what an earlier try
-    was answered is taken from there. The task's gold goal and ground truth are read by the scoring,
-    and by the simulated model, which has to know what it gets wrong; the policy gets the sentence.
+    Prompts and answers go to `transcripts/ID.jsonl` in the folder; answers of an earlier attempt
+    are reused from there. Only the scoring and the simulated model read the task's gold goal and
+    ground truth; the policy gets the sentence.
 
     Raises:
-        LLMError: the model gave no usable answer.
-        UsageError: the spec of the model cannot be used.
-        DataFileError: the transcript cannot be written, or a recorded one is missing.
+        LLMError: The model gave no usable answer.
+        UsageError: The spec of the model is invalid.
+        DataFileError: The transcript cannot be written, or a recorded one is missing.
     """
     started = time.perf_counter()
     task = load_task(cell.task)
@@ -264,7 +254,7 @@ def _class(cell: Cell) -> type[Policy[Any]]:
 
 
 def _written(policy: Policy[Any], task: PaperTask, world: World, domain: Domain) -> PlanningRecord:
-    """Return the plan of a task; where things have to be looked for, after the steps of that."""
+    """Return the plan of a task, preceded by the steps of the search for unseen objects."""
     inventory = world.inventory()
     if not task.unseen:
         return _record(policy, task.goal_oriented, world, inventory, domain)
@@ -295,7 +285,7 @@ def _record(
     domain: Domain,
     find: FindObjects[Any] | None = None,
 ) -> PlanningRecord:
-    """Return the plan of a policy; a policy that finds none has an empty one."""
+    """Return the plan of a policy; empty if the policy finds none."""
     if isinstance(policy, GoalPolicy | LLMPolicy):
         return policy.write(request, world.graph, inventory, find)
     started = time.perf_counter()
@@ -309,16 +299,15 @@ def _record(
 
 
 def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
-    """Make each model and the embedder once, to report what cannot work before anything is run.
+    """Create each model and the embedder once, to report errors before any cell runs.
 
-    Local models are left out: loading one takes long.
+    Local models are skipped, since loading one takes long.
 
     Raises:
-        UsageError: a spec or an option cannot be used.
-        LLMError: a key is missing.
-        MissingExtraError: a package is not installed.
-        DataFileError: a recording is missing.
-        UsageError: the budget is in dollars, and the price of a model is not known.
+        UsageError: A spec or option is invalid, or the budget is in dollars and a price is unknown.
+        LLMError: A key is missing.
+        MissingExtraError: A package is not installed.
+        DataFileError: A recording is missing.
     """
     for cell in {cell.model: cell for cell in cells if cell.model != NO_MODEL}.values():
         choice = _choice(cell, options)
@@ -328,12 +317,12 @@ def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
 
 
 def prompt_digests(options: CellOptions) -> dict[str, str]:
-    """Return digests of the prompt texts that cells are run with, for the manifest."""
+    """Return the digests of the prompt texts, for the manifest."""
     return dict(load_prompts(options.model.prompts).digests)
 
 
 def _choice(cell: Cell, options: CellOptions) -> ModelChoice:
-    """Return the model of a cell, or its recorded answers when a bench is repeated."""
+    """Return the model of a cell, or its recorded answers if a bench is replayed."""
     if cell.model == NO_MODEL:
         return ModelChoice()
     spec = cell.model
@@ -353,8 +342,8 @@ def _planner(cell: Cell, options: CellOptions, transcript: Path) -> Planner:
     return RecordedPlanner(FastDownward(), transcript.with_name(name), earlier)
 
 
-# Cached for each process: compiling a scene and loading an embedder's model each take longer
-# than the rest of a cell.
+# Cached in each process: compiling a scene or loading an embedding model takes longer than the rest
+# of a cell.
 
 
 @lru_cache(maxsize=2)

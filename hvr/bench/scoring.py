@@ -1,6 +1,6 @@
-"""From a plan and how it came about to its scores.
+"""Scores of a plan from its record.
 
-Gold goals and ground truths are used here, after planning, and nowhere else.
+Gold goals and ground truths are used only here, after planning.
 """
 
 from __future__ import annotations
@@ -46,20 +46,21 @@ from hvr.worlds.kitchen import Kitchen
 Steps = Sequence[GroundAction]
 
 OPEN_ENDED = ("T5bis", "T12")
-"""Tasks that can be done in several ways. The paper (B.2) wrote a ground truth for each run of
-these, aligned with what the model was after. Here, a plan that does reach the goal is measured
-against itself without its unnecessary steps; any other against the task's ground truth."""
+"""Open-ended tasks with several solutions. For these the paper (B.2) wrote a ground truth per run,
+aligned with the model's intention. Here a plan that reaches the goal is compared with its own
+reduction, and any other with the task's ground truth.
+"""
 
 
 @dataclass(frozen=True)
 class DomainReplay:
-    """The outcome of a plan in the domain.
+    """Result of replaying a plan in the domain.
 
     Args:
-        verified: number of applicable steps from the first on.
-        total: number of all steps.
-        state: the state after the verified steps.
-        failure: why the next step is not applicable; None when all are.
+        verified: Number of applicable steps at the start.
+        total: Number of steps.
+        state: State after the verified steps.
+        failure: Reason why the next step is not applicable, if any.
     """
 
     verified: int
@@ -70,13 +71,13 @@ class DomainReplay:
 
 @dataclass(frozen=True)
 class ExecutionOutcome:
-    """The outcome of a plan in the environment.
+    """Result of executing a plan in the environment.
 
     Args:
-        executed: number of steps done before the first failure.
-        total: number of all steps.
-        state: the state as seen at the end.
-        problem: why execution stopped early; empty when it did not.
+        executed: Number of steps executed before the first failure.
+        total: Number of steps.
+        state: Observed final state.
+        problem: Reason why execution stopped early; empty if it did not.
     """
 
     executed: int
@@ -94,16 +95,16 @@ def score(
     execute: bool = True,
     seed: int = 0,
 ) -> Scores:
-    """Measure a plan: replay it in the domain, execute it in the kitchen, compare it.
+    """Measure a plan: replay it in the domain, execute it in the kitchen, and compare it.
 
     Args:
-        record: the plan and how it came about.
-        task: the task, with its goal and its ground truth.
-        scene: the scene that the plan was made for; that of the ground truth if None.
-        spent: what the model used.
-        execute: carry the plan out in the embedded kitchen, if its steps are applicable or it
-            is correct; any other plan would fail there by its own fault.
-        seed: seed of the environment.
+        record: The plan and how it was made.
+        task: Task with its goal and ground truth.
+        scene: Scene that the plan was made for; None for the ground truth's.
+        spent: Usage of the model.
+        execute: Execute the plan in the embedded kitchen if its steps are applicable or it is
+            correct; any other plan would fail there by its own fault.
+        seed: Seed of the environment.
     """
     truth = task.ground_truth
     scene = scene or truth.scene
@@ -168,10 +169,10 @@ def _correctness(
 
 
 def _verification(record: PlanningRecord) -> dict[str, float | None]:
-    """Return the verified share of macro plan and blocks, before and after correction."""
+    """Return the verified shares of the macro plan and the blocks, before and after correction."""
     macro = record.macro_before.total if record.macro_before else len(record.blocks)
     blocks = block_verification(record.blocks, macro) if record.hierarchical else None
-    # Without blocks there is no sign of whether V was on: the later check is taken as it is.
+    # Without blocks, nothing shows whether V was on: trust the later check.
     corrected = not record.blocks or any(b.verified_after is not None for b in record.blocks)
     return {
         "mpv_before": macro_plan_verification(record.macro_before),
@@ -182,7 +183,7 @@ def _verification(record: PlanningRecord) -> dict[str, float | None]:
 
 
 def replay_plan(task: Task, plan: Steps) -> DomainReplay:
-    """Apply the steps of a plan in turn, up to the first that is not applicable."""
+    """Apply the steps of a plan up to the first inapplicable one."""
     validator = Validator(task)
     for number, action in enumerate(plan):
         report = validator.apply(action)
@@ -192,7 +193,7 @@ def replay_plan(task: Task, plan: Steps) -> DomainReplay:
 
 
 def keeps_constraints(scene: str, constraints: Sequence[str], plan: Steps) -> bool:
-    """Return whether a plan keeps trajectory constraints, as far as its steps are applicable."""
+    """Return whether the applicable part of a plan satisfies trajectory constraints."""
     if not constraints:
         return True
     task = _bound(scene, tuple(constraints))
@@ -201,18 +202,18 @@ def keeps_constraints(scene: str, constraints: Sequence[str], plan: Steps) -> bo
 
 
 def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> ExecutionOutcome:
-    """Carry a plan out in a fresh kitchen, without planning anew.
+    """Execute a plan in a fresh kitchen without replanning.
 
-    As in `hvr.execution.executor`, what is seen after a step is compared with what the domain
-    predicts, and where they differ, execution goes on from what was seen. It stops at the first
-    step that the environment refuses or that is no longer applicable; a step whose outcome made
-    the next one inapplicable counts as failed.
+    As in `hvr.execution.executor`, the observation after each step is compared with the domain's
+    prediction; if they differ, execution continues from the observed state. It stops at the first
+    step that the environment refuses or that is inapplicable. A step whose outcome makes the next
+    one inapplicable counts as failed.
     """
     ontology = world_of_scene(scene).scene_ontology
     world = open_world(Kitchen(scene, seed), ontology=ontology)
     names = [o.name for o in task.problem.objects]
     validator = Validator(task)
-    ideal = validator  # as if the latest step had gone as expected
+    ideal = validator  # state if the last step had the expected outcome
     done, problem = 0, ""
     try:
         for number, action in enumerate(plan, 1):
@@ -261,9 +262,9 @@ def _failures(
     *,
     keeps: bool,
 ) -> dict[str, int]:
-    """Return how often each kind of failure occurred.
+    """Return the number of failures by kind.
 
-    Of the inapplicable steps only the first counts: the others follow from it.
+    Only the first inapplicable step counts, since the others follow from it.
     """
     counts: Counter[str] = Counter()
     counts["unmapped action"] = sum(len(block.unmapped) for block in record.blocks)
@@ -289,12 +290,12 @@ def _kinds(failure: Failure) -> set[str]:
     return {f"inapplicable: {name}" for name in names}
 
 
-# Cached for each process: grounding the actions of a scene is expensive.
+# Cached in each process, since grounding the actions of a scene is expensive.
 
 
 @lru_cache(maxsize=32)
 def scene_task(scene: str) -> Task:
-    """Return the initial problem of a scene with all of its objects, without a goal."""
+    """Return the initial problem of a scene with all its objects, without a goal."""
     place = world_of_scene(scene)
     domain = place.agent.domain()
     with open_world(Kitchen(scene), ontology=place.scene_ontology).graph as graph:

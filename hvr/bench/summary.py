@@ -1,4 +1,4 @@
-"""Statistics over cells: the numbers of the paper's tables."""
+"""Statistics over cells, as in the paper's tables."""
 
 from __future__ import annotations
 
@@ -13,26 +13,21 @@ from hvr.bench.cells import COLUMNS, HIGH, MODERATE, NO_MODEL, CellResult, polic
 from hvr.bench.metrics import length_summary
 
 # Intervals ----------------------------------------------------------------------------------------
-# Bootstrap confidence intervals of means over tasks and seeds.
-#
-# Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13: percentile intervals.
-# Tasks are drawn with replacement, then the seeds of each task: both would be others in another
-# bench.
+# Bootstrap confidence intervals of means over tasks and seeds: percentile intervals (Efron &
+# Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13). Tasks are resampled first, then
+# the seeds of each task, since another bench would have other tasks and seeds.
 
 LEVEL = 0.95
 RESAMPLES = 1000
 
 
 def bootstrap_interval(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
-    """Return the bounds of a 95 % interval for the mean of the means of groups.
+    """Return a 95 % interval for the mean of group means; None with fewer than two values.
 
-    The same values give the same bounds.
+    The result is deterministic.
 
     Args:
         groups: For each task, its values over seeds.
-
-    Returns:
-        None with fewer than two values: nothing is known of how they vary.
     """
     filled = [group for group in groups if group]
     if sum(map(len, filled)) < 2:
@@ -52,22 +47,23 @@ def bootstrap_interval(groups: Sequence[Sequence[float]]) -> tuple[float, float]
 # --------------------------------------------------------------------------------------------------
 
 TWELVE = (*MODERATE, *HIGH)
-"""The tasks that the paper averages over; T5bis is compared with T5 only (table 4).
+"""Tasks in the paper's averages; T5bis is compared only with T5 (table 4).
 
-The paper's own measures are averaged over these, so that they can be compared with its tables; all
-others over all tasks of a bench but T5bis."""
+The paper's measures are averaged over these, for comparison with its tables, and all others over
+all tasks of a bench except T5bis.
+"""
 
 
 @dataclass(frozen=True)
 class Stat:
-    """A mean and how far it varies with the seed.
+    """A mean and its variation over seeds.
 
     Args:
-        mean: over seeds, each seed being averaged over its tasks first.
-        spread: sample standard deviation over seeds; None with fewer than two.
-        count: values that went in.
-        low: Lower bound of the 95 % bootstrap interval over tasks and seeds, if there is one.
-        high: Upper bound likewise.
+        mean: Mean over seeds of the means over tasks.
+        spread: Sample standard deviation over seeds; None with fewer than two seeds.
+        count: Number of values.
+        low: Lower bound of the 95 % bootstrap interval over tasks and seeds, if known.
+        high: Upper bound of the interval, if known.
     """
 
     mean: float
@@ -77,31 +73,31 @@ class Stat:
     high: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return JSON values."""
         values: dict[str, Any] = {"mean": self.mean, "spread": self.spread, "count": self.count}
         return values | ({} if self.low is None else {"low": self.low, "high": self.high})
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Stat:
-        """Read what `to_json` wrote."""
+        """Read the values of `to_json`."""
         bounds = values.get("low"), values.get("high")
         return cls(float(values["mean"]), values["spread"], int(values["count"]), *bounds)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A setting with a model, over all tasks.
+    """Statistics of a setting with a model, over all tasks.
 
     Args:
-        setting: its name.
-        model: spec of the model.
-        simulated: no language model but a simulation of one.
-        cells: cells with scores.
-        errors: cells that ended in an error; they are in no mean.
-        stats: by name: those of COLUMNS, and `pc_moderate`, `pc_high`, `ld_min`, `ld_max`,
-            `ld_abs`.
-        failures: how often each kind of failure occurred, over all cells.
-        without_model: Whether this is a policy that asks no model.
+        setting: Name of the setting.
+        model: Spec of the model.
+        simulated: Whether the model is a simulation.
+        cells: Number of cells with scores.
+        errors: Number of cells with an error; they are in no mean.
+        stats: Statistics by key: the keys of COLUMNS, and `pc_moderate`, `pc_high`, `ld_min`,
+            `ld_max`, `ld_abs`.
+        failures: Number of failures by kind, over all cells.
+        without_model: Whether this is a policy that uses no model.
     """
 
     setting: str
@@ -114,7 +110,7 @@ class Row:
     without_model: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return JSON values."""
         return {
             "setting": self.setting,
             "model": self.model,
@@ -127,19 +123,19 @@ class Row:
 
 
 Place = tuple[str, str, str, str]
-"""Column, model, setting, task."""
+"""Column, model, setting and task."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The numbers of a bench.
+    """The statistics of a bench.
 
     Args:
-        tasks: ids, in order.
-        settings: names, in order.
-        models: specs, in order.
-        rows: a row for each setting with each model.
-        stats: each measure for each model, setting and task, over seeds.
+        tasks: Ids of the tasks, in order.
+        settings: Names of the settings, in order.
+        models: Specs of the models, in order.
+        rows: A row for each setting and model.
+        stats: Each measure for each model, setting and task, over seeds.
     """
 
     tasks: tuple[str, ...]
@@ -149,15 +145,14 @@ class Summary:
     stats: Mapping[Place, Stat]
 
     def row(self, setting: str, model: str) -> Row | None:
-        """Return the row of a setting with a model."""
         return next((r for r in self.rows if (r.setting, r.model) == (setting, model)), None)
 
     def simulated(self, model: str) -> bool:
-        """Return whether a model is a simulation of one."""
+        """Return whether a model is a simulation."""
         return any(row.simulated for row in self.rows if row.model == model)
 
     def label(self, model: str) -> str:
-        """Return the name of a model in reports, which marks a simulation."""
+        """Return the name of a model in reports, which marks simulations."""
         if model == NO_MODEL:
             return "no language model"
         return f"{model} (simulated)" if self.simulated(model) else model
@@ -174,7 +169,7 @@ class Summary:
         return f"{name} (no model)" if alone else name
 
     def beside(self) -> Summary:
-        """Return the summary with the policies that ask no model beside each model."""
+        """Return the summary with policies that use no model repeated beside each model."""
         models = tuple(model for model in self.models if model != NO_MODEL)
         if not models or NO_MODEL not in self.models:
             return self
@@ -195,7 +190,7 @@ class Summary:
         return replace(self, models=models, rows=tuple(rows), stats=stats)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return JSON values."""
         return {
             "rows": [row.to_json() for row in self.rows],
             "per_task": [
@@ -212,7 +207,7 @@ class Summary:
 
 
 def summarise(results: Sequence[CellResult]) -> Summary:
-    """Return the numbers of a bench, from its results in the order of its cells."""
+    """Return the statistics of a bench from its results, in the order of its cells."""
     settings = tuple(dict.fromkeys(r.cell.setting for r in results))
     models = tuple(dict.fromkeys(r.cell.model for r in results))
     tasks = tuple(dict.fromkeys(r.cell.task for r in results))
@@ -265,7 +260,7 @@ def _row(setting: str, model: str, group: Sequence[CellResult]) -> Row:
 
 
 def _lengths(results: Sequence[CellResult]) -> dict[str, Stat]:
-    """Return minimum, maximum and mean of absolutes, over tasks as in table 7, then over seeds."""
+    """Return minimum, maximum and mean absolute LD over tasks, as in table 7, then over seeds."""
     values: dict[str, list[float]] = {}
     for group in _by_seed(results).values():
         summary = length_summary([r.scores.ld for r in group if r.scores is not None])
@@ -277,9 +272,9 @@ def _lengths(results: Sequence[CellResult]) -> dict[str, Stat]:
 
 
 def _stat(results: Iterable[CellResult], key: str) -> Stat | None:
-    """Return a measure averaged over the cells of each seed, then over seeds.
+    """Average a measure over the cells of each seed, then over seeds; None without values.
 
-    None without values. First by seed, so that the spread is one over seeds alone.
+    Seeds come last so that the spread measures their variation alone.
     """
     value = COLUMNS[key].value
     means, count = [], 0

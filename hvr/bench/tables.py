@@ -1,4 +1,4 @@
-"""Tables of a bench, and of the comparison of two, for the terminal."""
+"""Terminal tables for a bench and for the comparison of two benches."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from hvr.errors import DataFileError
 from hvr.runs.tasks import label
 
 # Tables -------------------------------------------------------------------------------------------
-# Tables of a bench for the terminal.
 
-# Table 2 of the paper in two halves, so that each fits a terminal of 80 columns.
+# Table 2 of the paper in two halves, so that each fits 80 columns.
 _PLANS = (
     ("goal", "success"),
     ("over", "over"),
@@ -47,11 +46,11 @@ _PER_TASK = (
 
 
 def main_tables(summary: Summary) -> Iterator[Table]:
-    """Yield three tables for each model: plans, intervals, verification; one row a setting."""
+    """Yield three tables by setting for each model: plans, intervals, verification."""
     summary = summary.beside()
     for model in summary.models:
         rows = [row for row in summary.rows if row.model == model]
-        # Only some tasks have a budget of steps.
+        # Only some tasks have a step budget.
         shown = [(t, k) for t, k in _PLANS if k not in _OF_SOME or any(k in r.stats for r in rows)]
         plans = _table(f"Plans, per cent · {summary.label(model)}", [t for t, _ in shown])
         for row in rows:
@@ -80,7 +79,7 @@ def _intervals(summary: Summary, model: str, rows: Sequence[Row]) -> Table:
 
 
 def bounds(stat: Stat | None) -> str:
-    """Return an interval in per cent."""
+    """Format an interval in per cent."""
     if stat is None or stat.low is None or stat.high is None:
         return "–"
     return f"{100 * stat.low:.0f} to {100 * stat.high:.0f}"
@@ -105,7 +104,7 @@ def _table(title: str, columns: Sequence[str]) -> Table:
 
 
 def before_after(row: Row, name: str) -> str:
-    """Return MPV or AABV as the paper prints it: `(before) after`."""
+    """Format MPV or AABV as in the paper: `(before) after`."""
     before, after = row.stats.get(f"{name}_before"), row.stats.get(f"{name}_after")
     if before is None and after is None:
         return "–"
@@ -113,7 +112,7 @@ def before_after(row: Row, name: str) -> str:
 
 
 def with_spread(stat: Stat | None, key: str) -> str:
-    """Return `mean ±spread`, in per cent unless the measure is a number."""
+    """Format `mean ±spread`, in per cent if the measure is a share."""
     if stat is None:
         return "–"
     column = COLUMNS.get(key)
@@ -131,7 +130,7 @@ def _percent(stat: Stat | None) -> str:
 
 
 def task_tables(summary: Summary) -> Iterator[Table]:
-    """Yield a table for each model and measure with one column for each task (tables 5 to 16)."""
+    """Yield a table for each model and measure, with a column for each task (tables 5 to 16)."""
     summary = summary.beside()
     for model in summary.models:
         for key in _PER_TASK:
@@ -140,7 +139,7 @@ def task_tables(summary: Summary) -> Iterator[Table]:
 
 
 def task_table(summary: Summary, model: str, key: str) -> Table:
-    """Return a measure of a model: a line for each setting, a column for each task."""
+    """Return a measure of a model by setting (rows) and task (columns)."""
     column = COLUMNS[key]
     unit = " (per cent)" if column.percent else ""
     table = _table(
@@ -153,10 +152,9 @@ def task_table(summary: Summary, model: str, key: str) -> Table:
 
 
 # Compare ------------------------------------------------------------------------------------------
-# Comparison of two benches: differences, and whether they exceed the spread over seeds.
 
 COMPARED = ("pc", "epv", "success", "ld", "calls")
-"""The measures that are compared; fewer calls and a smaller discrepancy are better."""
+"""Compared measures."""
 
 ALL = "all"
 """Stands for the mean over all tasks."""
@@ -164,15 +162,15 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Delta:
-    """A measure that both benches have.
+    """Difference in a measure between two benches.
 
     Args:
-        measure: its key.
-        model: spec of the model.
-        setting: name of the settings.
-        task: id, or `all`.
-        old: before.
-        new: now.
+        measure: Key of the measure.
+        model: Spec of the model.
+        setting: Name of the setting.
+        task: Id of the task, or `all`.
+        old: Statistic of the earlier bench.
+        new: Statistic of the later bench.
     """
 
     measure: str
@@ -184,12 +182,12 @@ class Delta:
 
     @property
     def difference(self) -> float:
-        """New minus old."""
+        """New mean minus old mean."""
         return self.new.mean - self.old.mean
 
     @property
     def beyond_spread(self) -> bool | None:
-        """It exceeds the greater of both spreads over seeds; None when neither is known."""
+        """Whether the difference exceeds both spreads over seeds; None without a spread."""
         spreads = [s for s in (self.old.spread, self.new.spread) if s is not None]
         if not spreads:
             return None
@@ -197,7 +195,7 @@ class Delta:
 
     @property
     def mark(self) -> str:
-        """`▲` better, `▼` worse, both beyond the spread; `?` without a spread; else empty."""
+        """`▲` better or `▼` worse, if beyond the spread; `?` without a spread; otherwise empty."""
         if abs(self.difference) <= 1e-12:
             return ""
         if self.beyond_spread is None:
@@ -207,7 +205,7 @@ class Delta:
         return "▲" if self.difference * COLUMNS[self.measure].better > 0 else "▼"
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return JSON values."""
         return {
             "measure": self.measure,
             "model": self.model,
@@ -221,10 +219,10 @@ class Delta:
 
 
 def load_results(path: Path) -> tuple[CellResult, ...]:
-    """Return results of an earlier bench: its folder, or its JSON document.
+    """Read the results of a bench from its folder or JSON document.
 
     Raises:
-        DataFileError: there is none, or it is damaged.
+        DataFileError: There is no bench, or it is damaged.
     """
     if path.is_dir():
         bench = BenchFolder(path)
@@ -241,10 +239,7 @@ def load_results(path: Path) -> tuple[CellResult, ...]:
 
 
 def compare(old: Sequence[CellResult], new: Sequence[CellResult]) -> tuple[Delta, ...]:
-    """Return the differences in COMPARED, over all tasks and for each task.
-
-    The means over all tasks are over those tasks that both benches have.
-    """
+    """Return the differences in COMPARED for each task and over all shared tasks."""
     shared = {r.cell.task for r in old} & {r.cell.task for r in new}
     both = [summarise([r for r in results if r.cell.task in shared]) for results in (old, new)]
     return tuple(_deltas(*both))
@@ -265,7 +260,7 @@ def _deltas(old: Summary, new: Summary) -> Iterator[Delta]:
 
 
 def delta_table(deltas: Sequence[Delta], summary: Summary) -> Table:
-    """Return the differences of whole settings, and those of tasks that are beyond the spread."""
+    """Return the differences of whole settings, and of tasks where they exceed the spread."""
     caption = "▲ better, ▼ worse, beyond the spread over seeds · ? spread not known"
     table = Table(title="Compared: new minus old", title_justify="left", caption=caption)
     for title in ("model", "setting", "task", "measure"):
