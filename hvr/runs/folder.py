@@ -103,7 +103,7 @@ def _read(path: Path) -> Mapping[str, Any]:
 # run.lock        while the run is active: a lock that ends with its process
 #
 # A resumed run restarts from the beginning in the same folder and takes the answers in `llm.jsonl`
-# without asking again. Paid results and original inputs stay in place. All other files are moved
+# without asking again. Paid results and original inputs stay in place. All others move
 # to a subfolder, so that attempts never mix:
 #
 # llm-aside.jsonl paid results that are not part of the run, such as the error that ended an attempt

@@ -1,4 +1,4 @@
-"""The kit for HTML and SVG: escaping, elements, tables, whole pages, and charts."""
+"""HTML and SVG building blocks: escaping, elements, tables, whole pages, and charts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,8 @@ from math import ceil
 from string import Template
 
 # Markup -------------------------------------------------------------------------------------------
-# The kit for HTML and SVG: escaping, elements, tables, whole pages.
-#
-# Everything that comes from outside (requests, names, messages) passes through `escaped`, `element`
-# (attributes) or one of the functions here that say "text"; arguments called markup are taken as
-# they are.
+# External data (requests, names, messages) passes through `escaped`, `element` (attributes) or a
+# function here with a "text" parameter. Parameters called markup are inserted unchanged.
 
 SVG = "http://www.w3.org/2000/svg"
 
@@ -27,7 +24,7 @@ _SHAPES = frozenset({"circle", "line", "path", "polygon", "polyline", "rect"})
 
 
 def escaped(text: str) -> str:
-    """Return text that may stand anywhere in HTML and XML, without what XML forbids."""
+    """Escape text for HTML and XML, and remove characters that XML forbids."""
     return escape(_FORBIDDEN.sub("\ufffd", text), quote=True)
 
 
@@ -35,13 +32,13 @@ def element(name: str, *markup: str, **attributes: str | float | None) -> str:
     """Return an element.
 
     Args:
-        name: of the element.
-        markup: what stands in it.
-        attributes: text, escaped here, or numbers, floats with one decimal. `text_anchor` stands
-            for `text-anchor`, `class_` for `class`; None leaves an attribute out.
+        name: Tag name.
+        markup: Content.
+        attributes: Text, which is escaped, or numbers; floats get one decimal. `text_anchor` stands
+            for `text-anchor`, `class_` for `class`; None omits an attribute.
     """
     start = " ".join([name, *_attributes(attributes)])
-    # HTML knows the short form in SVG only: `<p/>` would open a paragraph and not close it.
+    # HTML has self-closing tags in SVG only: `<p/>` would open a paragraph without closing it.
     if name in _SHAPES and not markup:
         return f"<{start}/>"
     return f"<{start}>{''.join(markup)}</{name}>"
@@ -55,22 +52,22 @@ def _attributes(attributes: dict[str, str | float | None]) -> Iterable[str]:
 
 
 def tooltip(text: str) -> str:
-    """Return what browsers show of an SVG element when one points at it."""
+    """Return the tooltip of an SVG element."""
     return element("title", escaped(text))
 
 
 def paragraph(text: str, kind: str) -> str:
-    """Return a paragraph of a class that `page.css` knows, as `note` or `warning`; '' for none."""
+    """Return a paragraph with a class of `page.css`, such as `note`; '' for empty text."""
     return element("p", escaped(text), class_=kind) if text else ""
 
 
 def bullets(items: Iterable[str]) -> str:
-    """Return a list of markup."""
+    """Return an unordered list of markup."""
     return element("ul", *(element("li", item) for item in items))
 
 
 def definitions(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return a list of titles with what they stand for, both text."""
+    """Return a definition list of terms and texts."""
     return element(
         "dl",
         *(element("dt", escaped(term)) + element("dd", escaped(text)) for term, text in pairs),
@@ -78,14 +75,14 @@ def definitions(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def details(summary: str, *markup: str, kind: str | None = None) -> str:
-    """Return markup that shows only its summary, a text, until it is opened."""
+    """Return markup that is collapsed below its summary text."""
     return element("details", element("summary", escaped(summary)), *markup, class_=kind)
 
 
 def table(
     caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], note: str = ""
 ) -> str:
-    """Return a table of texts; the first cell of each row is its head."""
+    """Return a table of texts; the first cell of each row is its header."""
     head = (element("th", escaped(cell), scope="col") for cell in header)
     lines = (
         element(
@@ -105,16 +102,16 @@ def table(
 
 
 def side_by_side(*markup: str) -> str:
-    """Return parts beside each other where there is room."""
+    """Return parts that are placed side by side if there is room."""
     return element("div", *markup, class_="beside")
 
 
 def legend(entries: Iterable[tuple[str, str]], style: str | None = None) -> str:
-    """Return what colours stand for.
+    """Return a legend of colours.
 
     Args:
-        entries: the class of a coloured square, and its meaning as text.
-        style: class of the picture in which the colours have these classes.
+        entries: Class of a coloured square, and its meaning as text.
+        style: Class of the picture whose style defines these classes.
     """
     items = (
         element("span", _square(colour, style), " ", escaped(meaning))
@@ -129,12 +126,12 @@ def _square(colour: str, style: str | None) -> str:
 
 
 def page(title: str, body: str, *, styles: Sequence[str] = (), script: str = "") -> str:
-    """Return a whole HTML page that needs nothing else and fetches nothing.
+    """Return a self-contained HTML page that loads nothing.
 
     Args:
-        title: text.
-        body: markup.
-        styles: CSS beyond `page.css`.
+        title: Title text.
+        body: Markup.
+        styles: CSS in addition to `page.css`.
         script: JavaScript; it must not contain `</script`.
     """
     return fill(
@@ -148,28 +145,22 @@ def page(title: str, body: str, *, styles: Sequence[str] = (), script: str = "")
 
 
 def fill(package: str, name: str, **markup: str) -> str:
-    """Return a skeleton with markup in place of its `$names`.
-
-    What is put in is not looked through again, so a `$` in it is a dollar sign.
-    """
+    """Fill the `$names` of a skeleton file with markup; a `$` in the markup has no meaning."""
     return Template(asset(package, name)).substitute(markup)
 
 
 @cache
 def asset(package: str, name: str) -> str:
-    """Return the text of a file that lies beside the modules of a package."""
+    """Return the text of a package's data file."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 # Charts -------------------------------------------------------------------------------------------
-# Charts as parts of a page: bars, stacked bars, points.
-#
-# They are written here rather than by a plotting library: three simple kinds are needed, as parts
-# of the page whose colours follow its light or dark style, which an image does not, and a bench
-# should not need a hundred megabytes of packages to show its numbers.
+# Written here instead of with a plotting library: only three simple kinds are needed, their colours
+# follow the page's light or dark style, and a bench needs no hundred megabytes of packages.
 
 COLOURS = 8
-"""Number of colours in `page.css`; further series begin again."""
+"""Number of colours in `page.css`; further series repeat them."""
 
 
 _LEAST_WIDTH = 340
@@ -177,11 +168,11 @@ _LEAST_WIDTH = 340
 
 @dataclass(frozen=True)
 class Series:
-    """Values of one colour.
+    """Values in one colour.
 
     Args:
-        name: for the legend.
-        values: by name of the group; a group may be missing.
+        name: Name for the legend.
+        values: Values by group; groups may be missing.
     """
 
     name: str
@@ -189,9 +180,9 @@ class Series:
 
 
 def bars(title: str, groups: Sequence[str], series: Sequence[Series]) -> str:
-    """Return grouped upright bars for shares, 0 to 100 per cent."""
+    """Return grouped vertical bars for shares from 0 to 100 per cent."""
     gap, left, top, height = 14, 40, 10, 180
-    # Few groups get wide bars: a chart is never narrower than it can be read.
+    # A few groups get wide bars, so that the chart has a readable width.
     room = (_LEAST_WIDTH - left - 10) / max(len(groups), 1) - gap
     bar = min(max(11, int(room / max(len(series), 1))), 48)
     step = max(bar * len(series) + gap, int(room) + gap)
@@ -212,7 +203,7 @@ def bars(title: str, groups: Sequence[str], series: Sequence[Series]) -> str:
                     x=x + s * bar,
                     width=bar - 1,
                     y=top + height - tall,
-                    # A bar of nothing is a line, so that it differs from a missing value.
+                    # A zero is drawn as a line, which distinguishes it from a missing value.
                     height=max(tall, 0.5),
                 )
             )
@@ -227,10 +218,10 @@ def scatter(
     """Return points with a number on the x axis and a share on the y axis.
 
     Args:
-        title: of the chart.
-        x_title: of the x axis.
-        points: series, x, y.
-        names: of the series, in order of colours.
+        title: Title of the chart.
+        x_title: Title of the x axis.
+        points: Tuples of series, x and y.
+        names: Names of the series, in order of colours.
     """
     left, top, width, height = 40, 10, 440, 220
     most = _round_up(max((x for _, x, _ in points), default=1.0))
@@ -246,14 +237,14 @@ def scatter(
     for (name, x, y), (_, x_value, y_value) in zip(placed, points, strict=True):
         tip = tooltip(f"{name}: {x_value:.1f}, {100 * y_value:.1f} %")
         parts.append(element("circle", tip, class_=_colour(names.index(name)), cx=x, cy=y, r=6))
-        # In a crowd a name could stand for any point; the legend has them all.
+        # In a crowd a name could belong to any point; the legend lists all names.
         if not any(n != name and abs(x - a) < 60 and abs(y - b) < 13 for n, a, b in placed):
             parts.append(_text(x + 9, y + 4, name, "start"))
     return _figure(title, left + width + 90, top + height + 44, parts, names)
 
 
 def stacked(title: str, groups: Sequence[str], series: Sequence[Series]) -> str:
-    """Return lying bars of counts, one for each group, with a part for each series."""
+    """Return horizontal bars of counts, one per group, with a segment for each series."""
     left, width, bar, top = 190, 420, 18, 6
     totals = {g: sum(s.values.get(g, 0.0) for s in series) for g in groups}
     most = _round_up(max(totals.values(), default=1.0))

@@ -11,7 +11,6 @@ from hvr.validation.report import decimal_text
 from hvr.validation.timeline import Curve, CurvePiece, Timeline, TimelineStep
 
 # Axis ---------------------------------------------------------------------------------------------
-# A time axis for SVG pictures, and the style that pictures over time share.
 
 STYLE = (
     ".paper{fill:#fff}text{font:12px sans-serif;fill:#222}.name{font-weight:bold}"
@@ -24,10 +23,10 @@ def time_axis(end: float, left: float, width: float, y: float, unit: str = "time
     """Return a horizontal axis from 0 to `end` with about six numbers.
 
     Args:
-        end: Time at the right end, above 0.
+        end: Time at the right end; must be positive.
         left, width: Extent of the axis in pixels.
         y: Vertical position in pixels.
-        unit: Word below the right end.
+        unit: Label below the right end.
     """
     parts = [line("grid", (left, y), (left + width, y))]
     step = round_step(end / 6)
@@ -40,27 +39,26 @@ def time_axis(end: float, left: float, width: float, y: float, unit: str = "time
 
 
 def line(kind: str, start: tuple[float, float], end: tuple[float, float], inside: str = "") -> str:
-    """Return a line of a class, with markup inside it, such as a tooltip."""
+    """Return a line with a CSS class and inner markup, such as a tooltip."""
     x1, y1, x2, y2 = (float(number) for number in (*start, *end))
     return element("line", *([inside] if inside else ()), class_=kind, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
 def round_step(least: float) -> float:
-    """Return the least of 1, 2, 5, 10, 20, 50, … and their parts that is not smaller."""
+    """Return the smallest number in …, 0.5, 1, 2, 5, 10, 20, … that is not below `least`."""
     scale = 10.0 ** floor(log10(least))
     factor = next(f for f in (1, 2, 5, 10) if ceil(least / scale * 1e9) <= f * 1e9 + 1)
     return scale * factor
 
 
 # Curve chart --------------------------------------------------------------------------------------
-# The numeric fluents of a plan over time, as an SVG picture: one strip for each that changes.
 
 MAX_CURVES = 60
 _LEFT, _WIDTH, _RIGHT = 70, 640, 24
 _TOP, _STRIP, _HEAD, _BOTTOM = 40, 84, 30, 44
 _SAMPLES = 32
 MAX_CURVE_STEPS = 200
-"""Times at which steps start or end that are drawn."""
+"""Maximum number of start and end times that are drawn."""
 _PROCESS = 18
 _STYLE = (
     STYLE + ".curve{fill:none;stroke:#0072b2;stroke-width:2}.band{fill:#56b4e9;opacity:.35}"
@@ -71,19 +69,15 @@ _STYLE = (
 
 
 def draw_curves(curves: Sequence[Curve], title: str, timeline: Timeline | None = None) -> str:
-    """Return the fluents that change, each with the lowest and highest value it takes.
+    """Return the changing fluents as an SVG document, each with its minimum and maximum.
 
-    A dashed line is a jump: an effect at one time. A band is where a value is enclosed. Dotted
-    lines are starts and ends of steps, a red one is the first failure, and processes are bars
-    below.
+    A dashed line is a jump: an instantaneous effect. A band encloses an inexact value. Dotted lines
+    mark starts and ends of steps, a red one the first failure. Processes are bars at the bottom.
 
     Args:
-        curves: the fluents; where none changes, all are drawn.
-        title: of the picture.
-        timeline: The plan, with its processes and failures.
-
-    Returns:
-        A whole SVG document.
+        curves: The fluents; if none changes, all are drawn.
+        title: Title of the picture.
+        timeline: The plan with its processes and failures.
     """
     drawn = [curve for curve in curves if len(curve.pieces) > 1 or _degree(curve)] or list(curves)
     left_out = len(drawn) - MAX_CURVES
@@ -106,7 +100,7 @@ def draw_curves(curves: Sequence[Curve], title: str, timeline: Timeline | None =
     if left_out > 0:
         parts.append(element("text", f"{left_out} more change", x=_LEFT, y=top + _BOTTOM))
     names = [span.name for span in timeline.processes] if timeline is not None else []
-    # Names of processes end at the left of the curves: the picture begins where the longest does.
+    # The longest process name determines the left margin.
     begin = min(0, _LEFT - 12 - 7 * max(map(len, names), default=0))
     width, height = _LEFT + _WIDTH + _RIGHT - begin, top + _BOTTOM + 8
     svg = element(
@@ -126,7 +120,7 @@ def draw_curves(curves: Sequence[Curve], title: str, timeline: Timeline | None =
 
 
 def _degree(curve: Curve) -> int:
-    # A piece that is no polynomial changes if it has more samples than those at its ends.
+    # A non-polynomial piece changes if it has samples besides its ends.
     return max((max(len(p.coefficients) - 1, len(p.samples) - 2) for p in curve.pieces), default=0)
 
 
@@ -167,7 +161,7 @@ def _strip(curve: Curve, end: float, top: int) -> str:
 
 
 def _samples(piece: CurvePiece) -> Iterator[tuple[float, float]]:
-    """Yield times and values that show the course of a piece."""
+    """Yield times and values for drawing a piece."""
     if piece.start == piece.end:
         yield float(piece.start), float(piece.at(piece.start))
         return
@@ -186,7 +180,7 @@ def _x(time: float, end: float) -> float:
 
 
 def _steps(timeline: Timeline, end: float, bottom: int) -> Iterator[str]:
-    """Yield a line at each time at which steps start or end."""
+    """Yield a line at each start and end of a step."""
     told: dict[float, list[str]] = {}
     for step in timeline.steps:
         for moment, word in ((step.start, "starts"), (step.end, "ends")):
@@ -217,16 +211,15 @@ def _failure(timeline: Timeline, end: float, bottom: int) -> Iterator[str]:
 
 
 # Gantt chart --------------------------------------------------------------------------------------
-# A plan over time as a Gantt chart: an SVG picture, or a page around it.
 
 MAX_LANES = 40
-"""With more first arguments than this, steps share lanes and lanes have no names."""
+"""Maximum number of first arguments with named lanes; beyond it, steps share unnamed lanes."""
 
 _GANTT_WIDTH, _GANTT_RIGHT, _GANTT_TOP, _GANTT_BOTTOM = 820, 24, 52, 48
 _ROW, _SMALL_ROW, _GAP = 22, 9, 6
 _MANY_ROWS = 120
 _LETTER = 6.6
-"""Width of a letter, about."""
+"""Approximate width of a letter."""
 _MOST_LABEL = 22
 _LEAST_BAR = 2.0
 
@@ -243,15 +236,15 @@ _GANTT_STYLE = (
 
 
 def draw_gantt(timeline: Timeline, title: str) -> str:
-    """Return a whole SVG document.
+    """Return the Gantt chart of a plan as an SVG document.
 
-    Each durative action is a bar, in the lane of its first argument; instantaneous actions, events
-    and timed literals are diamonds, processes thin bars below. Failing steps are red, steps behind
-    a failure that ended the execution dashed.
+    Durative actions are bars in the lane of their first argument. Instantaneous actions, events and
+    timed literals are diamonds; processes are thin bars at the bottom. Failed steps are red, and
+    steps after a failure that ended the execution are dashed.
 
     Args:
         timeline: The plan over time.
-        title: Title of the picture; empty where the page has it.
+        title: Title of the picture; empty if the page has one.
     """
     lanes = _lanes(timeline.steps)
     rows = sum(len(packed) for _, packed in lanes) + len(_processes(timeline))
@@ -293,7 +286,7 @@ def draw_gantt(timeline: Timeline, title: str) -> str:
 
 
 def gantt_page(timeline: Timeline, title: str) -> str:
-    """Return an HTML page with the chart, what failed, and the steps as a table."""
+    """Return an HTML page with the chart, the failures, and a table of steps."""
     why = "".join(element("p", escaped(f.text), class_="warning") for f in timeline.failures)
     rows = [
         (str(step.number), str(step), decimal_text(step.start), decimal_text(step.end))
@@ -329,8 +322,6 @@ def _scrolling(markup: str) -> str:
 
 
 class _Chart:
-    """Draws parts of a chart with one time scale."""
-
     def __init__(self, timeline: Timeline, left: int, end: float, row: int) -> None:
         self.timeline, self.left, self.end, self.row = timeline, left, end, row
         self.failing = {failure.step: failure.text for failure in timeline.failures}
@@ -432,7 +423,7 @@ def _label_width(names: Iterable[str]) -> int:
 
 
 def _lanes(steps: Sequence[TimelineStep]) -> list[tuple[str, list[list[TimelineStep]]]]:
-    """Group steps by their first argument, and pack each group into rows without overlaps."""
+    """Group steps by first argument, and pack each group into rows without overlaps."""
     groups: dict[str, list[TimelineStep]] = {}
     for step in steps:
         groups.setdefault(step.args[0] if step.args else step.name, []).append(step)
@@ -455,7 +446,7 @@ def _packed(steps: Iterable[TimelineStep]) -> list[list[TimelineStep]]:
 
 
 def _processes(timeline: Timeline) -> list[tuple[str, list[tuple[Fraction, Fraction]]]]:
-    """Return the time spans of each process, those that touch as one."""
+    """Return the time spans of each process; adjacent ones are merged."""
     found: dict[str, list[tuple[Fraction, Fraction]]] = {}
     for span in timeline.processes:
         spans = found.setdefault(span.name, [])

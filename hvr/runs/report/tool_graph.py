@@ -1,4 +1,4 @@
-"""A navigation graph as an SVG picture and as a page: tools, links, how often they worked."""
+"""A navigation graph as an SVG picture and as a page: tools, links and success rates."""
 
 from __future__ import annotations
 
@@ -17,18 +17,15 @@ _WIDE, _HIGH, _GAP_X, _GAP_Y, _EDGE = 210, 44, 90, 16, 24
 _PER_COLUMN = 14
 _COLUMNS = 6
 MAX_DRAWN_TOOLS = 300
-"""Tools of which a picture can be seen; more are left out, those that were called least."""
+"""Maximum number of tools in a picture; the least called ones are omitted."""
 
 
 def draw_tool_graph(graph: NavigationGraph) -> str:
-    """Return the tools from left to right, with the links that calls have shown.
+    """Return the tools and their observed links as an SVG document, from left to right.
 
-    A tool is the redder the more often it fails, grey if nobody called it, and dashed if it was
-    removed. A link is the thicker the more often it was taken; one that no call has shown but whose
-    tools can feed one another by their schemas is thin and grey. Titles hold all figures.
-
-    Returns:
-        A whole SVG document.
+    Tools that fail more often are redder; uncalled ones are grey, removed ones dashed. Links taken
+    more often are thicker. Links that exist only between compatible schemas are thin and grey.
+    Tooltips contain all figures.
     """
     shown = sorted(graph.tools, key=lambda n: (-graph.tools[n].evidence.count, n))[:MAX_DRAWN_TOOLS]
     places = _places(graph, sorted(shown))
@@ -62,7 +59,7 @@ def draw_tool_graph(graph: NavigationGraph) -> str:
 
 
 def tool_graph_page(graph: NavigationGraph, note: str = "") -> str:
-    """Return the page of a graph: the picture, and tables of tools, links and parameters."""
+    """Return an HTML page with the picture, and tables of tools, links and parameters."""
     parts = [
         element("h1", "Tool graph"),
         element("p", escaped(summary(graph))),
@@ -82,7 +79,7 @@ def tool_graph_page(graph: NavigationGraph, note: str = "") -> str:
 
 
 def summary(graph: NavigationGraph) -> str:
-    """Return a line about a graph."""
+    """Return a one-line summary of a graph."""
     calls = sum(tool.evidence.count for tool in graph.tools.values())
     failed = sum(tool.evidence.failures for tool in graph.tools.values())
     removed = [name for name, absence in graph.absent.items() if not absence.gone]
@@ -99,7 +96,7 @@ def summary(graph: NavigationGraph) -> str:
 
 
 def state(graph: NavigationGraph, name: str) -> str:
-    """Return what is the matter with a tool, in a word; empty if it is in use."""
+    """Return a tool's status in one word; empty if it is in use."""
     absence = graph.absent.get(name)
     if absence is None:
         return "" if graph.tools[name].evidence.count else "untried"
@@ -122,7 +119,7 @@ def _links(graph: NavigationGraph) -> Iterator[_Link]:
 
 
 def _feeding(graph: NavigationGraph) -> set[tuple[str, str]]:
-    """Return tools of which the one gives what the other needs."""
+    """Return pairs of tools in which the first returns what the second needs."""
     return {
         (source, name)
         for name, tool in graph.tools.items()
@@ -133,7 +130,7 @@ def _feeding(graph: NavigationGraph) -> set[tuple[str, str]]:
 
 
 def _places(graph: NavigationGraph, names: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-    """Return the corner of each tool: it stands right of tools that give what it needs."""
+    """Return the corner of each tool; consumers are to the right of producers."""
     shown = set(names)
     depth: dict[str, int] = {}
     for column in range(_COLUMNS):
@@ -148,7 +145,7 @@ def _places(graph: NavigationGraph, names: Sequence[str]) -> Mapping[str, tuple[
             )
         ]
         depth |= dict.fromkeys(ready, column)
-    # Where tools feed each other in a circle none of them is first.
+    # Tools in a cycle have no first one.
     depth |= dict.fromkeys(shown - depth.keys(), 0)
     columns: dict[int, list[str]] = {}
     for name in names:
@@ -221,7 +218,7 @@ def _dark(weight: float) -> str:
 
 
 def _between(weight: float, colours: tuple[str, str, str]) -> str:
-    """Return the mixture of three colours for 0, a half and 1."""
+    """Interpolate between three colours for 0, a half and 1."""
     place = min(max(weight, 0.0), 1.0) * 2
     one, other = colours[int(place > 1)], colours[1 + int(place > 1)]
     share = place - int(place > 1)
@@ -281,27 +278,26 @@ def _date(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M")
 
 
-# Loopback -----------------------------------------------------------------------------------------
-# Pages served to this machine alone.
+# Loopback server ----------------------------------------------------------------------------------
 
 ADDRESS = "127.0.0.1"
 
 Pages = Callable[[str], tuple[str, str] | None]
-"""From a path to a media type and a text; None where nothing is."""
+"""Returns media type and text of a path; None if there is no such page."""
 
 
 def loopback_server(pages: Pages, port: int = 0) -> ThreadingHTTPServer:
-    """Return a server on the loopback address that has its port and answers nothing yet.
+    """Bind a server to the loopback address without starting to serve.
 
-    Pages are made anew for each request. A request under another name than this machine's own is
-    refused, so that no web page elsewhere can read them through a browser.
+    Pages are generated for each request. Requests with another host name are refused, so that no
+    web page elsewhere can read them through a browser.
 
     Args:
-        pages: what there is.
-        port: 0 for any that is free.
+        pages: The pages.
+        port: Port number; 0 for any free port.
 
     Raises:
-        UsageError: the port is not free, or there is no such port.
+        UsageError: The port is in use or invalid.
     """
     handler = type("Handler", (_Handler,), {"pages": staticmethod(pages)})
     try:
@@ -323,7 +319,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             found = self.pages(urlsplit(self.path).path)
         except HvrError as error:
-            # A log that is being written or mended: the next request may find it whole.
+            # The log may be incomplete at the moment; a later request may succeed.
             self._send(503, "text/plain", f"{error}\n")
             return
         if found is None:
@@ -342,5 +338,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing of requests."""
         del format, args

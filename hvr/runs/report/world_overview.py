@@ -1,4 +1,4 @@
-"""Overview of a world: types with objects, facts and actions, as values and as a drawing."""
+"""Overview of a world, as values and as a drawing: types with objects, facts and actions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from hvr.worlds.facts.folder import WorldFolder
 from hvr.worlds.facts.lexicon import WorldLexicon
 
 # Overview -----------------------------------------------------------------------------------------
-# What there is in a world, for people.
 
 
 @dataclass(frozen=True)
@@ -21,10 +20,10 @@ class TypeNode:
     """A type of the world.
 
     Args:
-        name: its name.
-        parent: of which it is a kind.
-        depth: 0 for those below `object`.
-        objects: that are of it and of none of its kinds.
+        name: Name of the type.
+        parent: Name of its supertype.
+        depth: Depth in the tree; 0 directly below `object`.
+        objects: Objects of the type itself, not of its subtypes.
     """
 
     name: str
@@ -35,15 +34,15 @@ class TypeNode:
 
 @dataclass(frozen=True)
 class Overview:
-    """What there is in a world.
+    """The contents of a world.
 
     Args:
-        name: of the world.
-        types: in the order of the tree.
-        facts: each predicate as a clause, with its PDDL.
-        numbers: functions.
-        actions: each action as an order, with its PDDL.
-        tasks: names of tasks and problems.
+        name: Name of the world.
+        types: Types in tree order.
+        facts: Each predicate as a clause with its PDDL.
+        numbers: Numeric functions.
+        actions: Each action as an imperative with its PDDL.
+        tasks: Names of tasks and problems.
     """
 
     name: str
@@ -67,7 +66,6 @@ class Overview:
         yield "actions", [f"{pddl}  {words}" for words, pddl in self.actions]
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {
             "name": self.name,
             "types": [
@@ -81,10 +79,10 @@ class Overview:
 
 
 def overview(world: WorldFolder, problem: Problem | None = None) -> Overview:
-    """Return what there is in a world, with the objects of a problem if one is given.
+    """Return the contents of a world, with the objects of a problem if given.
 
     Raises:
-        DataFileError, PddlError: a file of the world cannot be used.
+        DataFileError, PddlError: A file of the world is unusable.
     """
     domain, words = world.domain, world.words
     objects = (*domain.constants, *(problem.objects if problem is not None else ()))
@@ -138,7 +136,6 @@ def _typed(name: str, parameters: tuple[TypedName, ...]) -> str:
 
 
 # World drawing ------------------------------------------------------------------------------------
-# The drawing of a world: the tree of its types with objects, its facts and its actions.
 
 _ROW, _INDENT, _LETTER, _GAP = 22, 24, 7.2, 40
 _STYLE = "text{font:13px sans-serif;fill:#222}.head{font-weight:bold}.pddl{fill:#667}"

@@ -1,4 +1,4 @@
-"""The answers of the simulated model: steps and conditions, plain or chatty, and goals."""
+"""Answers of the simulated model: steps and conditions, plain or chatty, and goals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from hvr.runs.simulated.script import Script
 from hvr.runs.simulated.step_errors import Literal, Sides, Streams
 
 # Wording ------------------------------------------------------------------------------------------
-# How the simulated model says things: plainly in the form that was asked for, or chatty.
 
 _OPENINGS = (
     "Sure! Here is my answer.",
@@ -35,10 +34,10 @@ _STRAIGHT = "{name}({args})", "({name}, {args})", "({name} {spaced})"
 
 
 class Plain:
-    """Answers in the form that the prompts ask for."""
+    """Writes answers in the requested format."""
 
     def actions(self, steps: Sequence[GroundAction], description: str = "") -> str:
-        """Return a block or a plan, with a description in front if there is one."""
+        """Return a block or a plan, preceded by its description, if any."""
         lines = [f"{i}. {_paper(step)}" for i, step in enumerate(steps, start=1)] or ["none"]
         head = [f"Description: {description}"] if description else []
         return "\n".join([*head, "Actions:", *lines])
@@ -54,11 +53,9 @@ class Plain:
         return "\n".join(lines)
 
     def macros(self, names: Sequence[str]) -> str:
-        """Return a macro plan."""
         return "\n".join(f"{i}. {name}" for i, name in enumerate(names, start=1))
 
     def conditions(self, names: Sequence[str], sides: Sequence[Sides]) -> str:
-        """Return conditions of macro actions."""
         lines = []
         for number, (name, (before, after)) in enumerate(zip(names, sides, strict=True), start=1):
             lines += [
@@ -69,12 +66,11 @@ class Plain:
         return "\n".join(lines)
 
     def classes(self, names: Sequence[str]) -> str:
-        """Return the chosen classes."""
         return ", ".join(names) or "none"
 
 
 class Chatty(Plain):
-    """Answers with chat around them and in layouts that a tolerant reader has to undo."""
+    """Writes answers with chat and unusual layouts, which test the tolerance of the parsers."""
 
     def __init__(self, rng: Random) -> None:
         self._opening = rng.choice(_OPENINGS)
@@ -85,13 +81,11 @@ class Chatty(Plain):
         self._bold = rng.random() < 0.5
 
     def actions(self, steps: Sequence[GroundAction], description: str = "") -> str:
-        """Return the same as `Plain.actions`."""
         lines = [self._item(i, self._called(step)) for i, step in enumerate(steps, start=1)]
         head = [self._label("Description") + f" {description}", ""] if description else []
         return self._around([*head, self._label("Actions"), *self._fenced(lines or ["none"])])
 
     def blocks(self, names: Sequence[str], blocks: Sequence[Sequence[GroundAction]]) -> str:
-        """Return the same as `Plain.blocks`."""
         lines: list[str] = []
         for number, (name, steps) in enumerate(zip(names, blocks, strict=True), start=1):
             items = [self._item(i, self._called(step)) for i, step in enumerate(steps, start=1)]
@@ -99,7 +93,6 @@ class Chatty(Plain):
         return self._around(lines)
 
     def macros(self, names: Sequence[str]) -> str:
-        """Return the same as `Plain.macros`."""
         marker = self._marker if "{}" in self._marker else "{}. "
         lines = [
             marker.format(i) + (f"**{name}**" if self._bold else name)
@@ -108,7 +101,6 @@ class Chatty(Plain):
         return self._around([*lines])
 
     def conditions(self, names: Sequence[str], sides: Sequence[Sides]) -> str:
-        """Return the same as `Plain.conditions`."""
         lines = []
         for number, (name, pair) in enumerate(zip(names, sides, strict=True), start=1):
             lines.append(f"{number}. **{name}**" if self._bold else f"{number}. {name}")
@@ -118,7 +110,6 @@ class Chatty(Plain):
         return self._around(self._fenced(lines))
 
     def classes(self, names: Sequence[str]) -> str:
-        """Return the same as `Plain.classes`."""
         if not names:
             return super().classes(names)
         shown = [f"**{name}**" if self._bold else name for name in names]
@@ -153,7 +144,7 @@ class Chatty(Plain):
 
 
 def steps_sentence(steps: Sequence[GroundAction]) -> str:
-    """Return what some steps do, as a sentence."""
+    """Return a sentence that describes some steps."""
     text = ", ".join(map(_order, steps)) or "nothing has to be done"
     return f"{text[:1].upper()}{text[1:]}."
 
@@ -163,7 +154,7 @@ def _order(step: GroundAction) -> str:
     known = load_wording().actions.get(step.name)
     if known is not None and known.imperative.arity == len(things):
         return known.imperative.fill(things)
-    # A model has words for an action that it makes up, too.
+    # An invented action has no wording.
     return " ".join([step.name.replace("_", " "), *things])
 
 
@@ -172,7 +163,6 @@ def _paper(step: GroundAction) -> str:
 
 
 # Goals --------------------------------------------------------------------------------------------
-# Goals of the simulated model: that of the task, as the policy `goal` asks for it, with errors.
 
 GOAL_PURPOSES = frozenset(("goal", "correct_goal"))
 
@@ -191,10 +181,10 @@ _Json = dict[str, Any]
 
 
 def goal_answer(script: Script, errors: ErrorModel, request: Request, streams: Streams) -> str:
-    """Return the goal of a script as JSON, as the simulated model writes it.
+    """Return the goal of a script as JSON text, with errors.
 
     Raises:
-        ModelError: the script has no goal, or one that the model cannot write.
+        ModelError: The script has no goal, or one that the format cannot express.
     """
     if script.goal is None:
         raise ModelError("the simulated model knows no goal", kind="request")
@@ -213,7 +203,7 @@ def goal_answer(script: Script, errors: ErrorModel, request: Request, streams: S
 
 
 def _formula(goal: Expression, errors: ErrorModel, request: Request, streams: Streams) -> str:
-    """Return a goal as PDDL, in the first answer with errors in its parts."""
+    """Return a goal as PDDL; the first answer contains errors."""
     if request.purpose != "goal":
         before = _WRITTEN_PDDL.search(request.messages[-1].text)
         kept = before is not None and streams("feedback").random() >= errors.improve
@@ -247,7 +237,7 @@ def _written(goal: Expression) -> _Json:
 
 
 def _throughout(constraints: tuple[str, ...]) -> _Json:
-    """Return trajectory constraints as the answer has them."""
+    """Return trajectory constraints in the answer format."""
     written: dict[str, list[Any]] = {}
     for text in constraints:
         plain = " ".join(text.split())
@@ -271,9 +261,9 @@ def _throughout(constraints: tuple[str, ...]) -> _Json:
 def _literals(
     formula: Expression, positive: bool, things: list[_Json], names: Mapping[str, str]
 ) -> Iterator[tuple[Atom, bool]]:
-    """Yield the literals of a formula, with names of things for its variables.
+    """Yield the literals of a formula, with names of things instead of variables.
 
-    That two things are not the same comes as a literal of `=`.
+    Inequalities become literals of `=`.
     """
     match formula:
         case Atom(predicate, args):
@@ -289,7 +279,7 @@ def _literals(
             every = isinstance(formula, Forall) == positive
             known = dict(names)
             for variable in variables:
-                # Variables of one name in two places are two things.
+                # Equal variable names in two quantifiers denote two things.
                 known[variable.name] = f"{variable.name.lstrip('?')}{len(things) + 1}"
                 kinds = [load_ontology().class_of_pddl_type(t) or t for t in variable.types]
                 thing: _Json = {"name": known[variable.name], "kinds": kinds}
@@ -309,7 +299,7 @@ def _corrupted(true: _Json, errors: ErrorModel, kinds: list[str], streams: Strea
         wrong = rng.random() < errors.error * errors.conditions
         kind = errors.kind(CONDITION_KINDS, rng) if wrong else None
         stage += _one(literal, kind, kinds, rng)
-    if not stage:  # a model that says anything says something
+    if not stage:  # an answer must not be empty
         stage = true["stages"][0][:1]
     spoken = {arg for literal in stage for arg in literal["args"]}
     return {**true, "things": [t for t in things if t["name"] in spoken], "stages": [stage]}

@@ -11,7 +11,7 @@ from hvr.errors import UsageError
 
 PROBABILITIES = ("error", "improve", "chatty", "steps", "conditions", "macros", "choices", "slip")
 MAX_RATE = 0.95
-"""Upper bound of the probability of an error late in a long answer."""
+"""Maximum error probability late in a long answer."""
 STEP_KINDS = (
     "dropped",
     "swapped",
@@ -33,41 +33,41 @@ CHOICE_KINDS = ("class_dropped", "class_surplus")
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorModel:
-    """Error rates. All but the first three are weights of kinds or shares of sorts of items.
+    """Error probabilities, factors and weights.
 
-    The weights of steps, of literals, of macro actions and of classes are each relative to one
-    another; a kind with weight 0 does not occur. The default mix is a choice, not a measurement.
+    The weights of steps, literals, macro actions and classes are each relative to one another; a
+    kind with weight 0 does not occur. The default mix is a choice, not a measurement.
 
     Args:
-        error: probability that a step, a literal, a macro action or a choice is corrupted.
-        improve: probability that feedback has an error undone.
-        chatty: probability that an answer has chat around it and another layout.
-        length: by which share of itself the probability of an error grows with each step before
-            it in the same answer: 0.05 makes it twice as high at step 21.
-        slip: factor on the probability of an error where a step is written again in a corrected
-            answer, 0 to 1; long answers are then hard to correct.
-        steps: factor on `error` for steps, 0 to 1.
-        conditions: the same for literals of conditions.
-        macros: the same for macro actions.
-        choices: the same for chosen classes.
-        dropped: a step other than navigation is left out.
-        swapped: a step and the next one change places.
-        wrong_object: an argument is another listed object.
-        hallucinated_object: an argument is an object that is not listed.
-        hallucinated_action: the step is an action that does not exist.
-        missing_navigation: a step of navigation is left out.
-        superfluous: a step that is not needed stands before the step.
-        literal_dropped: a literal is left out.
-        literal_negated: a literal has the other sign.
-        literal_wrong_object: an argument of a literal is another listed object.
-        literal_unknown_predicate: a literal has a predicate that does not exist.
-        macro_swapped: a macro action and the next one change places.
-        macro_dropped: a macro action is left out.
-        class_dropped: a class that is needed is not chosen.
-        class_surplus: a class that is not needed is chosen with it.
+        error: Probability that a step, literal, macro action or selected class is corrupted.
+        improve: Probability that feedback undoes an error.
+        chatty: Probability of an answer with chat and an unusual layout.
+        length: Relative increase of the error probability per preceding step in the same answer:
+            0.05 doubles it at step 21.
+        slip: Factor on the error probability of steps rewritten in a correction, 0 to 1. A high
+            value makes long answers hard to correct.
+        steps: Factor on `error` for steps, 0 to 1.
+        conditions: Factor on `error` for literals of conditions.
+        macros: Factor on `error` for macro actions.
+        choices: Factor on `error` for selected classes.
+        dropped: Weight of a missing step other than navigation.
+        swapped: Weight of two swapped steps.
+        wrong_object: Weight of an argument replaced by another listed object.
+        hallucinated_object: Weight of an argument replaced by an unlisted object.
+        hallucinated_action: Weight of an action that does not exist.
+        missing_navigation: Weight of a missing navigation step.
+        superfluous: Weight of a redundant step inserted before the step.
+        literal_dropped: Weight of a missing literal.
+        literal_negated: Weight of a literal with the opposite sign.
+        literal_wrong_object: Weight of an argument of a literal replaced by another listed object.
+        literal_unknown_predicate: Weight of a predicate that does not exist.
+        macro_swapped: Weight of two swapped macro actions.
+        macro_dropped: Weight of a missing macro action.
+        class_dropped: Weight of a needed class that is not selected.
+        class_surplus: Weight of an unneeded class that is also selected.
 
     Raises:
-        UsageError: a value is out of range.
+        UsageError: A value is out of range.
     """
 
     error: float = 0.1
@@ -104,12 +104,12 @@ class ErrorModel:
                 raise UsageError(f"scripted: the weight {f.name} must be 0 or more, not {value:g}")
 
     def rate(self, number: int) -> float:
-        """Return the probability that a step is corrupted, by the number of steps before it."""
+        """Return the error probability of a step after a number of preceding steps."""
         rate = self.error * self.steps
         return min(rate * (1 + self.length * number), max(rate, MAX_RATE))
 
     def kind(self, possible: Collection[str], rng: Random) -> str | None:
-        """Draw one of some kinds by their weights; None when all of these are 0."""
+        """Draw one of the possible kinds by weight; None if all weights are 0."""
         weights = [(name, getattr(self, name)) for name in possible]
         rest = rng.random() * math.fsum(w for _, w in weights)
         for name, weight in weights:
@@ -120,7 +120,7 @@ class ErrorModel:
         return next((name for name, weight in reversed(weights) if weight > 0), None)
 
     def __str__(self) -> str:
-        """Return `error=0.3, improve=0.7` and all other values that are not the defaults."""
+        """Return `error=0.3, improve=0.7` followed by all values that are not defaults."""
         shown = (
             f"{f.name}={getattr(self, f.name):g}"
             for f in fields(self)
@@ -130,16 +130,16 @@ class ErrorModel:
 
 
 def read_spec(spec: str) -> tuple[ErrorModel, int | None]:
-    """Read `scripted:error=0.3,improve=0.7`.
+    """Parse a specification such as `scripted:error=0.3,improve=0.7`.
 
     Args:
-        spec: `scripted`, or `scripted:` and parameters of `ErrorModel`, and `seed` if need be.
+        spec: `scripted`, optionally followed by a colon and parameters of `ErrorModel` and `seed`.
 
     Returns:
-        the error model, and the seed where one is given.
+        The error model, and the seed if given.
 
     Raises:
-        UsageError: it is none.
+        UsageError: The specification is invalid.
     """
     prefix, _, rest = spec.partition(":")
     if prefix != "scripted":

@@ -1,4 +1,4 @@
-"""The simulated language model: answers to the prompts of the pipeline."""
+"""The simulated language model, which answers the prompts of the pipeline."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from hvr.worlds.scenes import Scene
 
 _LITERAL = re.compile(r"\((?:not \()?[^()]+\)?\)")
 _REPEATS = 0.5
-"""Probability that feedback which has no effect leaves the answer unchanged."""
+"""Probability that ineffective feedback leaves the answer unchanged."""
 
 
 class Scripted:
-    """A simulated planner; `hvr.runs.simulated` says what it assumes."""
+    """A simulated planner; see `hvr.runs.simulated` for its assumptions."""
 
     simulated = True
 
@@ -68,16 +68,16 @@ class Scripted:
 
     @property
     def name(self) -> str:
-        """`scripted(error=0.3, improve=0.7, seed=1)`"""
+        """The name with parameters: `scripted(error=0.3, improve=0.7, seed=1)`."""
         return f"scripted({self.errors}, seed={self.seed})"
 
     def answer(self, request: Request) -> Answer:
         """Answer a prompt of the pipeline; `request.purpose` is the name of its template.
 
-        Tokens are estimates; the cost is not known, since nobody sells this model.
+        Token counts are estimates; the cost is unknown.
 
         Raises:
-            ModelError: it is no prompt of the pipeline, or asks for JSON.
+            ModelError: The prompt does not belong to the pipeline, or asks for JSON.
         """
         if request.purpose in GOAL_PURPOSES:
             text = goal_answer(self.script, self.errors, request, self._streams(request))
@@ -140,9 +140,9 @@ class Scripted:
         return _named([a for block in blocks if block for a in block.actions], objects)
 
     def _block(self, prompt: ParsedPrompt, objects: PromptObjects) -> Steps:
-        """Return the true actions of a macro action, in the names that the model knows.
+        """Return the true actions of a macro action, with the names that the model knows.
 
-        Of one that the ground truth does not have, those that bring about what is wanted there.
+        A macro action outside the ground truth gets the steps that establish its postcondition.
         """
         name = prompt["Macro action"]
         if self.script.find(name) is None and self.script.kinds:
@@ -158,7 +158,7 @@ class Scripted:
     def _with_errors(
         self, blocks: Sequence[Steps], objects: PromptObjects, streams: Streams
     ) -> list[Steps]:
-        """Return blocks of one answer with errors: those late in it are written late."""
+        """Corrupt the blocks of one answer; later blocks count as later in the answer."""
         written = []
         for number, steps in enumerate(blocks):
             before = sum(map(len, blocks[:number]))
@@ -186,7 +186,7 @@ class Scripted:
             if repaired == written and failed is not None:
                 held = [o.name for o in prompt.listed if o.held]
                 way = adapted(written, failed, problem, self.script.providers, held)
-                # Without a way to bring the condition about, the true block is the last resort.
+                # If no step establishes the condition, the true block is the last resort.
                 repaired = true if way is None else _named(way, objects)
             return self._errors_in(objects).corrupt(repaired, streams, self.errors.slip)
         if rng.random() < _REPEATS:
@@ -254,7 +254,7 @@ class Scripted:
         return tuple(name for part in written for name in part) or (names[0],)
 
     def _classes(self, prompt: ParsedPrompt, streams: Streams) -> tuple[str, ...]:
-        """Return the classes of the objects that the actions name, among those listed."""
+        """Return the listed classes of the objects that the actions name."""
         block = self.script.find(prompt.macro) if prompt.macro else None
         steps = block.actions if block else self.script.steps
         listed = {kind.lower(): kind for kind in prompt.kinds}
@@ -278,18 +278,18 @@ class Scripted:
 
 
 def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> Scripted:
-    """Return the simulated model of a spec for a task.
+    """Return the simulated model for a task.
 
     Args:
-        spec: `scripted`, or with parameters, such as `scripted:error=0.3,improve=0.7`; they are
-            those of `ErrorModel`, and `seed`, which then counts instead of the argument.
-        task: whose ground truth it knows.
-        scene: where.
-        seed: of its errors.
+        spec: `scripted`, or with parameters, such as `scripted:error=0.3,improve=0.7`. They are the
+            fields of `ErrorModel`, and `seed`, which overrides the argument.
+        task: Task whose ground truth the model knows.
+        scene: Scene of the ground truth.
+        seed: Random seed of the errors.
 
     Raises:
-        UsageError: the spec cannot be used, or the ground truth is for another scene.
-        SceneError: there is no such scene.
+        UsageError: The specification is invalid, or the ground truth belongs to another scene.
+        SceneError: No such scene exists.
     """
     errors, own_seed = read_spec(spec)
     script = script_of(task, scene_name(scene))
@@ -297,10 +297,10 @@ def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> 
 
 
 def open_scripted(parameters: str, options: ModelOptions) -> Scripted:
-    """Return the simulated model for the task, scene and seed that the options tell of.
+    """Return the simulated model for the task, scene and seed in the options.
 
     Raises:
-        UsageError: there is no task, or the parameters cannot be used.
+        UsageError: There is no task, or the parameters are invalid.
     """
     about = options.about
     if "pddl" in about:

@@ -1,4 +1,4 @@
-"""Parsing of prompts, and the objects that the simulated model knows by name from them."""
+"""Parsing of prompts, and the objects whose names the simulated model learns from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from hvr.pddl import GroundAction
 from hvr.policies.llm.answers import read_actions
 
 # Parsed prompt ------------------------------------------------------------------------------------
-# Parsing of prompts, from the last turn of the user.
 
 _LABEL = re.compile(
     r"^(?P<label>Objects|Task|Done so far|Macro action|Macro actions|Actions that were written"
@@ -34,10 +33,10 @@ class ListedObject:
     """A line of the section `Objects:`.
 
     Args:
-        name: of the object.
-        uses: its affordances in the words of the line: `picked up`, `opened`, `surface`.
-        held: whether it is in the robot's hand.
-        kind: the class as the line has it.
+        name: Name of the object.
+        uses: Affordances in the words of the line: `picked up`, `opened`, `surface`.
+        held: Whether the object is in the robot's hand.
+        kind: The class as written in the line.
     """
 
     name: str
@@ -47,7 +46,7 @@ class ListedObject:
 
     @property
     def cls(self) -> str:
-        """The class as in names: `coffeemachine`; as the line has it where the name has none."""
+        """The class as in the name, such as `coffeemachine`, or else as written in the line."""
         named = class_of(self.name)
         return named if named != self.name or not self.kind else self.kind
 
@@ -57,8 +56,8 @@ class ParsedPrompt:
     """A parsed prompt.
 
     Args:
-        sections: text by label.
-        listed: the objects of the section `Objects:`, one a line.
+        sections: Texts by label.
+        listed: The lines of the section `Objects:`.
     """
 
     sections: dict[str, str]
@@ -66,14 +65,14 @@ class ParsedPrompt:
 
     @property
     def mentioned(self) -> frozenset[str]:
-        """All names of objects in these lines: `mug-1 (Mug): on countertop-1` has two."""
+        """All object names in these lines: `mug-1 (Mug): on countertop-1` has two."""
         return frozenset(_NAME.findall(self.sections.get("Objects", "")))
 
     def __getitem__(self, label: str) -> str:
         """Return the text of a section.
 
         Raises:
-            ModelError: the prompt has no such section.
+            ModelError: The prompt has no such section.
         """
         if label not in self.sections:
             raise ModelError(
@@ -95,18 +94,18 @@ class ParsedPrompt:
         return tuple(dict.fromkeys(re.findall(r"[A-Za-z][\w-]*", text)))
 
     def macros(self, label: str) -> tuple[str, ...]:
-        """Return the names of the numbered macro actions of a section."""
+        """Return the names of the numbered macro actions in a section."""
         return tuple(_NUMBERED.findall(self[label]))
 
     @property
     def written(self) -> tuple[GroundAction, ...]:
-        """The actions that were written."""
+        """The actions of the block to correct."""
         actions = read_actions(f"Actions:\n{self['Actions that were written']}").actions
         return tuple(GroundAction(a.name, a.args) for a in actions)
 
 
 def read_prompt(request: Request) -> ParsedPrompt:
-    """Read the last turn of a request."""
+    """Parse the last turn of a request."""
     text = next((m.text for m in reversed(request.messages) if m.role == "user"), "")
     marks = list(_LABEL.finditer(text))
     sections: dict[str, str] = {}
@@ -117,14 +116,14 @@ def read_prompt(request: Request) -> ParsedPrompt:
         body = text[mark.end() : end].strip("\n")
         if label == "Kinds of objects":
             body = body.split("\n\n")[0]
-        # Task and objects come first in a prompt; of other sections the last one counts.
+        # Task and objects come first in a prompt; for other sections the last one counts.
         if label not in {"Objects", "Task"} or label not in sections:
             sections[label] = body.strip()
     return ParsedPrompt(sections, _objects(sections.get("Objects", "").splitlines()))
 
 
 def class_of(name: str) -> str:
-    """Return the class in a name: `mug` of `mug-1`."""
+    """Return the class in a name, such as `mug` for `mug-1`."""
     return name.rsplit("-", 1)[0]
 
 
@@ -157,17 +156,16 @@ def _uses(about: str) -> frozenset[str]:
 
 
 # Prompt objects -----------------------------------------------------------------------------------
-# The objects of a prompt: which the simulated model knows by name, and how it confuses them.
 
 
 @dataclass(frozen=True)
 class PromptObjects:
-    """The objects of a prompt.
+    """The objects that the simulated model knows by name, and how it confuses them.
 
     Args:
-        listed: in the order of the prompt.
-        meant: names of all objects of the ground truth.
-        mentioned: names in the lines of others, such as the place where a thing is.
+        listed: Objects in the order of the prompt.
+        meant: Names of all objects in the ground truth.
+        mentioned: Names in the lines of other objects, such as their places.
     """
 
     listed: tuple[ListedObject, ...]
@@ -175,7 +173,7 @@ class PromptObjects:
     mentioned: frozenset[str] = frozenset()
 
     def knows(self, name: str) -> bool:
-        """Return whether the prompt names an object; a name without a number is no object's."""
+        """Return whether the prompt mentions a numbered object name."""
         return (
             not self._is_object(name)
             or name in self.mentioned
@@ -191,17 +189,16 @@ class PromptObjects:
         return next(iter([*spare, *same]), f"{class_of(name)}-1")
 
     def names_of(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the names that the model writes for some objects."""
         return tuple(map(self.name_of, names))
 
     def confused(self, name: str, what: str, place: int, rng: Random) -> str:
-        """Draw an object that could be meant instead, or the object itself.
+        """Draw an object that could replace the given one, possibly the object itself.
 
         Args:
-            name: the object.
-            what: the action or predicate.
-            place: of the argument in it, from 0.
-            rng: to draw one of what could be meant.
+            name: The object.
+            what: The action or predicate.
+            place: 0-based position of the argument.
+            rng: Random number generator.
         """
         if not self._is_object(name):
             return name

@@ -32,14 +32,13 @@ from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import Scene, load_scene
 
 # Script -------------------------------------------------------------------------------------------
-# Scripts: the ground truth of a task as macro actions with blocks of actions.
 
 _INSTANCE = re.compile(r"\b[a-z]+-\d+\b")
 _ARTICLES = frozenset({"the", "a", "an"})
 _NTH = ("another", "a third", "a fourth", "a fifth", "a sixth", "a seventh", "an eighth")
 _AGAIN = ("again", "a third time", "a fourth time", "a fifth time", "a sixth time")
 MIN_NAME_SIMILARITY = 0.8
-"""Similarity by `difflib` from which a name may mean a macro action."""
+"""Minimum `difflib` similarity of a name to a macro action."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +46,15 @@ class Script:
     """The plan that the simulated model knows.
 
     Args:
-        blocks: macro actions with conditions, and their actions.
-        title: name of the task.
-        providers: the steps that establish each literal, see `adapt`.
-        goal: what shall hold in the end; None where nobody asks for it.
-        constraints: what shall hold on the way, as PDDL.
-        kinds: of objects whose names do not tell them.
+        blocks: Macro actions with conditions and actions.
+        title: Name of the task.
+        providers: Steps that establish each literal; see `adapted`.
+        goal: The goal; None if it is never asked for.
+        constraints: PDDL trajectory constraints.
+        kinds: Classes of objects whose names do not contain them.
 
     Raises:
-        UsageError: there are no blocks, or two macro actions have the same name.
+        UsageError: There are no blocks, or two macro actions have the same name.
     """
 
     blocks: tuple[AABlock, ...]
@@ -78,9 +77,7 @@ class Script:
         return tuple(action for block in self.blocks for action in block.actions)
 
     def find(self, name: str) -> AABlock | None:
-        """Return the block of a macro action, by its name as it may come back; None if there is
-        none.
-        """
+        """Return the block of a macro action by its approximate name, if any."""
         by_key = {_key(block.macro.name): block for block in self.blocks}
         wanted = _key(name)
         near = difflib.get_close_matches(wanted, list(by_key), n=1, cutoff=MIN_NAME_SIMILARITY)
@@ -88,17 +85,17 @@ class Script:
 
 
 def script_of(task: PaperTask, scene: str) -> Script:
-    """Return the script of a task: its ground truth, with names of macro actions that name classes.
+    """Return the script of a task: its ground truth, with macro actions named after classes.
 
-    Conditions are those of `block_conditions` among the objects that the plan names and what
-    these stand on or in; that a place is free is no precondition that anybody writes.
+    The conditions come from `block_conditions`, restricted to the plan's objects and their places.
+    Preconditions about free places are omitted, since no model would write them.
 
     Args:
-        task: the task.
-        scene: where; there is only one scene in which the ground truth is known.
+        task: The task.
+        scene: The scene; it must be the ground truth's.
 
     Raises:
-        UsageError: it is another scene.
+        UsageError: The ground truth belongs to another scene.
     """
     truth = task.ground_truth
     if scene != truth.scene:
@@ -128,16 +125,16 @@ def script_of(task: PaperTask, scene: str) -> Script:
 
 
 def scene_name(scene: str | Scene) -> str:
-    """Return the name of a scene, as it is written everywhere.
+    """Return the canonical name of a scene.
 
     Raises:
-        SceneError: there is no such scene.
+        SceneError: No such scene exists.
     """
     return scene.name if isinstance(scene, Scene) else load_scene(scene).name
 
 
 def _objects(steps: Iterable[GroundAction], inventory: Inventory) -> tuple[str, ...]:
-    """Return the objects of a plan: named ones, their switches, and what they stand on or in."""
+    """Return the objects of a plan: the named ones, their switches and their places."""
     names = {name for action in steps for name in action.args}
     ontology = inventory.ontology
     names |= {n for ground in ontology.subjects("isGround") for n in inventory.of(ground)}
@@ -154,7 +151,7 @@ def _objects(steps: Iterable[GroundAction], inventory: Inventory) -> tuple[str, 
 
 
 def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]) -> str:
-    """Return `put mug-1 on plate-1` as `Put the mug on the plate`, unique in its wording."""
+    """Return `put mug-1 on plate-1` as `Put the mug on the plate`, made unique."""
 
     def noun_phrase(match: re.Match[str], article: str = "the") -> str:
         return f"{article} {_noun(classes[match[0]])}"
@@ -173,7 +170,7 @@ def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]
 
 
 def _as_order(text: str) -> str:
-    """Return the name of a block as somebody would ask for it, where that is said otherwise."""
+    """Return the imperative for a block's name, if it differs."""
     for use in load_action_annotations().uses:
         if use.sentence:
             pattern = re.escape(use.title.text)
@@ -200,20 +197,19 @@ def _key(name: str) -> str:
 
 
 # Problems -----------------------------------------------------------------------------------------
-# Scripts for any PDDL problem: a plan of hvr's planner, cut into macro actions at landmarks.
 
 _SECONDS = 30.0
 
 
 @lru_cache(maxsize=128)
 def script_of_problem(domain: str, problem: str) -> Script:
-    """Return the script of a problem.
+    """Return the script of a PDDL problem: a plan of hvr's planner, split at landmarks.
 
     Raises:
-        PddlError: they cannot be read.
-        ImpossibleGoalError: it is proven that there is no plan.
-        PlannerError: none was found in 30 s.
-        UsageError: the goal holds already: there is nothing to be wrong about.
+        PddlError: The domain or problem cannot be parsed.
+        ImpossibleGoalError: No plan exists.
+        PlannerError: No plan was found within 30 s.
+        UsageError: The goal already holds, which leaves no room for errors.
     """
     parsed = parse_domain(domain)
     task = Task(parsed, parse_problem(problem, parsed))

@@ -1,4 +1,4 @@
-"""Errors in a sequence of atomic actions and in conditions, and their correction."""
+"""Errors in sequences of atomic actions and in conditions, and their correction."""
 
 from __future__ import annotations
 
@@ -15,14 +15,11 @@ from hvr.runs.simulated.error_model import CONDITION_KINDS, STEP_KINDS, ErrorMod
 from hvr.runs.simulated.prompt import PromptObjects
 
 # Step errors --------------------------------------------------------------------------------------
-# Errors in a sequence of atomic actions, and their correction after feedback.
 
-# Step errors --------------------------------------------------------------------------------------
-# Errors in a sequence of atomic actions.
 
 Steps = tuple[GroundAction, ...]
 Streams = Callable[[str], Random]
-"""Random numbers by label; the same label always gives the same numbers."""
+"""Random number generators by label; a label always gives the same numbers."""
 
 _NO_ACTIONS = ("grab_with_both_hands", "wait_for", "wipe_obj", "stir", "check_obj", "push_obj")
 
@@ -32,9 +29,9 @@ class StepErrors:
     """Errors in sequences of actions.
 
     Args:
-        model: the error rates.
-        objects: of the prompt.
-        walks: whether going somewhere is a step of its own.
+        model: Error rates.
+        objects: Objects of the prompt.
+        walks: Whether moves are separate steps.
     """
 
     model: ErrorModel
@@ -48,18 +45,18 @@ class StepErrors:
         factor: float = 1.0,
         before: int = 0,
     ) -> Steps:
-        """Corrupt each step with the probability of the model times a factor.
+        """Corrupt each step with the model's probability times a factor.
 
         Args:
-            steps: the intended ones.
-            streams: random numbers.
-            factor: of the probability.
-            before: steps that stand before these in the same answer.
+            steps: Intended steps.
+            streams: Random number generators.
+            factor: Factor on the probability.
+            before: Number of preceding steps in the same answer.
         """
         kinds: dict[int, str] = {}
         rngs = [streams(f"step {number}") for number in range(len(steps))]
         for number, rng in enumerate(rngs):
-            # Drawn even if there is no error: other rates must see the same random numbers.
+            # Drawn even without an error, so that other rates use the same random numbers.
             wrong = rng.random() < self.model.rate(before + number) * factor
             kind = self.model.kind(possible_errors(steps, number), rng)
             if wrong and kind is not None:
@@ -89,7 +86,7 @@ class StepErrors:
     def _written(
         self, steps: Sequence[GroundAction], number: int, kind: str | None, rng: Random
     ) -> Steps:
-        """Return the steps written in place of a step, with an error of some kind or none."""
+        """Return the steps written instead of a step, with or without an error."""
         step = steps[number]
         match kind:
             case "dropped" | "missing_navigation":
@@ -108,7 +105,7 @@ class StepErrors:
         return (step,)
 
     def _superfluous(self, step: GroundAction) -> Iterator[GroundAction]:
-        """Yield plausible but superfluous steps before a step."""
+        """Yield plausible but redundant steps before a step."""
         yield step
         if not self.walks:
             return
@@ -121,7 +118,7 @@ class StepErrors:
 
 
 def is_walk(step: GroundAction) -> bool:
-    """Return whether a step only leads to something."""
+    """Return whether a step is a move."""
     return step.name in load_action_annotations().walks
 
 
@@ -142,20 +139,19 @@ def _with_argument(step: GroundAction, place: int, name: str) -> GroundAction:
 
 
 # Correction ---------------------------------------------------------------------------------------
-# Correction of a block after feedback: the simulated model undoes one of its errors.
 
 _STEP = re.compile(r"(?<!after )\b(?:step|line|action) (\d+)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A stretch of equal or of differing steps in the alignment of block and ground truth.
+    """A segment of equal or differing steps in the alignment of block and ground truth.
 
     Args:
-        start: number of the first written step, from 0.
-        written: the written steps; may be empty.
-        true: the true steps in their place; may be empty.
-        differs: whether they differ.
+        start: 0-based index of the first written step.
+        written: Written steps; may be empty.
+        true: True steps in their place; may be empty.
+        differs: Whether they differ.
     """
 
     start: int
@@ -165,16 +161,14 @@ class _Part:
 
     @property
     def walks(self) -> bool:
-        """Whether all its steps are navigation."""
         return all(map(is_walk, (*self.written, *self.true)))
 
     @property
     def is_added(self) -> bool:
-        """Whether its steps are superfluous."""
         return not self.true and not self.walks
 
     def moved_to(self, other: _Part) -> bool:
-        """Return whether the steps superfluous in one part are those missing in the other."""
+        """Return whether the redundant steps of one part are the missing steps of the other."""
         one_sided = not (self.written and self.true)
         return one_sided and (self.written, self.true) == (other.true, other.written)
 
@@ -186,22 +180,20 @@ def undo_step_error(
     objects: PromptObjects,
     helpful: Container[GroundAction] = (),
 ) -> Steps:
-    """Undo an error at or before the step that failed, all when no step did.
+    """Undo one error at or before the failed step, or all errors if no step failed.
 
-    That is the earliest one by which a step is missing that brings about what the problem asks
-    for; else the earliest one. What was added to bring about something else stays while there is
-    another error: it was an answer to earlier feedback.
-
-    A step that was moved is one error. Navigation is put right in passing: a verifier inserts and
-    removes it on its own, so it is not what a problem is about while something else is wrong.
-    When nothing is wrong up to the step that failed, nothing is undone.
+    Preference goes to the earliest missing step that establishes the required condition, then to
+    the earliest error. Steps added to establish another condition stay as long as there is another
+    error: they answered earlier feedback. A moved step is a single error. Navigation is corrected
+    in passing, since the verifier inserts and removes it by itself. Without errors up to the failed
+    step nothing is undone.
 
     Args:
-        written: the block as it is.
-        true: the block as it should be, in the names that the model knows.
-        problem: the validator's message, its first line naming the step.
-        objects: of the prompt.
-        helpful: steps that bring about what the problem asks for.
+        written: The current block.
+        true: The correct block, with the names that the model knows.
+        problem: The validator's message, whose first line names the step.
+        objects: Objects of the prompt.
+        helpful: Steps that establish the condition in the message.
     """
     failed = failed_step(problem)
     if failed is None:
@@ -221,7 +213,7 @@ def undo_step_error(
 
 
 def failed_step(problem: str) -> int | None:
-    """Return the number of the failed step, from 1; None if only the end state is wrong."""
+    """Return the 1-based index of the failed step; None if only the final state is wrong."""
     first = problem.strip().split("\n", 1)[0]
     match = None if first.lower().startswith("at the end") else _STEP.search(first)
     return int(match[1]) if match else None
@@ -233,7 +225,7 @@ def _parts(
     objects: PromptObjects,
     failed: int,
 ) -> list[_Part]:
-    """Return the alignment of written and true steps; the failed step is taken literally."""
+    """Align written and true steps; the failed step is compared literally."""
     mine = [
         step if number == failed else _meant(step, true, objects)
         for number, step in enumerate(written, start=1)
@@ -247,9 +239,9 @@ def _parts(
 def _meant(
     step: GroundAction, true: Sequence[GroundAction], objects: PromptObjects
 ) -> GroundAction:
-    """Return the true step that a step stands for, where the model had to guess an object's name.
+    """Return the true step behind a step with a guessed object name.
 
-    Whoever reads its answer may have put a real object in the place of the guess.
+    The mapper may have replaced the guess by an existing object.
     """
     if step in true:
         return step
@@ -268,25 +260,23 @@ def _built(parts: Sequence[_Part], chosen: set[int]) -> Steps:
 
 
 # Adaptation ---------------------------------------------------------------------------------------
-# Adaptation of a block to feedback that names a condition it never establishes.
-#
-# An earlier block that went wrong leaves another state than the ground truth's: no knife in the
-# hand, a door that is still closed. On such feedback a planner fetches the knife; the simulated one
-# adds the steps that establish the condition in the ground truth.
+# A failed earlier block leaves a different state: no knife in the hand, a door still closed. On
+# such feedback a planner fetches the knife; the simulated one adds the ground truth's steps that
+# establish the condition.
 
 Providers = Mapping[str, tuple[Steps, ...]]
-"""For each literal the step sequences that establish it in the ground truth, in order."""
+"""For each literal, the step sequences of the ground truth that establish it, in order."""
 
 _WANTED = re.compile(r"(\([a-z_]+(?: [\w-]+)*\)) must be (true|false)")
 _MADE_BY = re.compile(r" made (?:true|false) by step \d+ \((?:\S+) ([\w-]+)")
 
 
 def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
-    """Return the literals that each step of a plan establishes, with the way there.
+    """Return the literals that each step of a plan establishes, with the steps that lead there.
 
     Args:
-        task: the plan is valid in its initial state.
-        steps: the plan.
+        task: The task; the plan is valid in its initial state.
+        steps: The plan.
     """
     providers: dict[str, list[Steps]] = {}
     bits = task.initial.bits
@@ -303,7 +293,7 @@ def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
 
 
 def helpful_steps(problem: str, providers: Providers) -> tuple[GroundAction, ...]:
-    """Return the steps of the ground truth that establish a condition named in a problem."""
+    """Return the ground truth's steps that establish a condition named in a problem."""
     return tuple(
         way[-1]
         for literal, value in _WANTED.findall(problem)
@@ -318,17 +308,17 @@ def adapted(
     providers: Providers,
     held: Iterable[str],
 ) -> Steps | None:
-    """Return the block with a way to the first missing condition before the step that failed.
+    """Return the block with steps for the first missing condition before the failed step.
 
     Args:
-        written: the block.
-        failed: number of the step, from 1.
-        problem: the validator's message.
-        providers: of the ground truth.
-        held: what the prompt says is in the robot's hand.
+        written: The block.
+        failed: 1-based index of the failed step.
+        problem: The validator's message.
+        providers: Steps of the ground truth by literal.
+        held: Objects in the robot's hand according to the prompt.
 
     Returns:
-        the new block, or None when the ground truth has no way to any of the conditions.
+        The new block; None if the ground truth establishes none of the conditions.
     """
     if not 1 <= failed <= len(written):
         return None
@@ -339,14 +329,13 @@ def adapted(
         ways = tuple(way for way in ways if written[failed - 1] not in way)
         if not ways:
             continue
-        # Of the ways to an empty hand, the one for what is in it.
+        # To empty the hand, prefer the steps that put down the held object.
         way = next((w for w in ways if w[-1].args[0] in hands), ways[0])
         return (*written[: failed - 1], *way, *written[failed - 1 :])
     return None
 
 
 # Condition errors ---------------------------------------------------------------------------------
-# Conditions of macro actions: errors in them, and corrections after feedback.
 
 _NO_PREDICATES = ("grasped", "is_ready", "at_location", "accessible", "robot_free", "prepared")
 _SIDES = (0, 1)
@@ -362,7 +351,7 @@ class Literal:
 
     @property
     def atom(self) -> str:
-        """The atom, without a sign."""
+        """The atom without sign."""
         return f"({' '.join((self.predicate, *self.args))})"
 
     def __str__(self) -> str:
@@ -374,7 +363,7 @@ Sides = tuple[tuple[Literal, ...], tuple[Literal, ...]]
 
 
 def literals(texts: Iterable[str]) -> tuple[Literal, ...]:
-    """Read literals as PDDL writes them."""
+    """Parse PDDL literals."""
     parsed = []
     for text in texts:
         positive = not text.startswith("(not ")
@@ -386,19 +375,19 @@ def literals(texts: Iterable[str]) -> tuple[Literal, ...]:
 def known_literals(
     side: Iterable[Literal], named: frozenset[str], objects: PromptObjects
 ) -> tuple[Literal, ...]:
-    """Return literals as the model can write them.
+    """Return the literals that the model can write.
 
     Args:
-        side: the literals.
-        named: the objects that actions name; others are used only if the prompt names them.
-        objects: of the prompt.
+        side: The literals.
+        named: Objects named by actions; other objects are usable only if the prompt names them.
+        objects: Objects of the prompt.
     """
     spoken = (x for x in side if all(objects.knows(a) or a in named for a in x.args))
     return tuple(dict.fromkeys(replace(x, args=objects.names_of(x.args)) for x in spoken))
 
 
 def read_corrected_conditions(text: str, count: int) -> tuple[Sides, ...]:
-    """Return the conditions of a prompt that asks to correct them."""
+    """Return the conditions in a correction prompt."""
     return tuple(
         (
             tuple(Literal(x.predicate, x.args, x.positive) for x in conditions.precondition),
@@ -416,7 +405,7 @@ class ConditionErrors:
     objects: PromptObjects
 
     def corrupt(self, sides: Sequence[Sides], streams: Streams) -> tuple[Sides, ...]:
-        """Corrupt each literal with the probability of the model."""
+        """Corrupt each literal with the model's probability."""
         rate = self.model.error * self.model.conditions
         result = []
         for number, pair in enumerate(sides):
@@ -469,9 +458,9 @@ def undo_conditions(
 ) -> tuple[Sides, ...]:
     """Undo the earliest error that explains a problem.
 
-    That is the first difference of the macro action that the problem names, or of one before it,
-    about an atom that the problem names; else the first difference up to there, else the first
-    of all. All differences are undone when the problem names no macro action.
+    This is the first difference, up to the macro action in the message, that concerns an atom in
+    the message; otherwise the first difference up to there; otherwise the first of all. If the
+    message names no macro action, all differences are undone.
     """
     named = re.search(r"macro action (\d+)", problem, re.IGNORECASE)
     if named is None:

@@ -1,7 +1,7 @@
-"""Floor plans of scenes: as SVG, as PNG, as characters, and frames in place of camera images.
+"""Floor plans of scenes as SVG, PNG or characters, and frames that replace camera images.
 
 metadata ─▶ plan.FloorPlan ─┬▶ characters.CharacterPlan
-                            └▶ drawing.Drawing ─┬▶ svg.svg
-                                                └▶ png.write_png
+                            └▶ drawing.Drawing ─┬▶ drawing.svg
+                                                └▶ drawing.write_png
 metadata ─▶ frame.frame
 """

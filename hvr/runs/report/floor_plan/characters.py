@@ -1,4 +1,4 @@
-"""A floor plan as characters, for a terminal."""
+"""A floor plan in characters, for a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Shape
 
 CELL = 0.125
-"""Width of a character, metres; it is twice as high."""
+"""Width of a character in metres; its height is twice that."""
 
 _NARROWEST, _WIDEST = 20, 400
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -29,7 +29,7 @@ _PLAIN = str.maketrans("░▚▒≈▓═·▲►▼◄", ":o#~%=.^>v<")
 
 
 class CharacterCell(NamedTuple):
-    """A character and the class of what it stands for: a kind, `dot`, `agent`, `label` or ''."""
+    """A character and its class: an object kind, `dot`, `agent`, `label` or ''."""
 
     character: str = " "
     look: str = ""
@@ -37,13 +37,13 @@ class CharacterCell(NamedTuple):
 
 @dataclass(frozen=True)
 class CharacterPlan:
-    """A floor plan as lines of cells.
+    """A floor plan as rows of cells.
 
     Args:
-        rows: from +z to -z; each as long as the others.
-        letters: the small things by the letter that stands for them.
-        unlettered: names of small things for which no letter was left; they are a `+`.
-        legend: character and meaning of the other signs that appear.
+        rows: Rows of equal length, from +z to -z.
+        letters: Small objects by their letter.
+        unlettered: Names of small objects drawn as `+` for lack of letters.
+        legend: Characters and meanings of the other signs.
     """
 
     rows: tuple[tuple[CharacterCell, ...], ...]
@@ -52,21 +52,21 @@ class CharacterPlan:
     legend: tuple[tuple[CharacterCell, str], ...]
 
     def lines(self) -> Iterator[str]:
-        """Yield the plan as plain text, without blanks at the ends."""
+        """Yield the plan as plain text without trailing blanks."""
         for row in self.rows:
             yield "".join(cell.character for cell in row).rstrip()
 
 
 def character_plan(plan: FloorPlan, width: int = 80, *, plain: bool = False) -> CharacterPlan:
-    """Draw a plan with characters.
+    """Draw a plan in characters.
 
-    What hangs overhead or is in something closed is left out. Small things that would share a
-    character are moved by up to two.
+    Overhead and enclosed objects are omitted. Small objects that would share a character are moved
+    by up to two characters.
 
     Args:
-        plan: the scene.
-        width: characters in a line at most, from 20.
-        plain: use ASCII only.
+        plan: The scene.
+        width: Maximum number of characters per line, at least 20.
+        plain: Whether to use ASCII only.
     """
     canvas = _Canvas(plan, min(max(width, _NARROWEST), _WIDEST))
     bases = [s for s in plan.shapes if s.kind is ObjectKind.SURFACE and not s.overhead]
@@ -106,8 +106,6 @@ def character_plan(plan: FloorPlan, width: int = 80, *, plain: bool = False) -> 
 
 
 class _Canvas:
-    """The lines while they are drawn."""
-
     def __init__(self, plan: FloorPlan, width: int) -> None:
         self.plan = plan
         x0, z0, x1, z1 = plan.bounds
@@ -119,13 +117,13 @@ class _Canvas:
         self.columns = columns
 
     def place(self, x: float, z: float) -> tuple[int, int]:
-        """Return column and row of a point, inside the canvas."""
+        """Return column and row of a point, clipped to the canvas."""
         column = int((x - self.x0) / self.cell)
         row = int((self.z1 - z) / (2 * self.cell))
         return min(max(column, 0), self.columns - 1), min(max(row, 0), len(self.rows) - 1)
 
     def area(self, shape: Shape) -> tuple[range, range]:
-        """Return columns and rows whose middle the footprint covers; one of each at least."""
+        """Return the columns and rows whose centres the footprint covers, at least one of each."""
         columns = _covered(shape.box.x0 - self.x0, shape.box.x1 - self.x0, self.cell, self.columns)
         rows = _covered(
             self.z1 - shape.box.z1, self.z1 - shape.box.z0, 2 * self.cell, len(self.rows)
@@ -140,7 +138,7 @@ class _Canvas:
                 self.rows[row][column] = cell
 
     def walkable(self) -> None:
-        """Draw the grid as dots with blanks between: there is floor, whatever box covers it."""
+        """Draw the grid as dots and blanks, over any bounding box: walkable points are floor."""
         points = {(round(x, 2), round(z, 2)) for x, z in self.plan.grid}
         for x, z in points & {(round(x - 0.25, 2), z) for x, z in points}:
             column, row = self.place(x, z)
@@ -156,7 +154,7 @@ class _Canvas:
         self.rows[row][column] = CharacterCell(arrow, "agent")
 
     def put(self, shape: Shape, letter: str) -> None:
-        """Draw a small thing at the nearest free character, two away at most."""
+        """Draw a small object at the nearest free character, at most two away."""
         at = self.place(shape.box.center[0], shape.box.center[2])
         spots = sorted(
             ((dx, dy) for dx in range(-2, 3) for dy in range(-1, 2)),
@@ -171,7 +169,7 @@ class _Canvas:
                     return
 
     def write(self, shape: Shape) -> None:
-        """Write the name in the middle of its shape, where nothing but the shape's pattern is."""
+        """Write the name in the middle of its shape, unless something else is drawn there."""
         columns, rows = self.area(shape)
         for text in (shape.name, shape.object_type):
             if len(text) > len(columns):
@@ -200,7 +198,7 @@ def _large_first(shape: Shape) -> tuple[float, str]:
 
 
 def _letters(small: Sequence[Shape]) -> tuple[dict[str, Shape], tuple[str, ...]]:
-    """Return a letter for each small thing: the first of its name where that is free."""
+    """Assign a letter to each small object, preferably its initial."""
     letters: dict[str, Shape] = {}
     waiting = []
     for shape in small:

@@ -1,4 +1,4 @@
-"""A floor plan as marks on a sheet, their colours and lines, and the sheet as SVG or PNG."""
+"""A floor plan as marks on a sheet, their style, and the sheet as SVG or PNG."""
 
 from __future__ import annotations
 
@@ -20,14 +20,11 @@ if TYPE_CHECKING:
 
 
 # Drawing ------------------------------------------------------------------------------------------
-# A floor plan as marks on a sheet, their colours and lines, and the sheet as SVG.
 
-# Drawing ------------------------------------------------------------------------------------------
-# A floor plan as marks on a sheet: what SVG and PNG have in common.
 
 PIXELS_PER_METRE = 110.0
 LETTER = 6.2
-"""Usual width of a letter of a label, pixels."""
+"""Typical width of a letter of a label, in pixels."""
 
 _BODY = 0.2
 _CELL = 0.26
@@ -38,19 +35,19 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Mark:
-    """Something painted.
+    """A painted mark.
 
     Args:
-        shape: `rect` (two corners), `area` (closed, through points), `line` (open, through
-            points), `disc` (centre, and a point on its edge), `cells` and `dots` (one small
-            square or dot at each point), `text` (its middle).
-        look: class of its look, see `hvr.runs.report.floor_plan.drawing`.
-        points: pixels, x to the right and y down.
-        text: what is written; only of `text`.
-        title: what it is, for the reader who asks.
-        name: of the object that it stands for.
-        steps: numbers of the steps that it stands for.
-        size: edge of a cell or width of a dot, pixels.
+        shape: `rect` (two corners), `area` (closed polygon), `line` (open polyline), `disc` (centre
+            and a point on the edge), `cells` and `dots` (a small square or dot at each point), or
+            `text` (its centre).
+        look: Style class.
+        points: Pixel coordinates, x to the right and y down.
+        text: Text of a `text` mark.
+        title: Description for the tooltip.
+        name: Name of the object that it represents.
+        steps: Numbers of the steps that it represents.
+        size: Edge of a cell or diameter of a dot, in pixels.
     """
 
     shape: str
@@ -64,22 +61,22 @@ class Mark:
 
     @property
     def rounded(self) -> bool:
-        """A rectangle with round ends: the sign of a stop."""
+        """Whether the mark is a rectangle with round ends, the sign of a stop."""
         return self.look in ("stop", "bad")
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A floor plan as marks, the lowest first.
+    """A floor plan as marks, from bottom to top.
 
     Args:
-        title: what it shows, in a sentence.
-        width: pixels.
-        height: pixels.
-        marks: the marks by group: `ground`, `objects`, `route`, `agent`, `labels`.
-        left: x of the left edge, metres.
-        top: z of the top edge, metres.
-        scale: pixels per metre.
+        title: Description in one sentence.
+        width: Width in pixels.
+        height: Height in pixels.
+        marks: Marks by group: `ground`, `objects`, `route`, `agent`, `labels`.
+        left: x coordinate of the left edge in metres.
+        top: z coordinate of the top edge in metres.
+        scale: Pixels per metre.
     """
 
     title: str
@@ -91,7 +88,7 @@ class Drawing:
     scale: float = PIXELS_PER_METRE
 
     def place(self, x: float, z: float) -> Point:
-        """Return where a point of the scene lies on the sheet."""
+        """Return the pixel coordinates of a point of the scene."""
         return (x - self.left) * self.scale, (self.top - z) * self.scale
 
 
@@ -102,13 +99,13 @@ def draw_floor_plan(
     labels: str | Collection[str] = "main",
     scale: float = PIXELS_PER_METRE,
 ) -> Drawing:
-    """Lay out a floor plan: +z is up, +x to the right.
+    """Lay out a floor plan, with +z up and +x to the right.
 
     Args:
-        plan: the scene.
-        route: a way of the robot to draw over it.
-        labels: `main` (what is large), `all`, `none`, or the names to write.
-        scale: pixels per metre.
+        plan: The scene.
+        route: Route of the robot to draw on top.
+        labels: `main` for large objects, `all`, `none`, or the names to write.
+        scale: Pixels per metre.
     """
     x0, z0, x1, z1 = plan.bounds
     title = f"Floor plan of {plan.scene or 'the scene'}: {len(plan.shapes)} objects"
@@ -135,10 +132,9 @@ def draw_floor_plan(
 
 
 def _ground(plan: FloorPlan, sheet: Drawing) -> Iterator[Mark]:
-    """Floor and surfaces, and over them where the agent can stand.
+    """Yield floor and surfaces, and on top the walkable points.
 
-    The box of a counter that goes round a corner covers the floor in the corner: what the
-    agent can walk on is floor.
+    The bounding box of a counter around a corner also covers floor; walkable points show it.
     """
     yield Mark("rect", "ground", ((0.0, 0.0), (sheet.width, sheet.height)))
     low = [
@@ -204,7 +200,7 @@ def _way(route: Route, sheet: Drawing, halts: Sequence[Stop]) -> Iterator[Mark]:
 
 
 def _agent(pose: Pose, sheet: Drawing) -> Iterator[Mark]:
-    """Yield a disc as wide as the agent, an arrow, and what its camera (90 degrees) looks at."""
+    """Yield a disc as wide as the agent, an arrow, and its camera's field of view (90 degrees)."""
     title = f"robot, looking {direction(pose.yaw)}"
 
     def at(length: float, turn: float) -> Point:
@@ -220,7 +216,7 @@ def _agent(pose: Pose, sheet: Drawing) -> Iterator[Mark]:
 
 
 def direction(yaw: float) -> str:
-    """Return where a yaw points on the plan: `up (+z)`, `right (+x)`, or degrees."""
+    """Return the direction of a yaw on the plan: `up (+z)`, `right (+x)`, or degrees."""
     names = {0: "up (+z)", 90: "right (+x)", 180: "down (-z)", 270: "left (-x)"}
     return names.get(round(yaw) % 360, f"{yaw:.0f} degrees from up, clockwise")
 
@@ -228,7 +224,7 @@ def direction(yaw: float) -> str:
 def _labels(
     plan: FloorPlan, sheet: Drawing, wanted: str | Collection[str], halts: Sequence[Stop]
 ) -> Iterator[Mark]:
-    """Yield the wanted names beside what they name, large things first, where there is room."""
+    """Yield the labels that fit beside their objects, large objects first."""
     taken = [(*sheet.place(h.x, h.z), LETTER * len(h.text) / 2 + 5, 9.0) for h in halts]
     taken.append((*sheet.place(plan.agent.x, plan.agent.z), 20.0, 20.0))
     for shape in sorted(plan.shapes, key=lambda s: (-s.box.footprint, s.name)):
@@ -238,7 +234,7 @@ def _labels(
         x, y = sheet.place(shape.box.center[0], shape.box.center[2])
         down = (shape.box.z1 - shape.box.z0) * sheet.scale / 2 + 9
         places = [(x, y), (x, y - down), (x, y + down)]
-        # A name in the middle would cover a small thing.
+        # A centred name would cover a small object.
         if shape.kind is ObjectKind.SMALL:
             places = [(x, y - down), (x, y + down), (x + half + 12, y), (x - half - 12, y)]
         for wished, py in places:
@@ -272,17 +268,16 @@ def _foot(sheet: Drawing) -> Iterator[Mark]:
 
 
 # Style --------------------------------------------------------------------------------------------
-# Colours and lines of a floor plan, for light and for dark surroundings.
 
 
 class MarkStyle(NamedTuple):
     """The style of a mark.
 
     Args:
-        fill: `#rrggbb`, or empty for none.
-        line: colour of the outline, or empty for none.
-        width: of the outline, pixels.
-        dash: lengths of dashes and gaps, pixels; empty for a solid line.
+        fill: Fill colour as `#rrggbb`; empty for none.
+        line: Outline colour; empty for none.
+        width: Outline width in pixels.
+        dash: Lengths of dashes and gaps in pixels; empty for a solid line.
     """
 
     fill: str = ""
@@ -315,7 +310,7 @@ LIGHT: Mapping[str, MarkStyle] = {
     "label": MarkStyle("#1c1e21"),
     "scale": MarkStyle("", "#59616c", 1.5),
 }
-"""By the class of a mark."""
+"""Styles by class."""
 
 _NIGHT: Mapping[str, tuple[str, str]] = {
     "ground": ("#0f1215", ""),
@@ -340,20 +335,20 @@ _NIGHT: Mapping[str, tuple[str, str]] = {
     "label": ("#e6e8eb", ""),
     "scale": ("", "#a2abb6"),
 }
-"""Fill and outline of the classes that look otherwise by night."""
+"""Fill and outline of the classes that differ in dark mode."""
 
 DARK: Mapping[str, MarkStyle] = {
     **LIGHT,
     **{name: LIGHT[name]._replace(fill=fill, line=line) for name, (fill, line) in _NIGHT.items()},
 }
-"""The same classes by night."""
+"""Dark styles by class."""
 
 FAINT: Mapping[str, float] = {"view": 0.16}
-"""Classes that what lies below shines through, with their opacity."""
+"""Opacity of translucent classes."""
 
 
 def css() -> str:
-    """Return the style of `.hvr-plan`: dark where the reader prefers dark, paper stays white."""
+    """Return the style sheet of `.hvr-plan`, with a dark mode for screens but not for print."""
     light = "".join(_rule(name, f"{_paint(look)};{_pen(name)}") for name, look in LIGHT.items())
     dark = "".join(_rule(name, _paint(DARK[name])) for name in _NIGHT)
     night = f"@media screen and (prefers-color-scheme:dark){{{dark}}}"
@@ -369,7 +364,7 @@ def _paint(look: MarkStyle) -> str:
 
 
 def _pen(name: str) -> str:
-    """Return what is the same by day and by night."""
+    """Return the properties that light and dark mode share."""
     look = LIGHT[name]
     pen = f"stroke-width:{look.width:g}"
     if look.dash:
@@ -379,17 +374,16 @@ def _pen(name: str) -> str:
     return pen
 
 
-# Svg ----------------------------------------------------------------------------------------------
-# A drawing as SVG: text that needs no library, with a tooltip on everything.
+# SVG ----------------------------------------------------------------------------------------------
 
 
 def svg(drawing: Drawing, *, standalone: bool = True) -> str:
-    """Return the drawing as an `<svg>` element.
+    """Return the drawing as an `<svg>` element with tooltips.
 
     Args:
-        drawing: what to write.
-        standalone: with its own style and as large as drawn, for a file; False for a part of a
-            page that has the style (`looks.css`) and scales it.
+        drawing: The drawing.
+        standalone: True for a file with its own style and fixed size; False for a part of a page
+            that includes `css()` and scales it.
     """
     width, height = f"{drawing.width:.0f}", f"{drawing.height:.0f}"
     groups = (
@@ -429,13 +423,13 @@ def _element(mark: Mark) -> str:
 
 
 def _geometry(mark: Mark) -> tuple[str, dict[str, Any]]:
-    """Return the element that has the shape of a mark, and the attributes that place it."""
+    """Return the SVG element for a mark's shape, and its geometric attributes."""
     points, half = mark.points, mark.size / 2
     x, y = points[0]
     match mark.shape:
         case "rect":
             right, bottom = points[1]
-            # What is thinner than a pixel would vanish.
+            # Anything thinner than a pixel would vanish.
             size = {"width": max(right - x, 1.0), "height": max(bottom - y, 1.0)}
             return "rect", {"x": x, "y": y, **size, "rx": 9 if mark.rounded else None}
         case "disc":
@@ -455,19 +449,18 @@ def _geometry(mark: Mark) -> tuple[str, dict[str, Any]]:
             return "polygon" if mark.shape == "area" else "polyline", {"points": path}
 
 
-# Png ----------------------------------------------------------------------------------------------
-# A drawing as PNG, painted by Pillow.
+# PNG ----------------------------------------------------------------------------------------------
 
 _FINER = 2
 _EXTRA = "pictures"
 
 
 def write_png(drawing: Drawing, path: Path) -> None:
-    """Write the drawing in its light colours, two pixels for one.
+    """Write the drawing in light mode at twice its size.
 
     Raises:
         MissingExtraError: Pillow is not installed.
-        DataFileError: the file cannot be written.
+        DataFileError: The file cannot be written.
     """
     data = BytesIO()
     paint(drawing).save(data, format="PNG")
@@ -475,7 +468,7 @@ def write_png(drawing: Drawing, path: Path) -> None:
 
 
 def paint(drawing: Drawing) -> Image:
-    """Return the drawing as an RGB image, two pixels for one.
+    """Return the drawing as an RGB image at twice its size.
 
     Raises:
         MissingExtraError: Pillow is not installed.
@@ -535,14 +528,14 @@ def _write(pen: Any, at: Point, mark: Mark) -> None:
 
     look = LIGHT[mark.look]
     font = ImageFont.load_default(size=11 * _FINER)
-    # Only what the built-in font has; the rest would be boxes.
+    # Only characters of the built-in font; others would become boxes.
     text = mark.text.replace("–", "-").encode("latin-1", "replace").decode("latin-1")
     halo = {"stroke_width": 2, "stroke_fill": "#fbfaf6"} if mark.look == "label" else {}
     pen.text(at, text, fill=look.fill, font=font, anchor="mm", **halo)
 
 
 def _dashes(pen: Any, points: list[Point], look: MarkStyle, width: int) -> None:
-    """Draw a line through points, in dashes that go on round corners."""
+    """Draw a dashed line whose pattern continues around corners."""
     lengths = [length * _FINER for length in look.dash]
     index, left, drawn = 0, lengths[0], True
     for (x0, y0), (x1, y1) in pairwise(points):

@@ -1,7 +1,7 @@
-"""A rendered top view of a scene, small and quick: it stands in for a camera image.
+"""A small, fast top view of a scene in flat colours that replaces a camera image.
 
-It is no camera image: the scene is seen from above, in flat colours. What never moves is
-painted once and kept; small and moveable things and the agent are painted at every call.
+Fixed objects are painted once and cached; small and movable objects and the agent are painted in
+every call.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BODY = 0.2
 
 
 class _Thing(NamedTuple):
-    """An object as far as it is painted."""
+    """The painted properties of an object."""
 
     kind: ObjectKind
     box: Box
@@ -39,16 +39,16 @@ def frame(metadata: Mapping[str, Any], width: int, height: int) -> bytes:
     """Return the scene from above as raw RGB.
 
     Args:
-        metadata: metadata of an event, in AI2-THOR's schema.
-        width: pixels.
-        height: pixels.
+        metadata: Metadata of an event in AI2-THOR's schema.
+        width: Width in pixels.
+        height: Height in pixels.
 
     Returns:
         `width * height * 3` bytes, row by row, the bottom row (lowest z) first, as Unity sends
-        them. The same metadata gives the same bytes.
+        them. Equal metadata gives equal bytes.
 
     Raises:
-        UsageError: the size is not between 1 and 8192.
+        UsageError: The size is not between 1 and 8192.
         MissingExtraError: numpy is not installed.
     """
     try:
@@ -83,7 +83,7 @@ def _closed(objects: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 class _View:
-    """From metres to pixels of an image: the whole scene, in the middle."""
+    """Maps metres to pixels of an image, with the scene centred."""
 
     def __init__(self, x0: float, z0: float, x1: float, z1: float, width: int, height: int) -> None:
         wide, high = max(x1 - x0, 1e-3), max(z1 - z0, 1e-3)
@@ -101,7 +101,7 @@ class _View:
     def box(
         self, image: Image, box: Box, fill: tuple[int, ...], line: tuple[int, ...] | None = None
     ) -> None:
-        """Fill a box, one pixel at least, with a dark edge when it is large enough for one."""
+        """Fill a box of at least one pixel, with a dark edge if it is large enough."""
         a, b = self.column(box.x0), self.column(box.x1)
         c, d = self.row(box.z0), self.row(box.z1)
         b, d = max(b, a + 1), max(d, c + 1)
@@ -112,7 +112,7 @@ class _View:
             image[c:d, a:b] = fill
 
     def agent(self, image: Image, x: float, z: float, yaw: float) -> None:
-        """Paint a disc as wide as the agent, with a bright mark on the side where it looks."""
+        """Paint a disc as wide as the agent, with a bright mark in its viewing direction."""
         import numpy as np
 
         if not math.isfinite(x + z + yaw):
@@ -142,7 +142,7 @@ def _view(fixed: tuple[_Thing, ...], scene: str, width: int, height: int) -> _Vi
 
 @lru_cache(maxsize=4)
 def _background(fixed: tuple[_Thing, ...], scene: str, width: int, height: int) -> Image:
-    """Return what never moves: floor, surfaces, where one can stand, then the rest by height."""
+    """Return the fixed parts: floor, surfaces, walkable points, then the rest by height."""
     import numpy as np
 
     view = _view(fixed, scene, width, height)
@@ -151,11 +151,11 @@ def _background(fixed: tuple[_Thing, ...], scene: str, width: int, height: int) 
     for thing in sorted(fixed, key=_floor_first):
         if thing.kind in (ObjectKind.FLOOR, ObjectKind.SURFACE):
             _paint(image, view, thing)
-    # The box of a counter round a corner covers floor: where the agent can stand is floor.
+    # The bounding box of a counter around a corner also covers floor: walkable points show it.
     for x, z in _grid(scene):
         cell = _square(x, z, _CELL)
         view.box(image, cell, _colour("walkable"))
-    # Cabinets and drawers are below or above the counters that are seen.
+    # Cabinets and drawers are hidden below or above the visible counters.
     for thing in sorted(fixed, key=_floor_first):
         if thing.kind in (ObjectKind.BASIN, ObjectKind.APPLIANCE, ObjectKind.FIXTURE):
             _paint(image, view, thing)
@@ -176,7 +176,7 @@ def _paint(image: Image, view: _View, thing: _Thing) -> None:
 
 
 def _paint_state(image: Image, view: _View, objects: Iterable[Mapping[str, Any]]) -> None:
-    """Paint a red dot on what is switched on, a black frame round what is open."""
+    """Paint a red dot on switched-on objects and a black frame around open ones."""
     for entry in objects:
         if not (entry.get("isToggled") or entry.get("isOpen")):
             continue

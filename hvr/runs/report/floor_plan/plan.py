@@ -1,4 +1,4 @@
-"""The floor plan of a scene, and the robot's route over it."""
+"""The floor plan of a scene, and the robot's route on it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,10 @@ from hvr.worlds.thor.observe import direct_parents
 from hvr.worlds.thor.types import BASINS, FLOOR, TABLES
 
 # Plan ---------------------------------------------------------------------------------------------
-# The floor plan of a scene at one moment, as a plain value.
-
-# Kinds --------------------------------------------------------------------------------------------
-# Kinds of objects on a floor plan.
 
 
 class ObjectKind(StrEnum):
-    """Kinds of objects, in the order in which they are drawn: later ones lie on top."""
+    """Kinds of objects in drawing order: later ones are on top."""
 
     FLOOR = "floor"
     SURFACE = "surface"
@@ -50,11 +46,7 @@ DESCRIPTIONS: Mapping[ObjectKind, str] = {
 
 
 def kind_of(entry: Mapping[str, Any]) -> ObjectKind:
-    """Return the kind of an object.
-
-    Args:
-        entry: its metadata; only `objectType` and property fields are read.
-    """
+    """Return the kind of an object, from `objectType` and the property fields of its metadata."""
     kind = ObjectKind.FIXTURE
     if entry["objectType"] == FLOOR:
         kind = ObjectKind.FLOOR
@@ -73,24 +65,22 @@ def kind_of(entry: Mapping[str, Any]) -> ObjectKind:
     return kind
 
 
-# --------------------------------------------------------------------------------------------------
-
 OVERHEAD = 1.35
-"""Objects that begin above this height, metres, hang over the counters."""
+"""Height in metres above which objects hang over the counters."""
 
 _MARGIN = 0.2
 _LARGEST = 10_000.0
-"""Metres and degrees beyond are a damaged file."""
+"""Limit of plausible metres and degrees; larger values indicate a damaged file."""
 _FLAGS = (
     *("isPickedUp", "isOpen", "isToggled", "isSliced", "isBroken", "isCooked", "isDirty"),
     "isUsedUp",
 )
 _SAID = {"isPickedUp": "held", "isToggled": "on", "isUsedUp": "used up"}
-"""What is said of a true field, where it is not its name without "is"."""
+"""Words for true fields that differ from the field's name without "is"."""
 
 
 class Pose(NamedTuple):
-    """Pose of the agent: metres, and a yaw of 0 along +z, 90 along +x."""
+    """Pose of the agent: metres, and a yaw of 0 along +z and 90 along +x."""
 
     x: float
     z: float
@@ -98,17 +88,17 @@ class Pose(NamedTuple):
 
 
 class Shape(Value):
-    """One object on the plan.
+    """An object on the plan.
 
     Args:
-        name: hvr's name, `mug-1`.
-        object_type: AI2-THOR's type, `Mug`.
-        object_id: AI2-THOR's id.
-        kind: how it is drawn.
-        box: axis aligned box, metres.
-        state: words for what is special about it now: `open`, `on`, `dirty`, `hot`, …
-        place: name of what it is on or in; empty if of nothing.
-        enclosed: it is in something closed, so nobody sees it.
+        name: hvr's name, such as `mug-1`.
+        object_type: AI2-THOR's type, such as `Mug`.
+        object_id: AI2-THOR's ID.
+        kind: Kind that determines its style.
+        box: Axis-aligned bounding box in metres.
+        state: Words for its notable states: `open`, `on`, `dirty`, `hot`, …
+        place: Name of the object that it is on or in; empty if none.
+        enclosed: Whether it is inside a closed object and therefore invisible.
     """
 
     name: str
@@ -122,19 +112,18 @@ class Shape(Value):
 
     @property
     def overhead(self) -> bool:
-        """It hangs over what is on the counters."""
+        """Whether the object hangs above the counters."""
         return self.box.y0 > OVERHEAD and self.kind is not ObjectKind.SMALL
 
     @property
     def caption(self) -> str:
-        """A line about it: `mug-1 (Mug) on countertop-1: dirty`."""
+        """One-line description: `mug-1 (Mug) on countertop-1: dirty`."""
         parts = f"{self.name} ({self.object_type})"
         if self.place:
             parts += f" in {self.place}, closed" if self.enclosed else f" at {self.place}"
         return f"{parts}: {', '.join(self.state)}" if self.state else parts
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return {
             "name": self.name,
             "type": self.object_type,
@@ -151,11 +140,11 @@ class FloorPlan(Value):
     """A scene from above.
 
     Args:
-        scene: its name, `FloorPlan16`.
-        shapes: the objects, in order of their names' types and numbers.
-        grid: (x, z) of the points where the agent can stand, metres; may be empty.
-        agent: where the agent is.
-        held: name of what is in its hand, or None.
+        scene: Name of the scene, such as `FloorPlan16`.
+        shapes: Objects, sorted by type and number.
+        grid: (x, z) of the agent's walkable points in metres; may be empty.
+        agent: Pose of the agent.
+        held: Name of the object in the agent's hand, if any.
     """
 
     scene: str
@@ -166,7 +155,7 @@ class FloorPlan(Value):
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
-        """x0, z0, x1, z1 of everything on the plan, with a margin, metres."""
+        """x0, z0, x1, z1 of the whole plan in metres, with a margin."""
         xs = [self.agent.x, *(x for x, _ in self.grid)]
         zs = [self.agent.z, *(z for _, z in self.grid)]
         for shape in self.shapes:
@@ -175,7 +164,6 @@ class FloorPlan(Value):
         return min(xs) - _MARGIN, min(zs) - _MARGIN, max(xs) + _MARGIN, max(zs) + _MARGIN
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values, from which `from_json` makes the plan again."""
         return {
             "scene": self.scene,
             "agent": {"x": self.agent.x, "z": self.agent.z, "yaw": self.agent.yaw},
@@ -186,14 +174,14 @@ class FloorPlan(Value):
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any], source: str) -> FloorPlan:
-        """Return the plan of `to_json`.
+        """Return the plan from the result of `to_json`.
 
         Args:
-            raw: the values.
-            source: where they come from, for the message.
+            raw: The values.
+            source: File name for error messages.
 
         Raises:
-            DataFileError: they are not such a plan.
+            DataFileError: The values do not form a plan.
         """
         try:
             agent = raw["agent"]
@@ -236,17 +224,15 @@ def floor_plan(
     names: Names | None = None,
     grid: Iterable[tuple[float, float]] | None = None,
 ) -> FloorPlan:
-    """Return the floor plan that an event shows.
-
-    What was sliced is left out: its pieces are there instead.
+    """Return the floor plan of an event; sliced objects are replaced by their pieces.
 
     Args:
-        metadata: metadata of an event of the kitchen or of AI2-THOR.
-        names: the names of its scene; None names the objects by this event.
-        grid: where the agent can stand; None takes the packaged scene's grid, if there is one.
+        metadata: Metadata of an event of the kitchen or of AI2-THOR.
+        names: Names of the scene's objects; None to derive them from this event.
+        grid: Walkable points; None for the packaged scene's grid, if any.
 
     Raises:
-        UnknownObjectError: an object appears that the names do not know.
+        UnknownObjectError: The names lack an object of the event.
     """
     names = names or Names.from_metadata(metadata)
     scene = str(metadata.get("sceneName", "")).removesuffix("_physics")
@@ -281,10 +267,10 @@ def floor_plan(
 
 
 def scene_plan(name: str) -> FloorPlan:
-    """Return the plan of a packaged scene before anything happened.
+    """Return the plan of a packaged scene in its initial state.
 
     Raises:
-        SceneError: there is no such scene.
+        SceneError: No such scene exists.
     """
     from hvr.worlds.kitchen import Kitchen
 
@@ -292,7 +278,7 @@ def scene_plan(name: str) -> FloorPlan:
 
 
 def box_of(entry: Mapping[str, Any]) -> Box | None:
-    """Return the axis aligned box of an object, or None when its metadata has no usable one."""
+    """Return the axis-aligned bounding box of an object, or None without usable metadata."""
     raw = entry.get("axisAlignedBoundingBox")
     if not raw or not raw.get("size"):
         return None
@@ -311,7 +297,7 @@ def _state(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _enclosed(entry: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Return whether something closed is around it, however far out."""
+    """Return whether any object around it is closed."""
     seen: set[str] = set()
     todo = list(entry.get("parentReceptacles") or ())
     while todo:
@@ -331,7 +317,6 @@ def _by_number(name: str) -> tuple[str, int]:
 
 
 # Route --------------------------------------------------------------------------------------------
-# The robot's way, read from the actions that were sent.
 
 _GRID = 0.25
 _TURN = 90.0
@@ -341,13 +326,13 @@ _TURNS = {"RotateRight": 1.0, "RotateLeft": -1.0}
 
 @dataclass(frozen=True)
 class Visit:
-    """The robot at one step.
+    """The robot after one step.
 
     Args:
-        number: of the step, from 1.
-        pose: where it is after the step.
-        jumped: it was put there at once (`Teleport`), so nothing is known of a way.
-        failed: something went wrong in the step.
+        number: 1-based step index.
+        pose: Pose after the step.
+        jumped: Whether it was teleported, so that its path is unknown.
+        failed: Whether the step failed.
     """
 
     number: int
@@ -358,20 +343,20 @@ class Visit:
 
 @dataclass(frozen=True)
 class Route:
-    """The start of the robot, and one visit for each step."""
+    """The initial pose of the robot, and one visit per step."""
 
     start: Pose
     visits: tuple[Visit, ...] = ()
 
 
 def route(start: Pose, steps: Iterable[Mapping[str, Any]], failed: Iterable[int] = ()) -> Route:
-    """Return the way that a run took.
+    """Return the robot's route during a run.
 
     Args:
-        start: where the robot was before the first step.
-        steps: the step events of a trace. `agent` of a step, if there is one, says where the
-            robot was after it; else it is worked out from the actions in `sent`.
-        failed: numbers of further steps in which something went wrong.
+        start: Initial pose.
+        steps: Step events of a trace. The pose after a step is its `agent`, or else computed from
+            the actions in `sent`.
+        failed: Numbers of further failed steps.
     """
     pose, visits, wrong = start, [], set(failed)
     for step in steps:
@@ -386,7 +371,7 @@ def route(start: Pose, steps: Iterable[Mapping[str, Any]], failed: Iterable[int]
 
 
 def _recorded(agent: Any) -> Pose | None:
-    """Return the pose as a trace may have it: AI2-THOR's `agent`, or plain x, z and yaw."""
+    """Return a recorded pose: AI2-THOR's `agent`, or plain x, z and yaw."""
     if not isinstance(agent, Mapping):
         return None
     try:
@@ -430,18 +415,17 @@ def _teleported(pose: Pose, action: Mapping[str, Any]) -> Pose:
 
 
 # Stops --------------------------------------------------------------------------------------------
-# The places where the robot did something, with the numbers of the steps done there.
 
 
 @dataclass(frozen=True)
 class Stop:
-    """A place with its steps.
+    """A place where the robot did something.
 
     Args:
-        x: metres.
-        z: metres.
-        steps: numbers of the steps after which the robot was there, ascending.
-        failed: those in which something went wrong.
+        x: x coordinate in metres.
+        z: z coordinate in metres.
+        steps: Ascending numbers of the steps after which the robot was there.
+        failed: Numbers of the failed ones.
     """
 
     x: float
@@ -451,12 +435,12 @@ class Stop:
 
     @property
     def text(self) -> str:
-        """The numbers, neighbours joined: `1–3, 7`."""
+        """The step numbers with ranges: `1–3, 7`."""
         return joined_numbers(self.steps)
 
 
 def stops(route: Route) -> tuple[Stop, ...]:
-    """Return the places of a route in order of the first visit, told apart by the centimetre."""
+    """Return the places of a route by first visit; places within a centimetre are equal."""
     steps: dict[tuple[float, float], list[int]] = {}
     failed: dict[tuple[float, float], list[int]] = {}
     for visit in route.visits:
@@ -471,7 +455,7 @@ def stops(route: Route) -> tuple[Stop, ...]:
 
 
 def joined_numbers(numbers: Sequence[int]) -> str:
-    """Return ascending numbers with runs of neighbours joined by a dash: `1–3, 7`."""
+    """Return ascending numbers with ranges: `1–3, 7`."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:

@@ -1,4 +1,4 @@
-"""A run as one HTML page that needs nothing else: plan, scene, way, and what was observed."""
+"""A run as a self-contained HTML page: plan, scene, route and observations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ from hvr.runs.report.floor_plan.plan import (
 from hvr.runs.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep, dialogue
 
 # Pictures -----------------------------------------------------------------------------------------
-# The scene before and after a run, with the robot's way, as parts of its page.
 
 _LINES = (
     "Dotted: overhead, or in something closed. A solid line is a way that the robot went, a "
@@ -41,7 +40,7 @@ _LINES = (
 
 
 def way_figure(story: Story) -> str:
-    """Return the scene before, with the way of the robot, and in words what it shows."""
+    """Return the initial scene with the robot's route and a caption."""
     if story.before is None:
         return _scenes(element("p", escaped(story.note)))
     drawing = draw_floor_plan(story.before, story.route, labels=_named(story))
@@ -53,7 +52,6 @@ def way_figure(story: Story) -> str:
 
 
 def after_figure(story: Story) -> str:
-    """Return the scene after."""
     if story.after is None:
         return ""
     drawing = draw_floor_plan(story.after, labels=_named(story))
@@ -69,7 +67,7 @@ def _named(story: Story) -> Collection[str]:
 
 
 def _figure(name: str, caption: str, drawing: Drawing, plan: FloorPlan, below: str) -> str:
-    """Return a picture with the figures that the scrubber needs to move the robot on it."""
+    """Return a picture with the coordinates that the scrubber needs to move the robot."""
     x, y = drawing.place(plan.agent.x, plan.agent.z)
     return element(
         "figure",
@@ -100,7 +98,7 @@ def _stop(stop: Stop) -> str:
 
 
 def objects_table(story: Story) -> str:
-    """Return all objects of the last scene known."""
+    """Return all objects of the last recorded scene."""
     plan = story.after or story.before
     if plan is None:
         return "<p>No scene is recorded.</p>"
@@ -121,11 +119,10 @@ def objects_table(story: Story) -> str:
 
 
 # Timeline -----------------------------------------------------------------------------------------
-# The steps of a run in order: what was expected, what was observed, what was done about it.
 
 
 def timeline(story: Story) -> str:
-    """Return the steps as an ordered list; each can be named by `#step-N`."""
+    """Return the steps as an ordered list with anchors `#step-N`."""
     if not story.steps:
         return "<p>The plan was not executed.</p>"
     items, plan = [], story.steps[0].plan
@@ -207,13 +204,12 @@ def _sent(lines: Sequence[str]) -> str:
 
 
 # Tree ---------------------------------------------------------------------------------------------
-# The plans of a run as trees: macro actions, their blocks, and how each step went.
 
 _MARKS = {"good": ("✓", "as expected"), "bad": ("✗", "not as expected"), "open": ("·", "not done")}
 
 
 def plan_tree(story: Story) -> str:
-    """Return all plans; each action with links to the steps in which it was tried."""
+    """Return all plans as trees; each action links to the steps that tried it."""
     if not story.plans:
         return "<p>No plan was made.</p>"
     parts = []
@@ -252,9 +248,9 @@ def _block(block: StoryBlock, attempts: Sequence[Sequence[StoryStep]]) -> str:
 
 
 def attempts_of(plan: StoryPlan, steps: Sequence[StoryStep]) -> list[list[StoryStep]]:
-    """Return the steps in which each action of a plan was tried, in the order of its actions.
+    """Return, for each action of a plan, the steps that tried it.
 
-    Steps that are not of the plan, such as those of a recovery, are in none.
+    Steps outside the plan, such as recovery steps, are omitted.
     """
     actions = [action for block in plan.blocks for action in block.actions]
     tried: list[list[StoryStep]] = [[] for _ in actions]
@@ -293,16 +289,15 @@ def _conditions(when: str, literals: Sequence[str]) -> str:
 
 
 # Changes ------------------------------------------------------------------------------------------
-# The objects that a run changed, by place and state.
 
 _MOVED = 0.05
-"""Metres; what is put down elsewhere lies further away than that."""
+"""Distance in metres beyond which an object counts as moved."""
 
 
 def changes(before: FloorPlan, after: FloorPlan) -> list[tuple[str, str, str]]:
-    """Return name, state before and state after of each object that changed, came or went.
+    """Return name, state before and state after of each object that changed, appeared or vanished.
 
-    An object has changed when its place or state is another, or when it moved by more than 5 cm.
+    An object has changed if its place or state differs, or if it moved by more than 5 cm.
     """
     old = {shape.name: shape for shape in before.shapes}
     new = {shape.name: shape for shape in after.shapes}
@@ -324,7 +319,6 @@ def _described(shape: Shape | None) -> str:
 
 
 def changes_table(story: Story) -> str:
-    """Return the changes as a table."""
     if story.before is None or story.after is None:
         return "<p>The scene after the run is not recorded.</p>"
     rows = changes(story.before, story.after)
@@ -335,16 +329,16 @@ def changes_table(story: Story) -> str:
 
 
 # Facts --------------------------------------------------------------------------------------------
-# What a run in a world of facts changed, step by step and in all, in place of a scene.
+# Worlds of facts have no scene: their pages show changed facts instead.
 
 
 def has_facts(story: Story) -> bool:
-    """Return whether the run says which facts its steps changed, as in a world of facts."""
+    """Return whether the run recorded changed facts, as in a world of facts."""
     return story.before is None and any(step.changed for step in story.steps)
 
 
 def facts_by_step(story: Story) -> str:
-    """Return a table of the facts that each step was seen to change."""
+    """Return a table of the observed changes of each step."""
     rows = (
         (
             str(step.number),
@@ -358,7 +352,7 @@ def facts_by_step(story: Story) -> str:
 
 
 def net_changes(story: Story) -> str:
-    """Return a table of the facts that are otherwise after the run than before it."""
+    """Return a table of the facts that differ between start and end of the run."""
     last: dict[str, str] = {}
     first: dict[str, str] = {}
     for step in story.steps:
@@ -366,7 +360,7 @@ def net_changes(story: Story) -> str:
             about = _about(text)
             first.setdefault(about, text)
             last[about] = text
-    # A fact that first ceased to hold and holds in the end, or the other way round, is as it was.
+    # A fact whose first change is undone by its last one is unchanged.
     kept = [
         text
         for about, text in sorted(last.items())
@@ -401,14 +395,13 @@ def _listed(texts: Iterable[str], *, held: bool) -> str:
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# Page ---------------------------------------------------------------------------------------------
 
 _PACKAGE = "hvr.runs.report.run_page"
 _SIMULATED = "A simulated model made this plan; no language model was asked."
 
 
 def render(story: Story) -> str:
-    """Return the page."""
     facts = has_facts(story)
     body = fill(
         _PACKAGE,

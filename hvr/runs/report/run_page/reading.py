@@ -1,7 +1,7 @@
-"""From a run folder to its story.
+"""Reads a run folder into a story.
 
-Traces of older and newer versions are read alike: unknown events become remarks, missing fields
-stay empty.
+Traces of older and newer versions are accepted: unknown events become remarks, missing fields stay
+empty.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _DAMAGED = (KeyError, TypeError, ValueError, AttributeError)
 
 
 def read_story(folder: Path) -> Story:
-    """Read a run folder, also of a run that broke off.
+    """Read the folder of a finished or interrupted run.
 
     Raises:
-        DataFileError: It is not a run folder, a file in it is damaged, or the trace of a finished
-            run is missing or ends too early.
+        DataFileError: The folder is not a run folder, a file in it is damaged, or the trace of a
+            finished run is missing or incomplete.
     """
     if not any((folder / name).is_file() for name in (STATUS_FILE, _TRACE)):
         if (folder / LOCK_FILE).is_file():
@@ -93,13 +93,11 @@ def read_story(folder: Path) -> Story:
 
 
 def read_trace(folder: Path, about: Mapping[str, Any], state: RunState) -> list[dict[str, Any]]:
-    """Return the events of a run, as far as it has come.
-
-    A last line that was cut off, as by a crash, is passed over.
+    """Return the recorded events of a run; a truncated last line is ignored.
 
     Raises:
-        DataFileError: A line is damaged; or the run is finished, and the trace is missing or has
-            no end although the status claims success.
+        DataFileError: A line is damaged; or the run is finished, but its trace is missing, or lacks
+            an end although the status claims success.
     """
     path = folder / _TRACE
     if not path.is_file():
@@ -126,7 +124,7 @@ def _untold(folder: Path, about: Mapping[str, Any], fault: str) -> DataFileError
 
 
 def _plans(events: Iterable[Mapping[str, Any]]) -> tuple[tuple[StoryPlan, ...], list[int]]:
-    """Return the plans, and for each event the index of the plan that it belongs to."""
+    """Return the plans, and the plan index of each event."""
     plans: list[StoryPlan] = []
     belongs, reason = [], ""
     for event in events:
@@ -165,7 +163,7 @@ def _action(raw: Mapping[str, Any]) -> str:
 
 
 def _steps(events: Sequence[Mapping[str, Any]], starts: Sequence[int]) -> tuple[StoryStep, ...]:
-    """Return the steps, each with the remarks that follow it; the first also has those before."""
+    """Return the steps with the remarks that follow them; the first also has the preceding ones."""
     steps: list[StoryStep] = []
     remarks: dict[int, list[Remark]] = {}
     for event, plan in zip(events, starts, strict=True):
@@ -190,7 +188,7 @@ def _step(event: Mapping[str, Any], plan: int) -> StoryStep:
     missing, unexpected = _texts(differs.get("missing")), _texts(differs.get("unexpected"))
     failures = tuple(_remark("failure", f) for f in event.get("failures") or ())
     success = bool(event.get("success", True))
-    # Old traces have differences only and no failures.
+    # Old traces contain differences instead of failures.
     wrong = bool(failures) if "failures" in event else bool(missing or unexpected)
     return StoryStep(
         number=int(event["step"]),
@@ -223,7 +221,7 @@ def _sent(action: Mapping[str, Any]) -> str:
 
 
 def _remark(kind: str, event: Mapping[str, Any]) -> Remark:
-    """Return an event in words; kinds of events not known here are worded by their fields."""
+    """Describe an event in words; unknown kinds are described by their fields."""
     title = " ".join(
         str(event[key]) for key in ("kind", "rung", "attempt") if event.get(key) is not None
     )
@@ -259,7 +257,6 @@ def _reached(about: Mapping[str, Any], end: Mapping[str, Any]) -> bool | None:
 
 
 def _outcome(about: Mapping[str, Any], end: Mapping[str, Any], steps: Sequence[StoryStep]) -> str:
-    """Return how a finished run ended."""
     reached, verdict = _reached(about, end), str(about.get("verdict") or "")
     reason = verdict or str(end.get("reason") or "")
     if about.get("would_reach") is not None:
@@ -282,7 +279,7 @@ def _unfinished(
     plans: Sequence[StoryPlan],
     steps: Sequence[StoryStep],
 ) -> str:
-    """Return how far a run has come that is not finished."""
+    """Return the progress of an unfinished run."""
     if state is RunState.RUNNING:
         waits = "the first step is not done yet" if plans else "there is no plan yet"
         far = f"{count(len(steps), 'step')} so far" if steps else waits

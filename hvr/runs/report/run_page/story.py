@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 # Dialogue -----------------------------------------------------------------------------------------
-# The dialogue that made a plan: what the model wrote, what the validator and planner did to it.
 
 _SPEAKERS = {
     "model": ("Model", "writes a block"),
@@ -31,19 +30,19 @@ _SPEAKERS = {
     "best": ("hvr", "goes back to the best block: the tries are spent"),
 }
 _MOST = 20_000
-"""Characters of a prompt or an answer that the page shows."""
+"""Maximum number of characters of a prompt or answer on the page."""
 
 
 @dataclass(frozen=True)
 class DialogueTurn:
-    """A turn of the dialogue.
+    """A turn of the dialogue that made a plan.
 
     Args:
-        speaker: Who speaks or acts: the model, the validator, the planner, the library.
-        title: What happens, in a few words.
-        lines: What was written, a line each.
-        problem: What is wrong; empty where nothing is.
-        good: Whether a check passed; None for what is no check.
+        speaker: The model, the validator, the planner or the library.
+        title: Short description.
+        lines: Written text, one item per line.
+        problem: Error message, if any.
+        good: Whether a check passed; None for other turns.
     """
 
     speaker: str
@@ -58,9 +57,9 @@ class AskedModel:
     """A request to the model and its answer.
 
     Args:
-        purpose: What the model was asked for.
+        purpose: Name of the prompt.
         prompt: The messages.
-        answer: Its answer; empty where it gave none.
+        answer: The answer; empty if there is none.
         error: Why there is no answer.
     """
 
@@ -134,7 +133,7 @@ def _conditions(macro: Mapping[str, Any]) -> str:
 
 
 def asked_of(folder: Path) -> tuple[AskedModel, ...]:
-    """Return what a run asked its model, as its transcript has it; none without a transcript.
+    """Return the model requests in a run's transcript; none without a transcript.
 
     Raises:
         DataFileError: The transcript is damaged.
@@ -165,7 +164,7 @@ def _text_of(value: Any) -> str:
 
 
 def dialogue(turns: Iterable[DialogueTurn], asked: Iterable[AskedModel]) -> str:
-    """Return the dialogue as markup; nothing where no model was asked."""
+    """Return the dialogue as markup; empty if no model was asked."""
     asked = tuple(asked)
     if not asked:
         return ""
@@ -212,10 +211,9 @@ def _texts(values: Any) -> tuple[str, ...]:
 
 
 # Expected effects ---------------------------------------------------------------------------------
-# The effects that the domain predicts for each step of a run, worked out from its files.
 
 Changes = tuple[tuple[str, ...], tuple[str, ...]]
-"""Facts that become true, and facts that cease to be."""
+"""Facts that become true, and facts that become false."""
 
 
 class _Done(Protocol):
@@ -232,15 +230,14 @@ class _Done(Protocol):
 
 
 def expected_changes(folder: Path, steps: Iterable[_Done]) -> Mapping[int, Changes]:
-    """Return the expected changes by number of the step.
+    """Return the effects that the domain predicts for each step, by step number.
 
-    Each plan starts from its problem file; after a step the facts that were seen otherwise are
-    taken over. Where the files do not carry the trace, as in runs of other versions, steps are
-    left out.
+    Each plan starts from its problem file; unexpected facts observed after a step are adopted.
+    Steps are omitted if the files do not match the trace, as in runs of other versions.
 
     Args:
-        folder: the run folder, with `domain.pddl`, `problem.pddl`, `problem-2.pddl`, …
-        steps: of the run, in order.
+        folder: The run folder, with `domain.pddl`, `problem.pddl`, `problem-2.pddl`, …
+        steps: Steps of the run, in order.
     """
     expected: dict[int, Changes] = {}
     for plan, group in groupby(steps, key=lambda step: step.plan):
@@ -281,17 +278,16 @@ def _atoms(texts: Iterable[str]) -> frozenset[Atom]:
 
 
 # Story --------------------------------------------------------------------------------------------
-# The story of a run as plain values: plans, steps, failures, outcome.
 
 
 @dataclass(frozen=True)
 class Remark:
-    """An event of the trace between steps, or about one.
+    """An event of the trace about a step or between steps.
 
     Args:
-        event: `failure`, `recovery`, `replanning` or another name from the trace.
-        title: what it is, in a few words.
-        text: the explanation.
+        event: `failure`, `recovery`, `replanning` or another event name of the trace.
+        title: Short description.
+        text: Explanation.
     """
 
     event: str
@@ -301,25 +297,25 @@ class Remark:
 
 @dataclass(frozen=True)
 class StoryStep:
-    """A step as it went.
+    """An executed step.
 
     Args:
-        number: in the run, from 1.
-        action: as PDDL.
-        plan: index of its plan.
-        block: index of its block in the plan.
-        success: the environment reported success.
-        error: its message if not.
-        as_expected: everything went as the domain says, but for what changes by itself.
-        missing: facts expected that do not hold in what was observed.
-        unexpected: facts that hold in what was observed and were not expected.
-        unseen: expected effects that were out of view and are believed.
-        heard: sounds, in words.
-        expected: what the domain says that the action changes; None if that is not known.
-        sent: the environment's own actions, in a line each.
-        remarks: events of the trace about it.
-        pose: where the robot was after it; None without a picture of the scene.
-        changed: literals that hold since the step; of worlds of facts only.
+        number: 1-based index in the run.
+        action: The action as PDDL.
+        plan: Index of its plan.
+        block: Index of its block in the plan.
+        success: Whether the environment reported success.
+        error: The environment's error message.
+        as_expected: Whether the outcome matches the domain, except for changes without an action.
+        missing: Expected facts that do not hold in the observation.
+        unexpected: Facts of the observation that were not expected.
+        unseen: Expected effects that were out of view and are believed.
+        heard: Audio events in words.
+        expected: Effects that the domain predicts; None if unknown.
+        sent: The environment's own actions, one per line.
+        remarks: Events of the trace about the step.
+        pose: Pose of the robot after the step; None without a picture of the scene.
+        changed: Literals that became true; only in worlds of facts.
     """
 
     number: int
@@ -341,13 +337,13 @@ class StoryStep:
 
     @property
     def objects(self) -> tuple[str, ...]:
-        """Names of the objects of the action."""
+        """The arguments of the action."""
         return tuple(self.action.strip("()").split()[1:])
 
 
 @dataclass(frozen=True)
 class StoryBlock:
-    """A macro action with the actions that carry it out."""
+    """A macro action with its atomic actions."""
 
     name: str
     precondition: tuple[str, ...]
@@ -360,11 +356,11 @@ class StoryPlan:
     """A plan of the run.
 
     Args:
-        blocks: in order.
-        first_step: number of its first step in the run.
-        validator: the outcome of its validation.
-        planner: who made it.
-        reason: why it was made, if it was not the first.
+        blocks: Blocks, in order.
+        first_step: Number of its first step in the run.
+        validator: Result of its validation.
+        planner: Name of its planner.
+        reason: Reason for replanning; empty for the first plan.
     """
 
     blocks: tuple[StoryBlock, ...]
@@ -379,21 +375,21 @@ class Story:
     """A run from request to outcome.
 
     Args:
-        request: the sentence.
-        scene: where.
-        facts: further things to say about it, by title.
-        reached: whether the goal was reached; None if not executed, not judged or not finished.
-        outcome: how it ended, or how far it has come, in a sentence.
-        plans: in order.
-        steps: in order.
-        before: the scene before it, or None.
-        after: the scene after it, or None.
-        note: what to know about the picture of the scene before.
-        route: the robot's way; None without a picture.
-        simulated: a simulated model made the plan.
-        state: how far it has come.
-        turns: The turns of model, validator and planner that made the plans.
-        asked: The requests to the model, with its answers.
+        request: The sentence.
+        scene: Name of the scene.
+        facts: Further information, by title.
+        reached: Whether the goal was reached; None if not executed, not judged or not finished.
+        outcome: The result, or the progress so far, in a sentence.
+        plans: Plans, in order.
+        steps: Steps, in order.
+        before: The initial scene, if known.
+        after: The final scene, if known.
+        note: Note on the picture of the initial scene.
+        route: The robot's route; None without a picture.
+        simulated: Whether a simulated model made the plan.
+        state: Progress of the run.
+        turns: Turns of model, validator and planner that made the plans.
+        asked: Requests to the model, with its answers.
     """
 
     request: str
