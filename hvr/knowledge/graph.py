@@ -1,4 +1,4 @@
-"""The knowledge graph of a scene: an RDF store that PDDL problems are derived from."""
+"""The knowledge graph of a scene: an RDF store from which PDDL problems are derived."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ _DERIVED = ("locatedIn", "within")
 
 
 class KnowledgeGraph:
-    """The graph of one scene, with the ontology, in memory or in a folder.
+    """The graph of one scene with its ontology, in memory or in a folder.
 
-    Made by `create` or `open`. What a scene graph shows replaces what was known of place
-    and state; history marks, nearness and events stay until they are changed by name.
+    Create it with `create` or `open`. A scene graph replaces the known places and states. History
+    marks, nearness and events change only through their own methods.
 
     Use it as a context manager, or call `close`, to release the folder.
     """
@@ -74,15 +74,15 @@ class KnowledgeGraph:
         self._shared = shared
         self._unsent = ""
         self.ontology = ontology
-        """The ontology that the graph is read by."""
+        """The ontology of the graph."""
         self.path = path
-        """The folder of the store, None in memory."""
+        """The folder of the store; None if the graph is in memory."""
         self._reader = SceneReader(ontology)
         self._facts = FactReader(ontology)
         self._seen: SceneGraph | None = None
         self._last_event: int | None = None
 
-    # --- life ---
+    # --- lifecycle ---
 
     @classmethod
     def create(
@@ -91,15 +91,15 @@ class KnowledgeGraph:
         ontology: Ontology | None = None,
         shared: SharedGraph | None = None,
     ) -> KnowledgeGraph:
-        """Return a new graph that has only the ontology.
+        """Create a graph that contains only the ontology.
 
         Args:
-            path: an empty or new folder to keep it in; None keeps it in memory.
+            path: New or empty folder to keep it in; None keeps it in memory.
             ontology: hvr's own if None.
-            shared: the graph on a server that gets every change, too, and is closed with this one.
+            shared: Remote graph to mirror changes to, closed with this one.
 
         Raises:
-            StoreError: the folder cannot be made or is not empty.
+            StoreError: The folder cannot be created or is not empty.
         """
         ontology = ontology or load_ontology()
         journal = None
@@ -129,13 +129,13 @@ class KnowledgeGraph:
         """Open the graph of a folder.
 
         Args:
-            path: the folder.
-            read_only: look only, even while another process has the graph. What that
-                process writes later is not seen: open again.
+            read_only: Open for reading, even while another process writes. To see later changes of
+            that
+                process, open the graph again.
             ontology: hvr's own if None.
 
         Raises:
-            StoreError: there is no graph, it is corrupt, or another process writes to it.
+            StoreError: The folder has no graph, it is corrupt, or another process writes to it.
         """
         journal, quads = (None, read_journal(path)) if read_only else Journal.take_up(path)
         graph = cls(Store(), ontology or load_ontology(), path=path, journal=journal)
@@ -144,15 +144,15 @@ class KnowledgeGraph:
 
     @classmethod
     def of_quads(cls, quads: bytes, name: str, ontology: Ontology | None = None) -> KnowledgeGraph:
-        """Return the graph that N-Quads are, in memory.
+        """Return an in-memory graph from N-Quads.
 
         Args:
-            quads: with the ontology, as `quads` returns them.
-            name: what the graph is called in messages.
+            quads: N-Quads including the ontology, as `quads` returns them.
+            name: Name of the graph for messages.
             ontology: hvr's own if None.
 
         Raises:
-            StoreError: they are corrupt.
+            StoreError: The quads are corrupt.
         """
         graph = cls(Store(), ontology or load_ontology())
         graph._fill(quads, name)
@@ -161,7 +161,7 @@ class KnowledgeGraph:
     def _fill(self, quads: bytes, name: str) -> None:
         fault = "it has no ontology"
         try:
-            # Not `load`, which gives blank nodes other names.
+            # Not `load`, which renames blank nodes.
             self.store.bulk_extend(parse(quads, format=RdfFormat.N_QUADS))
             if Quad(NamedNode(KITCHEN.rstrip("#")), RDF_TYPE, _ONTOLOGY) in self.store:
                 return
@@ -171,7 +171,7 @@ class KnowledgeGraph:
         raise StoreError(f"{name}: the graph is corrupt: {fault}")
 
     def close(self) -> None:
-        """Release the folder. The graph cannot be used any more."""
+        """Release the folder; the graph cannot be used afterwards."""
         if self._journal is not None:
             self._journal.close()
         if self._shared is not None:
@@ -186,10 +186,10 @@ class KnowledgeGraph:
 
     @property
     def store(self) -> Store:
-        """The store itself.
+        """The underlying store.
 
         Raises:
-            StoreError: the graph was closed.
+            StoreError: The graph is closed.
         """
         if self._store is None:
             raise StoreError("the graph is closed")
@@ -198,7 +198,7 @@ class KnowledgeGraph:
     def __len__(self) -> int:
         return len(self.store)
 
-    # --- what the robot sees ---
+    # --- observation ---
 
     def add_scene(
         self,
@@ -206,20 +206,19 @@ class KnowledgeGraph:
         pieces: Mapping[str, Sequence[str]] | None = None,
         beside: Iterable[tuple[str, str]] = (),
     ) -> Change:
-        """Add all objects of a scene, with what never changes about them and their state.
+        """Add all objects of a scene with their static properties and their state.
 
-        Objects of types that the ontology does not know are left out.
+        Objects whose type is unknown to the ontology are skipped.
 
         Args:
-            scene: what is there.
-            pieces: names of the pieces that slicing or cracking each object would make;
-                they become objects that are not present yet.
-            beside: further pairs of things that can be reached from one place; controls
-                and what they control always are.
+            pieces: Names of the pieces that slicing or cracking each object would create; they
+                become objects that are not present yet.
+            beside: Additional pairs of things within reach of each other; controls and the things
+                they control are always included.
 
         Raises:
-            SceneError: a piece belongs to no object of the scene or to one that gives none.
-            StoreError: the store cannot be written.
+            SceneError: A piece belongs to no object of the scene, or to one that cannot be cut.
+            StoreError: The store cannot be written.
         """
         triples: list[Triple] = []
         for o in self._reader.known(scene):
@@ -239,16 +238,16 @@ class KnowledgeGraph:
         return self.update(scene)
 
     def update(self, scene: SceneGraph) -> Change:
-        """Replace what is known of place and state by what a scene graph shows.
+        """Replace the known places and states by a new observation.
 
-        Objects that are new are added; those that are missing are no longer present. What is
-        as in the scene graph of the last update is not looked at again.
+        New objects are added, and missing ones are no longer present. Objects that have not changed
+        since the last update are skipped.
 
         Returns:
-            What changed, without what follows from it.
+            The changes, without derived ones.
 
         Raises:
-            StoreError: the store cannot be written.
+            StoreError: The store cannot be written.
         """
         known = self._reader.known(scene)
         new = [o for o in known if o.name not in self._types]
@@ -286,27 +285,26 @@ class KnowledgeGraph:
         )
 
     def set_near(self, names: Iterable[str]) -> None:
-        """Say what the robot stands near, instead of what was said before.
+        """Replace the set of objects near the robot.
 
         Raises:
-            UnknownObjectError: the graph has no object of one of these names.
+            UnknownObjectError: An object is unknown.
         """
         after: set[Triple] = {(ROBOT, k("near"), obj(self._known(n))) for n in names}
         before = self._triples_with(("near",))
         self._write(after - before, before - after)
 
-    # --- what happened ---
+    # --- events ---
 
     def mark(self, name: str, mark: str, present: bool = True) -> None:
         """Set or clear a history mark of an object.
 
         Args:
-            name: the object.
-            mark: PDDL name of the mark, `washed`.
-            present: False clears it.
+            mark: PDDL name of the mark, such as `washed`.
+            present: False to clear it.
 
         Raises:
-            UnknownObjectError: there is no such object or no such mark.
+            UnknownObjectError: The object or the mark is unknown.
         """
         self.set_marks({(name, mark)} if present else set(), set() if present else {(name, mark)})
 
@@ -315,14 +313,14 @@ class KnowledgeGraph:
         added: Iterable[tuple[str, str]] = (),
         removed: Iterable[tuple[str, str]] = (),
     ) -> Change:
-        """Set and clear history marks; `hvr.knowledge.history.marks` finds them.
+        """Set and clear history marks, such as those that `hvr.knowledge.history.marks` returns.
 
         Args:
-            added: pairs of object and PDDL name of the mark.
-            removed: likewise; a mark in both stays.
+            added: Pairs of an object and the PDDL name of a mark.
+            removed: Pairs to clear; a mark in both stays.
 
         Raises:
-            UnknownObjectError: there is no such object or no such mark.
+            UnknownObjectError: An object or a mark is unknown.
         """
         before = self._triples_with((*self._marks.values(), "historyMark"))
         plain = {t for t in before if t[1] != k("historyMark")}
@@ -337,17 +335,17 @@ class KnowledgeGraph:
         )
 
     def record(self, event: ActionEvent) -> str:
-        """Add an executed step to the log.
+        """Add an executed step to the event log.
 
-        Where something could not be put for want of room is remembered, until something is
-        taken away from there: see `did_not_fit`.
+        If something did not fit in a place, the pair is stored until something is taken from there;
+        see `did_not_fit`.
 
         Returns:
-            The name of the event, `e:3`.
+            The name of the event, such as `e:3`.
 
         Raises:
-            StoreError: the action is unknown, the time is not ISO 8601, or the store cannot
-                be written.
+            StoreError: The action is unknown, the time is not ISO 8601, or the store cannot be
+                written.
         """
         sequence = self._next_event()
         self._change([*event_quads(event, sequence, self.ontology)])
@@ -358,14 +356,13 @@ class KnowledgeGraph:
         return f"e:{sequence}"
 
     def notice(self, step: int, failures: Sequence[FailureNote]) -> None:
-        """Add failures of no executed step to the log: one that cannot be tried, an unmet goal.
+        """Log failures without an executed step, such as an unmet goal.
 
         Args:
-            step: number of the last step that was done.
-            failures: what was noticed.
+            step: Number of the last step that was executed.
 
         Raises:
-            StoreError: the store cannot be written.
+            StoreError: The store cannot be written.
         """
         sequence = self._next_event()
         self._change([*notice_quads(failures, step, sequence, self.ontology)])
@@ -378,57 +375,55 @@ class KnowledgeGraph:
         return 1 + self._last_event
 
     def did_not_fit(self) -> frozenset[tuple[str, str]]:
-        """Return pairs of a thing and a place in which there was no room for it."""
+        """Return pairs of a thing and a place that had no room for it."""
         return frozenset((short(s), short(o)) for s, _, o in self._triples_with(("didNotFit",)))
 
-    # --- questions ---
+    # --- queries ---
 
     def query(
         self, sparql: str, limits: QueryLimits | None = None, *, allow_service: bool = False
     ) -> QueryResult:
-        """Answer a SPARQL 1.1 query.
+        """Run a SPARQL 1.1 query.
 
-        Known prefixes are `k:` (ontology), `o:` (objects), `e:` (events), and `rdf:`,
-        `rdfs:`, `owl:`, `skos:`, `xsd:`.
+        Predefined prefixes are `k:` (ontology), `o:` (objects), `e:` (events), `rdf:`, `rdfs:`,
+        `owl:`, `skos:` and `xsd:`.
 
         Args:
-            sparql: the query.
-            limits: with them a process of its own answers the query, which can be ended: for
-                queries that others have written. It takes some 50 ms more. Without them nothing
-                can stop a query that takes for ever, and one that is nested very deeply
-                ends this process.
-            allow_service: whether SERVICE may open connections.
+            limits: Run the query in a separate process with these limits, for queries from
+                outside; this takes about 50 ms more. Without limits nothing can stop an endless
+                query, and a deeply nested one can crash this process.
+            allow_service: Whether SERVICE may open connections.
 
         Raises:
-            StoreError: the query is malformed (with line and column), or wants a SERVICE.
-            QueryLimitError: the limits did not suffice.
+            StoreError: The query is malformed (with line and column), or uses SERVICE.
+            QueryLimitError: The query exceeded the limits.
         """
         if limits is None:
             return run_query(self.store, sparql, allow_service=allow_service)
         return run_limited_query(self.quads(), sparql, limits, allow_service=allow_service)
 
     def objects(self, cls: str = "PhysicalObject") -> tuple[str, ...]:
-        """Return names of all objects of a class, in order.
+        """Return the sorted names of all objects of a class.
 
         Raises:
-            UnknownObjectError: there is no such class.
+            UnknownObjectError: The class is unknown.
         """
         wanted = self.ontology.subclasses(cls, reflexive=True)
         return tuple(sorted(n for n, types in self._types.items() if not wanted.isdisjoint(types)))
 
     def classes(self, name: str) -> frozenset[str]:
-        """Return the classes of an object, superclasses included.
+        """Return the classes of an object, including superclasses.
 
         Raises:
-            UnknownObjectError: the graph has no object of this name.
+            UnknownObjectError: The object is unknown.
         """
         return self._types[self._known(name)]
 
     def object_class(self, name: str) -> str:
-        """Return the class of an object that is its AI2-THOR type.
+        """Return the class that corresponds to the AI2-THOR type of an object.
 
         Raises:
-            UnknownObjectError: the graph has no object of this name.
+            UnknownObjectError: The object is unknown.
         """
         return next(c for c in self.classes(name) if c in self._object_types)
 
@@ -436,29 +431,29 @@ class KnowledgeGraph:
         """Return the PDDL type of an object.
 
         Raises:
-            UnknownObjectError: the graph has no object of this name.
+            UnknownObjectError: The object is unknown.
         """
         return str(self.ontology.pddl_type(self.object_class(name)))
 
     def describe(self, name: str) -> Description:
-        """Return everything known of one object.
+        """Return everything known about one object.
 
         Raises:
-            UnknownObjectError: the graph has no object of this name.
+            UnknownObjectError: The object is unknown.
         """
         cls = self.object_class(name)
         return describe(self.store, self.ontology, name, cls)
 
     def facts(self, names: Iterable[str] | None = None) -> frozenset[Atom]:
-        """Return all true PDDL atoms over objects, static ones included.
+        """Return all true PDDL atoms over objects, including static ones.
 
-        What did not fit into a place is not said to fit there.
+        `fits` is left out for things that did not fit in a place before.
 
         Args:
-            names: the objects that may be arguments; None for all. Liquids always may.
+            names: Objects that may be arguments; None for all. Liquids are always allowed.
 
         Raises:
-            UnknownObjectError: the graph has no object of one of these names.
+            UnknownObjectError: An object is unknown.
         """
         chosen = self._types if names is None else {self._known(n) for n in names}
         classes = {n: self.object_class(n) for n in chosen}
@@ -472,17 +467,16 @@ class KnowledgeGraph:
         objects: Iterable[str] | None = None,
         goal: Formula = NO_GOAL,
     ) -> Problem:
-        """Return a PDDL problem about objects of the scene, as they are now.
+        """Return a PDDL problem about the current state of objects.
 
         Args:
-            domain: says which predicates and types there are; facts it has no predicate
-                for are left out.
-            name: of the problem.
-            objects: names of the objects; None for all whose type the domain has.
-            goal: what to reach.
+            domain: Declares the predicates and types; facts with other predicates are left out.
+            name: Name of the problem.
+            objects: Names of the objects; None for all whose type the domain declares.
+            goal: The goal condition.
 
         Raises:
-            UnknownObjectError: there is no such object, or the domain lacks its type.
+            UnknownObjectError: An object is unknown, or the domain lacks its type.
         """
         if objects is None:
             chosen = [n for n in self._types if self.pddl_type(n) in domain.types]
@@ -497,10 +491,10 @@ class KnowledgeGraph:
         init = frozenset(a for a in self.facts(chosen) if a.predicate in domain.predicates)
         return Problem(name, domain.name, tuple(typed), init, goal)
 
-    # --- for others ---
+    # --- export ---
 
     def scene_triples(self) -> set[Triple]:
-        """Return all triples that are not the ontology's: objects, state, events."""
+        """Return all triples outside the ontology: objects, states, events."""
         quads = self.store.quads_for_pattern(None, None, None, _DEFAULT)
         all_: set[Triple] = {(q.subject, q.predicate, q.object) for q in quads}
         return all_ - self.ontology.closure
@@ -512,30 +506,30 @@ class KnowledgeGraph:
         return quads
 
     def export(self, target: Path | IO[bytes]) -> None:
-        """Write the scene, its state and its events as Turtle, without the ontology.
+        """Write the scene with its state and events as Turtle, without the ontology.
 
-        The graphs of what events changed are in TriG only: see `export_all`.
+        The graphs of event changes are only in TriG: see `export_all`.
 
         Raises:
-            DataFileError: the file cannot be written.
+            DataFileError: The file cannot be written.
         """
         triples = sorted(self.scene_triples(), key=lambda t: tuple(map(str, t)))
         rdf = [Quad(*t).triple for t in triples]  # type: ignore[arg-type]
         self._save(serialize(rdf, format=RdfFormat.TURTLE, prefixes=PREFIXES), target)
 
     def export_all(self, target: Path | IO[bytes]) -> None:
-        """Write the whole store as TriG, with the ontology and the graphs of changes.
+        """Write the whole store as TriG, including the ontology and the graphs of event changes.
 
         Raises:
-            DataFileError: the file cannot be written.
+            DataFileError: The file cannot be written.
         """
         quads = sorted(self.store, key=lambda q: (str(q.graph_name), str(q)))
         self._save(serialize(quads, format=RdfFormat.TRIG, prefixes=PREFIXES), target)
 
     def rdflib_graph(self) -> rdflib.Graph:
-        """Return the graph for rdflib; changes in the one are changes in the other.
+        """Return the graph as an rdflib graph over the same store.
 
-        What rdflib changes stays in memory: the folder of the graph does not get it.
+        Changes made through rdflib stay in memory and are not written to the folder.
         """
         import rdflib
         from oxrdflib import OxigraphStore
@@ -546,7 +540,7 @@ class KnowledgeGraph:
             graph.bind(prefix, iri)
         return graph
 
-    # --- inside ---
+    # --- internals ---
 
     @cached_property
     def _marks(self) -> dict[str, str]:
@@ -565,7 +559,7 @@ class KnowledgeGraph:
 
     @cached_property
     def _types(self) -> dict[str, frozenset[str]]:
-        """The classes of every object, in order of name."""
+        """The classes of every object, ordered by name."""
         types: dict[str, set[str]] = defaultdict(set)
         store = self.store
         for thing in store.quads_for_pattern(None, RDF_TYPE, k("PhysicalObject"), _DEFAULT):
@@ -574,7 +568,7 @@ class KnowledgeGraph:
         return {n: frozenset(types[n]) for n in sorted(types)}
 
     def _add_objects(self, static: Iterable[Triple]) -> None:
-        """Write what never changes about new objects, and learn their classes."""
+        """Write the static triples of new objects, and register their classes."""
         triples = self.ontology.rules.entail(static)
         self._write(triples)
         learnt: dict[Node, set[str]] = defaultdict(set)
@@ -609,7 +603,6 @@ class KnowledgeGraph:
         return frozenset(k(p) for p in self._reader.place_properties + _DERIVED)
 
     def _states_of(self, names: Iterable[str]) -> set[Triple]:
-        """Return the states of some objects."""
         store, wanted = self.store, self._state_terms
         return {
             (q.subject, q.predicate, q.object)
@@ -639,7 +632,7 @@ class KnowledgeGraph:
         )
 
     def _change(self, added: Sequence[Quad], removed: Sequence[Quad] = ()) -> None:
-        """Take quads away and add others at once, in the file first."""
+        """Remove and add quads in one transaction, in the file first."""
         store = self.store
         if self._journal is not None:
             self._journal.append(added, removed)
@@ -653,7 +646,7 @@ class KnowledgeGraph:
         store.update(f"{update} ;\nINSERT DATA {{ {_data(added)} }}" if added else update)
 
     def _send(self, added: Sequence[Quad], removed: Sequence[Quad]) -> None:
-        """Mirror a change to the server, until the server fails: the folder has everything."""
+        """Mirror a change to the server until the server fails; the folder stays complete."""
         if self._shared is None or self._unsent:
             return
         try:
@@ -662,10 +655,10 @@ class KnowledgeGraph:
             self._unsent = str(error)
 
     def catch_up(self) -> str:
-        """Send the whole graph to the server if the server has failed before.
+        """Send the whole graph to the server if an earlier change failed.
 
         Returns:
-            Why the server still lacks changes; empty if it has everything, or there is none.
+            Why the server still lacks changes; empty if it is complete or there is none.
         """
         if self._unsent and self._shared is not None:
             try:

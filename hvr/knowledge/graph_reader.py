@@ -1,4 +1,4 @@
-"""What a graph says: PDDL atoms, by the ontology's annotations, and descriptions of objects."""
+"""Reading of a graph: PDDL atoms, by the ontology's annotations, and descriptions of objects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from hvr.pddl.model import Atom
 from hvr.values import Value
 
 # Mapping ------------------------------------------------------------------------------------------
-# Which PDDL predicate stands for what in the graph, as the ontology's annotations say.
 
 Kind = Literal["class", "flag", "relation", "value", "classes"]
 
@@ -33,17 +32,17 @@ _ARGUMENTS: Mapping[str, tuple[str, ...]] = {
 
 
 class PredicateRule(Value):
-    """Where a PDDL predicate comes from.
+    """The mapping from RDF to a PDDL predicate.
 
     Args:
-        predicate: its name.
-        kind: `class`: true of the instances of a class; `flag`: where a boolean property is
-            true; `relation`: of the ends of an object property; `value`: of what has an
-            individual as value of a property; `classes`: of the instances of classes that
-            an annotation property joins.
-        term: local name of the class, property or individual.
-        arguments: which ends are arguments, of `subject` and `object`.
-        prop: for `value`, the property.
+        predicate: Name of the predicate.
+        kind: `class`: true of the instances of a class; `flag`: true where a boolean property
+            is true; `relation`: true of the ends of an object property; `value`: true of
+            subjects with an individual as value of a property; `classes`: true of the
+            instances of classes that an annotation property relates.
+        term: Local name of the class, property or individual.
+        arguments: The ends that are arguments, of `subject` and `object`.
+        prop: The property, for `value`.
     """
 
     predicate: str
@@ -55,10 +54,10 @@ class PredicateRule(Value):
 
 @lru_cache(maxsize=8)
 def predicate_rules(ontology: Ontology) -> Mapping[str, PredicateRule]:
-    """Return the rule of every PDDL predicate that the ontology knows.
+    """Return the rule of every PDDL predicate in the ontology.
 
     Raises:
-        DataFileError: the annotations of a predicate are incomplete or contradict others.
+        DataFileError: The annotations of a predicate are incomplete or contradictory.
     """
     rules: dict[str, PredicateRule] = {}
     for term in ontology.subjects("pddlPredicate"):
@@ -95,14 +94,13 @@ def _rule(ontology: Ontology, term: str, predicate: str) -> PredicateRule:
 
 
 # Facts --------------------------------------------------------------------------------------------
-# From triples to PDDL atoms, by the annotations of the ontology.
 
 
 class FactReader:
-    """Reads PDDL atoms from a store.
+    """Read PDDL atoms from a store.
 
     Raises:
-        DataFileError: the annotations of a predicate are incomplete or contradict others.
+        DataFileError: The annotations of a predicate are incomplete or contradictory.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -119,7 +117,7 @@ class FactReader:
         }
 
     def read(self, store: Store, objects: Mapping[str, str]) -> frozenset[Atom]:
-        """Return all true atoms over some objects."""
+        """Return all true atoms over the given objects."""
         atoms: set[Atom] = set()
         for name in objects:
             self._read_node(store, obj(name), name, objects, atoms)
@@ -137,11 +135,11 @@ class FactReader:
         objects: Collection[str],
         atoms: set[Atom],
     ) -> None:
-        """Add the atoms of one subject; `name` is None for an agent, which is no argument."""
+        """Add the atoms of one subject; `name` is None for an agent, which is never an argument."""
         for quad in store.quads_for_pattern(node, None, None, DefaultGraph()):
             p, o = quad.predicate, quad.object
             for rule in self._by_term.get(o, ()):
-                # A class that it belongs to, or a value that it has.
+                # either the class of the subject, or the value of its property
                 applies = p == RDF_TYPE if rule.kind == "class" else rule.prop == short(p)
                 if applies and name is not None:
                     atoms.add(Atom(rule.predicate, (name,)))
@@ -173,27 +171,25 @@ class FactReader:
                     )
 
 
-# Describe -----------------------------------------------------------------------------------------
-# Everything that a graph knows of one object, as a value.
+# Description --------------------------------------------------------------------------------------
 
 _HIDDEN = frozenset({"name", "thorId", "inScene", "historyMark", "within", "locatedIn"})
 
 
 @dataclass(frozen=True)
 class Description:
-    """What is known of an object.
+    """A description of an object.
 
     Args:
-        name: its name.
-        type: its class, AI2-THOR's type.
-        labels: what people call it.
-        kinds: the other classes it belongs to, in order.
-        affordances: what it is good for, in order.
-        thor_id: AI2-THOR's objectId; empty for pieces not made yet.
-        state: its own properties with plain values, history marks included.
-        relations: (property, other) for what it stands in relation to.
-        inverse: (other, property) for what stands in relation to it.
-        events: (event, action, step, outcome) of the executed steps that had it as argument.
+        type: Class for its AI2-THOR type.
+        labels: Everyday names.
+        kinds: Its other classes, sorted.
+        affordances: Its affordances, sorted.
+        thor_id: AI2-THOR's objectId; empty for pieces that do not exist yet.
+        state: Properties with plain values, including history marks.
+        relations: Outgoing relations as (property, other).
+        inverse: Incoming relations as (other, property).
+        events: Executed steps with the object as argument, as (event, action, step, outcome).
     """
 
     name: str
@@ -224,7 +220,7 @@ class Description:
 
 
 def describe(store: Store, ontology: Ontology, name: str, cls: str) -> Description:
-    """Collect what a store knows of an object."""
+    """Collect the description of an object from a store."""
     node = obj(name)
     default = DefaultGraph()
     types: set[str] = set()

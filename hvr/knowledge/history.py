@@ -1,9 +1,8 @@
-"""What has happened to things, from executed AI2-THOR steps.
+"""History marks of things, derived from executed AI2-THOR steps.
 
-No camera shows that a plate was washed or a potato chilled. Such marks are kept from the moment
-of the action on, as ALFRED does: what is in a place when it is switched on or closed is marked,
-and so is what is put where something runs. Which place gives which mark is said by the
-ontology's individuals of `k:MarkRule`.
+No camera shows that a plate was washed or a potato chilled. As in ALFRED, such marks persist from
+the action on: things in a place get the mark when it is switched on or closed, and so do things put
+into a running place. The ontology's individuals of `k:MarkRule` map places to marks.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ def marks(
     """Return the marks that a successful step sets.
 
     Args:
-        step: the action as sent, with hvr's names for ids:
+        step: The action as sent, with hvr's names as ids, such as
             `{"action": "ToggleObjectOn", "objectId": "faucet-1"}`. Pouring is
-            `FillObjectWithLiquid` on the vessel that is poured into.
-        before: the scene before the step.
-        after: the scene after it.
-        marked: the marks that there are already.
-        ontology: has the rules; hvr's own if None.
+            `FillObjectWithLiquid` on the target vessel.
+        before: The scene before the step.
+        after: The scene after the step.
+        marked: Existing marks.
+        ontology: Ontology with the rules; hvr's own if None.
     """
     event = _EVENTS.get(str(step.get("action", "")))
     target = str(step.get("objectId", ""))
@@ -60,16 +59,16 @@ def cleared_marks(
     after: SceneGraph | None = None,
     ontology: Ontology | None = None,
 ) -> set[Mark]:
-    """Return the marks that a successful step takes away.
+    """Return the marks that a successful step clears.
 
-    A mark of what a vessel holds ends when it is emptied or put into a place that ends the mark, be
-    it on a tray or in a bowl there.
+    A mark of a vessel's contents ends when the vessel is emptied or put, even on a tray or in a
+    bowl, into a place that ends the mark.
 
     Args:
-        step: as for `marks`.
-        before: the scene before the step; needed to see what was put away.
-        after: the scene after it.
-        ontology: has the rules; hvr's own if None.
+        step: As for `marks`.
+        before: The scene before the step; needed to identify a thing that was put away.
+        after: The scene after the step.
+        ontology: Ontology with the rules; hvr's own if None.
     """
     target = str(step.get("objectId", ""))
     rules = _rules(load_ontology() if ontology is None else ontology)
@@ -86,20 +85,19 @@ def cleared_marks(
 
 
 def contents(scene: SceneGraph, receptacle: str) -> set[str]:
-    """Return names of what is in or on a receptacle, and in or on something that is."""
+    """Return the names of things in or on a receptacle, up to two levels deep."""
     direct = _direct(scene, receptacle)
     return direct | {inner for d in direct for inner in _direct(scene, d)}
 
 
 class _Rule(Value):
-    """A place that gives a mark, or its switch.
+    """A place that gives a mark, with its switch.
 
     Args:
-        mark: PDDL name of the mark.
         places: AI2-THOR types of the place.
-        switches: of what turns it on, empty if nothing else does.
-        events: when the mark is given.
-        itself: the place shows whether it is on; otherwise its switch does.
+        switches: AI2-THOR types of separate switches, if any.
+        events: Events that give the mark.
+        itself: The place itself shows whether it is on; otherwise its switch does.
     """
 
     mark: str
@@ -110,13 +108,12 @@ class _Rule(Value):
 
 
 class _LiquidMark(Value):
-    """A mark of what a vessel holds.
+    """A mark of a vessel's contents.
 
     Args:
-        mark: its PDDL name.
-        heated: marks of the vessel that bring it.
-        liquids: values of `fillLiquid` that bring it.
-        ends_in: AI2-THOR types of places in which it ends.
+        heated: Marks of the vessel that cause it.
+        liquids: Values of `fillLiquid` that cause it.
+        ends_in: AI2-THOR types of places that end it.
     """
 
     mark: str
@@ -131,7 +128,7 @@ class _Rules(Value):
 
 
 class _Moment(Value):
-    """A step: what it was done to, the scene before and after it, and the marks that there were."""
+    """A step on a target, with the scenes before and after it and the existing marks."""
 
     target: str
     before: SceneGraph
@@ -179,10 +176,10 @@ def _rules(ontology: Ontology) -> _Rules:
 
 
 def _switched_on(rules: _Rules, now: _Moment) -> Iterator[Mark]:
-    """Mark what is in the target, or in what it switches."""
+    """Mark the contents of the target, or of the places that it switches."""
     seen = now.after.objects[now.target]
     if seen.attributes.get("isToggled") is False:
-        return  # reported as done, and seen not to be
+        return  # reported as successful, but still off
     for rule in rules.places:
         if _ON not in rule.events:
             continue
@@ -211,7 +208,7 @@ def _put(rules: _Rules, now: _Moment) -> Iterator[Mark]:
         if _THERE in rule.events and _runs(rule, place, after):
             yield put, rule.mark
             yield from ((n, rule.mark) for n in _direct(after, put))
-        # Into a pan that stands on a lit burner.
+        # into a pan on a lit burner
         if _WITHIN in rule.events and _runs(rule, below, after):
             yield put, rule.mark
 
@@ -225,7 +222,7 @@ def _filled(rules: _Rules, now: _Moment) -> Iterator[Mark]:
 def _filled_with(
     liquid: _LiquidMark, new: Collection[Mark], before: SceneGraph, after: SceneGraph
 ) -> Iterator[str]:
-    """Yield vessels whose contents just got a mark: heated while full, or filled with such."""
+    """Yield vessels whose contents get a mark by heating or by filling."""
     heated = {name for name, mark in new if mark in liquid.heated}
     for name, seen in after.objects.items():
         full = seen.attributes.get("isFilledWithLiquid")

@@ -1,4 +1,4 @@
-"""Graphs of hypothetical states: a copy of a graph, made to show what atoms say."""
+"""Graphs of hypothetical states: a copy of a graph whose state is set by atoms."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ _DEFAULT = DefaultGraph()
 
 
 def hypothetical_copy(graph: KnowledgeGraph) -> KnowledgeGraph:
-    """Return a copy of a graph in memory, for asking questions of states that `assume_atoms`
-    writes.
+    """Return an in-memory copy of a graph for queries about states set by `assume_atoms`.
 
-    It has the objects, the state and the events, but not the graphs of what each event
-    changed. It is no place for observations: `KnowledgeGraph.update` belongs to the original.
+    It has the objects, the state and the events, but not the graphs of event changes. Do not call
+    `KnowledgeGraph.update` on the copy.
     """
     store = Store()
     store.extend(graph.store.quads_for_pattern(None, None, None, _DEFAULT))
@@ -37,24 +36,22 @@ def assume_atoms(
     fluents: Collection[str],
     objects: Collection[str] | None = None,
 ) -> None:
-    """Make the state of a graph what atoms say: true what is among them, all else false.
+    """Set the state of a graph: the given atoms are true, all other fluents false.
 
-    What follows (`k:locatedIn`, `k:within`, the temperature of what is neither hot nor cold)
-    is kept in step. Only the difference to the present state is written, so a second call is
-    cheaper than the first.
+    Derived triples (`k:locatedIn`, `k:within`, the neutral temperature) are kept consistent. Only
+    the difference to the current state is written, so a second call is cheaper than the first.
 
     Args:
-        graph: the graph, made by `hypothetical_copy`.
-        atoms: the state; atoms of predicates that are not in `fluents` are ignored.
-        fluents: names of the predicates that change.
-        objects: the objects that the atoms are about; of others, and of what joins one of
-            them with another, all stays. Should include what these stand on or in. None
-            for all objects of the graph.
+        graph: A graph made by `hypothetical_copy`.
+        atoms: The state; atoms whose predicate is not in `fluents` are ignored.
+        fluents: Names of the predicates that change.
+        objects: Objects whose state changes, including the places they are on or in; triples
+            about others, also those that relate the two, stay. None for all objects.
 
     Raises:
-        UnknownObjectError: an atom names an object that the graph has not.
-        UsageError: a fluent is unknown to the ontology or cannot change, being true of
-            whole classes.
+        UnknownObjectError: An atom names an unknown object.
+        UsageError: A fluent is unknown to the ontology, or it is true of whole classes and
+            cannot change.
     """
     state = _State(graph, atoms, fluents)
     before, after = state.before(), state.after()
@@ -74,7 +71,7 @@ def _within(triple: Triple, chosen: set[Node]) -> bool:
 
 
 class _State:
-    """The triples that stand for fluents: those of a graph, and those that atoms ask for."""
+    """The current triples of the fluents, and those that the atoms require."""
 
     def __init__(
         self, graph: KnowledgeGraph, atoms: Collection[Atom], fluents: Collection[str]
@@ -95,11 +92,11 @@ class _State:
         )
 
     def before(self) -> set[Triple]:
-        """Return what the graph says now."""
+        """Return the current triples."""
         return self._stored(self._direct | self._derived)
 
     def after(self) -> set[Triple]:
-        """Return what it should say."""
+        """Return the required triples."""
         direct = set(self._asserted())
         above = self._ontology.rules.superproperties
         # Flags have no superproperty and imply only classes, which do not change.
@@ -124,7 +121,7 @@ class _State:
             yield from self._values(prop, rules)
 
     def _flag(self, rule: PredicateRule) -> Iterator[Triple]:
-        """Yield a boolean property: false for what could have it, except for marks of the past."""
+        """Yield a boolean property; false is explicit, except for history marks."""
         prop = k(rule.term)
         true: set[Node] = {
             self._node(args[0]) if args else ROBOT for args in self._atoms[rule.predicate]
@@ -135,16 +132,14 @@ class _State:
         known = {s for s, _, _ in self._stored([prop])}
         if not rule.arguments:
             known = {ROBOT}
-        elif "present" in self._atoms:  # pieces that are made now have a state from now on
+        elif "present" in self._atoms:  # newly created pieces get a state
             kind = k(self._ontology.domain_of(rule.term) or "PhysicalObject")
             made = (obj(args[0]) for args in self._atoms["present"])
             known |= {s for s in made if self._is_a(s, kind)}
         yield from ((s, prop, FALSE) for s in known - true)
 
     def _values(self, prop: str, rules: list[PredicateRule]) -> Iterator[Triple]:
-        """Yield a property with individuals as values, of which one may stand for none of the
-        others.
-        """
+        """Yield a property whose values are individuals; one of them may be a neutral value."""
         chosen: dict[Node, set[Node]] = defaultdict(set)
         for rule in rules:
             for (name,) in self._atoms[rule.predicate]:
@@ -196,7 +191,7 @@ def _constants(ontology: Ontology) -> dict[str, Node]:
 
 @lru_cache(maxsize=8)
 def _marks(ontology: Ontology) -> frozenset[str]:
-    """Return the history marks, which are stored only where they are true."""
+    """Return the history marks, which are stored only if true."""
     above = ontology.rules.superproperties
     return frozenset(
         r.term

@@ -1,4 +1,4 @@
-"""The file that keeps a graph: its changes as an RDF patch, one transaction after the other.
+"""The file that persists a graph: its changes as an RDF patch, one transaction after the other.
 
     H hvr "1" .
     TX .
@@ -6,9 +6,9 @@
     D <https://w3id.org/hvr/object/mug-1> <…#in> <https://w3id.org/hvr/object/sink-1> .
     TC .
 
-A transaction counts once its last line is there. So whoever reads sees a state that was, at any
-moment and whatever became of the process that writes. A store such as RocksDB would keep as much,
-at the price of threads that do not survive a fork: the child would wait for them for ever.
+A transaction counts once its last line is written, so a reader always sees a consistent state, even
+if the writing process dies. A store such as RocksDB gives the same guarantee, but its threads do
+not survive a fork: the child would wait for them forever.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hvr.base.locks import try_lock
 from hvr.errors import StoreError
 
 NAME = "graph.rdfp"
-"""The file in the folder of a graph."""
+"""File name in the folder of a graph."""
 
 _HEAD = b'H hvr "1" .\n'
 _BEGIN, _END = b"TX .\n", b"TC .\n"
@@ -33,27 +33,27 @@ _LOCK = ".lock"
 
 
 def read_journal(folder: Path) -> bytes:
-    """Return the quads of a graph as N-Quads, as they were after the last whole transaction.
+    """Return the quads after the last complete transaction, as N-Quads.
 
     Raises:
-        StoreError: there is no graph in the folder, or it is corrupt.
+        StoreError: The folder has no graph, or it is corrupt.
     """
     return _replay(folder, _read(folder))
 
 
 class Journal:
-    """The file of one graph, held for writing.
+    """The file of one graph, locked for writing.
 
-    Made by `create` or `take_up`. Only one process may write, and only the one that opened it:
-    a fork gets a graph of its own in memory, and no right to the file.
+    Create it with `create` or `take_up`. Only the process that opened it may write. A forked
+    process keeps its graph in memory and has no access to the file.
 
     Args:
-        folder: the folder of the graph.
-        flags: `os.O_EXCL` for a new one.
+        folder: The folder of the graph.
+        flags: `os.O_EXCL` for a new file.
 
     Raises:
-        OSError: it cannot be opened.
-        StoreError: another process has it.
+        OSError: The file cannot be opened.
+        StoreError: Another process holds it.
     """
 
     def __init__(self, folder: Path, flags: int = 0) -> None:
@@ -75,11 +75,11 @@ class Journal:
 
     @classmethod
     def create(cls, folder: Path) -> Self:
-        """Begin the journal of a new graph; the folder exists.
+        """Start the journal of a new graph in an existing folder.
 
         Raises:
-            OSError: it cannot be made, or there is one.
-            StoreError: it cannot be written.
+            OSError: The file cannot be created, or it exists.
+            StoreError: The file cannot be written.
         """
         journal = cls(folder, os.O_EXCL)
         try:
@@ -91,14 +91,14 @@ class Journal:
 
     @classmethod
     def take_up(cls, folder: Path) -> tuple[Self, bytes]:
-        """Go on with the journal of a folder, and return its quads, too, as N-Quads.
+        """Open the journal of a folder, and return it with its quads as N-Quads.
 
-        What a process that was killed left of a transaction is removed.
+        An incomplete transaction of a killed process is removed.
 
         Raises:
-            StoreError: there is no graph, it is corrupt, or another process writes to it.
+            StoreError: The folder has no graph, it is corrupt, or another process writes to it.
         """
-        _read(folder)  # what is not there would be made
+        _read(folder)  # fails if the file is missing; opening would create it
         try:
             journal = cls(folder)
         except OSError as error:
@@ -113,17 +113,17 @@ class Journal:
         return journal, quads
 
     def append(self, added: Iterable[object], removed: Iterable[object] = ()) -> None:
-        """Write one transaction: the quads removed, then those added.
+        """Write one transaction: first the removed quads, then the added ones.
 
         Raises:
-            StoreError: it cannot be written; then nothing of it is.
+            StoreError: The file cannot be written; it is then unchanged.
         """
         lines = [*(f"D {q} .\n" for q in removed), *(f"A {q} .\n" for q in added)]
         if lines:
             self._write(_BEGIN + "".join(lines).encode() + _END)
 
     def close(self) -> None:
-        """Let others write."""
+        """Release the file for other processes."""
         self._file.close()
         if os.getpid() == self._owner:
             self._lock.release()
@@ -144,11 +144,11 @@ class Journal:
         self._size += len(data)
 
     def _cut(self, size: int) -> None:
-        """Remove what was written of a transaction without an end."""
+        """Truncate the file to remove an incomplete transaction."""
         try:
             self._file.truncate(size)
         except (OSError, ValueError):
-            # Readers pass over it all the same, unless more is written behind it.
+            # Readers skip it anyway, unless more is written after it.
             self._file.close()
         self._size = size
 
@@ -169,7 +169,7 @@ def _read(folder: Path) -> bytes:
 
 
 def _replay(folder: Path, data: bytes) -> bytes:
-    """Return the quads that all whole transactions leave, as N-Quads."""
+    """Return the quads after all complete transactions, as N-Quads."""
     path = folder / NAME
     if _HEAD.startswith(data):
         raise _not_begun(folder)
@@ -179,7 +179,7 @@ def _replay(folder: Path, data: bytes) -> bytes:
     if end == len(_HEAD):
         raise _not_begun(folder)
     quads: dict[bytes, None] = {}
-    # Not splitlines: it would take a carriage return for an end, too.
+    # Not splitlines, which also splits at carriage returns.
     for number, line in enumerate(data[len(_HEAD) : end - 1].split(b"\n"), 2):
         kind, quad = line[:2], line[2:]
         if kind == b"A ":

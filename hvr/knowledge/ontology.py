@@ -1,6 +1,6 @@
-"""The ontology: classes, their names, affordances and ties to PDDL and AI2-THOR.
+"""The ontology: classes, labels, affordances, and mappings to PDDL and AI2-THOR.
 
-Names of classes, properties and individuals are local names of the namespace `k:`, as
+Names of classes, properties and individuals are local names of the namespace `k:`, such as
 `Mug` or `isOpen`; a leading `k:` is accepted.
 """
 
@@ -35,12 +35,10 @@ from hvr.knowledge.terms import (
 from hvr.values import cached_property
 
 # Closure ------------------------------------------------------------------------------------------
-# What follows from triples: the part of OWL 2 RL that the ontology uses.
-#
-# Sub-classes and sub-properties, equivalents, domains and ranges, inverse, symmetric and
-# transitive properties. A general OWL RL reasoner is used to check this one (see
-# `hvr.knowledge.owl`); it is not used to answer, since it brings rdflib with it, which takes
-# longer to import than everything else takes to load.
+# The rules are the part of OWL 2 RL that the ontology uses: subclasses and subproperties,
+# equivalents, domains and ranges, and inverse, symmetric and transitive properties. Tests compare
+# them with a general OWL RL reasoner (`hvr.knowledge.owl`), which depends on rdflib. Importing
+# rdflib takes longer than loading everything else.
 
 SUB_CLASS = NamedNode(RDFS + "subClassOf")
 SUB_PROPERTY = NamedNode(RDFS + "subPropertyOf")
@@ -56,7 +54,7 @@ _Ancestors = dict[Node, frozenset[Node]]
 
 
 class EntailmentRules:
-    """The rules that the axioms of an ontology make."""
+    """The entailment rules of an ontology's axioms."""
 
     def __init__(self, axioms: Iterable[Triple]) -> None:
         classes: dict[Node, set[Node]] = defaultdict(set)
@@ -87,18 +85,18 @@ class EntailmentRules:
             elif p == RDF_TYPE and o == _TRANSITIVE:
                 self._transitive.add(s)
         self.superclasses = _ancestors(classes)
-        """All strict superclasses of every class that has any."""
+        """All strict superclasses by class."""
         self.superproperties = _ancestors(properties)
-        """All strict superproperties of every property that has any."""
+        """All strict superproperties by property."""
 
     def axioms(self) -> set[Triple]:
-        """Return the sub-class and sub-property axioms that follow, asserted ones included."""
+        """Return the asserted and entailed subclass and subproperty axioms."""
         return {(c, SUB_CLASS, a) for c, above in self.superclasses.items() for a in above} | {
             (c, SUB_PROPERTY, a) for c, above in self.superproperties.items() for a in above
         }
 
     def entail(self, triples: Iterable[Triple]) -> set[Triple]:
-        """Return the triples and all that follows from them by these rules."""
+        """Return the closure of triples under the rules."""
         known: set[Triple] = set()
         todo: list[Triple] = list(triples)
         after: dict[tuple[Node, Node], set[Node]] = defaultdict(set)
@@ -154,18 +152,20 @@ _WORDING = frozenset(
         k("exampleOf"),
     )
 )
-"""Properties that `wording` and the readers of requests alone read. Nothing follows from them, so
-that the closure leaves them out: every graph of a scene has a copy of it."""
+"""Properties that only `wording` and the reader of requests use.
+
+They entail nothing, so they are left out of the closure, which every graph of a scene copies.
+"""
 
 
 class Ontology:
-    """An ontology with all that follows from it. It does not change."""
+    """An immutable ontology with its entailments."""
 
     def __init__(self, triples: Iterable[Triple]) -> None:
         self.axioms: tuple[Triple, ...] = tuple(dict.fromkeys(triples))
-        """The triples as written, in order."""
+        """The asserted triples, in order."""
         self.rules = EntailmentRules(self.axioms)
-        """The rules that the axioms make."""
+        """The rules from the axioms."""
         self._by_property: dict[Node, dict[Node, list[Node]]] = defaultdict(
             lambda: defaultdict(list)
         )
@@ -195,56 +195,54 @@ class Ontology:
         return frozenset(self._above)
 
     def has_class(self, name: str) -> bool:
-        """Say whether there is a class of this name."""
+        """Return whether a class exists."""
         return name.removeprefix("k:") in self._above
 
     def superclasses(self, cls: str, *, reflexive: bool = False) -> frozenset[str]:
-        """Return all classes above a class, and itself if `reflexive`.
+        """Return all superclasses of a class, including itself if `reflexive`.
 
         Raises:
-            UnknownObjectError: there is no such class.
+            UnknownObjectError: The class is unknown.
         """
         name = self._known(cls)
         return self._above[name] | {name} if reflexive else self._above[name]
 
     def subclasses(self, cls: str, *, reflexive: bool = False) -> frozenset[str]:
-        """Return all classes below a class, and itself if `reflexive`.
+        """Return all subclasses of a class, including itself if `reflexive`.
 
         Raises:
-            UnknownObjectError: there is no such class.
+            UnknownObjectError: The class is unknown.
         """
         name = self._known(cls)
         return self._below[name] | {name} if reflexive else self._below[name]
 
     def parents(self, cls: str) -> tuple[str, ...]:
-        """Return the direct superclasses, as written."""
+        """Return the direct superclasses as asserted."""
         return tuple(_local(o) for o in self._objects(k(cls), SUB_CLASS) if _is_named(o))
 
     def is_a(self, cls: str, ancestor: str) -> bool:
-        """Say whether a class is, or lies below, another."""
+        """Return whether a class equals or is a subclass of another."""
         return cls == ancestor or ancestor in self._above.get(cls, ())
 
     def affordances(self, cls: str) -> frozenset[str]:
-        """Return what all instances of a class are good for: `Pickupable`, `Openable`, …
+        """Return the affordances of all instances of a class: `Pickupable`, `Openable`, …
 
         Raises:
-            UnknownObjectError: there is no such class.
+            UnknownObjectError: The class is unknown.
         """
         affording = self._below.get(_AFFORDING, frozenset())
         return (self.superclasses(cls, reflexive=True) & affording) - set(self.object_types)
 
     @cache  # noqa: B019 - an ontology lives as long as the process
     def sometimes(self, cls: str) -> frozenset[str]:
-        """Return affordances that only some instances of a class have."""
+        """Return the affordances that only some instances of a class have."""
         above = self.superclasses(cls, reflexive=True)
         return frozenset(str(a) for c in above for a in self.annotation(c, "sometimes"))
 
-    # --- names ---
+    # --- labels ---
 
     def label(self, name: str) -> str:
-        """Return what people call a class, property or individual; its local name if nothing is
-        said.
-        """
+        """Return the label of a class, property or individual, or else its local name."""
         labels = self._objects(k(name), LABEL)
         return short(labels[0]) if labels else name.removeprefix("k:")
 
@@ -254,23 +252,23 @@ class Ontology:
         nodes = (*self._objects(node, LABEL), *self._objects(node, ALT_LABEL))
         return tuple(short(n) for n in nodes)
 
-    # --- ties ---
+    # --- annotations ---
 
     def annotation(self, name: str, prop: str) -> tuple[Value, ...]:
-        """Return the values of a property of a class, property or individual, as written.
+        """Return the asserted values of a property of a class, property or individual.
 
         Args:
-            name: whose values, `Mug`.
-            prop: the property, `placeableIn`; one of another namespace in full.
+            name: The annotated term, such as `Mug`.
+            prop: The property, such as `placeableIn`; a full IRI for other namespaces.
         """
         return tuple(value(o) for o in self._objects(k(name), _property(prop)))
 
     def subjects(self, prop: str) -> tuple[str, ...]:
-        """Return names of all that have a property of the ontology, in order."""
+        """Return the sorted names of all terms that have a property."""
         return tuple(sorted(_local(s) for s in self._by_property[_property(prop)] if _is_named(s)))
 
     def pairs(self, prop: str) -> tuple[tuple[str, str], ...]:
-        """Return names with the values of a property, as written."""
+        """Return the asserted pairs of a name and a value of a property."""
         return tuple(
             (_local(s), str(value(o)))
             for s, objects in self._by_property[_property(prop)].items()
@@ -279,9 +277,7 @@ class Ontology:
         )
 
     def instances(self, cls: str) -> tuple[str, ...]:
-        """Return the ontology's own individuals of a class, such as `water` of `Liquid`, in
-        order.
-        """
+        """Return the sorted individuals of a class, such as `water` of `Liquid`."""
         if not self.has_class(cls):
             return ()
         wanted = {k(c) for c in self.subclasses(cls, reflexive=True)}
@@ -289,16 +285,16 @@ class Ontology:
         return tuple(sorted(_local(s) for s in kinds if not wanted.isdisjoint(kinds[s])))
 
     def predicates(self, term: str) -> tuple[str, ...]:
-        """Return the PDDL predicates that stand for a class, property or individual."""
+        """Return the PDDL predicates of a class, property or individual."""
         return tuple(str(v) for v in self.annotation(term, "pddlPredicate"))
 
     def domain_of(self, prop: str) -> str | None:
-        """Return the class whose instances have a property."""
+        """Return the domain of a property, or None."""
         domain = self._objects(k(prop), _DOMAIN)
         return _local(domain[0]) if domain else None
 
     def range_of(self, prop: str) -> str | None:
-        """Return the class of the values of a property."""
+        """Return the range of a property, or None."""
         ends = self._objects(k(prop), _RANGE)
         return _local(ends[0]) if ends else None
 
@@ -317,9 +313,7 @@ class Ontology:
 
     @cached_property
     def object_types(self) -> tuple[str, ...]:
-        """The classes of which objects are direct instances: a simulator's object types, or else
-        the classes of PDDL types that have none below them.
-        """
+        """The classes with direct instances: simulated object types, or else leaf PDDL types."""
         simulated = self._one_by("thorType")
         if simulated:
             return tuple(sorted(simulated.values()))
@@ -328,9 +322,9 @@ class Ontology:
 
     @cache  # noqa: B019 - an ontology lives as long as the process
     def related(self, prop: str, cls: str) -> frozenset[str]:
-        """Return object types to which a relation between classes leads, inherited ones included.
+        """Return the object types related to a class, including inherited relations.
 
-        `related("placeableIn", "Mug")` is where mugs may be put.
+        For example, `related("placeableIn", "Mug")` returns the places for mugs.
         """
         direct = {
             str(o) for c in self.superclasses(cls, reflexive=True) for o in self.annotation(c, prop)
@@ -342,31 +336,31 @@ class Ontology:
 
     @cached_property
     def closure(self) -> frozenset[Triple]:
-        """The axioms and all that follows from them, without the wording."""
+        """The axioms and their entailments, without the wording."""
         facts = (axiom for axiom in self.axioms if axiom[1] not in _WORDING)
         return frozenset(self.rules.entail(facts) | self.rules.axioms())
 
     @cached_property
     def quads(self) -> tuple[Quad, ...]:
-        """The closure for a store."""
+        """The closure as quads."""
         return tuple(Quad(*t) for t in self.closure)  # type: ignore[arg-type]
 
     @cached_property
     def store(self) -> Store:
-        """The closure as a store in memory."""
+        """The closure as an in-memory store."""
         store = Store()
         store.bulk_extend(self.quads)
         return store
 
     def query(self, sparql: str) -> QueryResult:
-        """Answer a SPARQL query; the usual prefixes are known.
+        """Run a SPARQL query with the predefined prefixes.
 
         Raises:
-            StoreError: the query is malformed.
+            StoreError: The query is malformed.
         """
         return run_query(self.store, sparql)
 
-    # --- inside ---
+    # --- internals ---
 
     def _objects(self, subject: Node, prop: Node) -> list[Node]:
         return self._by_property[prop].get(subject, [])
@@ -383,19 +377,19 @@ class Ontology:
 
 
 def load_ontology(folder: Path | None = None) -> Ontology:
-    """Read all Turtle files of a folder; hvr's own ontology without one, read only once.
+    """Read all Turtle files of a folder, or hvr's own ontology (once) if the folder is None.
 
     Raises:
-        DataFileError: a file is unreadable or not Turtle; the message has file and line.
+        DataFileError: A file is unreadable or not Turtle; the message has file and line.
     """
     return _own_ontology() if folder is None else ontology_of(_in_folder(folder))
 
 
 def ontology_of(files: Iterable[Path]) -> Ontology:
-    """Read an ontology from some Turtle files.
+    """Read an ontology from Turtle files.
 
     Raises:
-        DataFileError: a file is unreadable or not Turtle; the message has file and line.
+        DataFileError: A file is unreadable or not Turtle; the message has file and line.
     """
     found = [path.resolve() for path in files]
     stamps = [path.stat() if path.is_file() else None for path in found]
@@ -409,7 +403,7 @@ def _own_ontology() -> Ontology:
 
 @lru_cache(maxsize=16)
 def _read_once(files: tuple[Path, ...], stamps: tuple[tuple[int, int] | None, ...]) -> Ontology:
-    del stamps  # a file that changed is read again
+    del stamps  # only a cache key: a changed file is read again
     return Ontology(triple for path in files for triple in _read_file(path))
 
 

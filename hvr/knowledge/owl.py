@@ -1,7 +1,7 @@
 """The ontology in Owlready2, and checks by general reasoners.
 
-These need packages that take long to import, and HermiT needs Java; nothing here is used to
-plan or to answer queries.
+They need packages that are slow to import, and HermiT needs Java, so planning and queries do not
+use this module.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConsistencyReport:
-    """What checking an ontology gave.
+    """The result of a consistency check.
 
     Args:
-        checked: whether a reasoner ran.
-        consistent: whether nothing contradicts; None if no reasoner ran.
-        reasoner: its name.
-        problems: what is wrong: unsatisfiable classes, or an explanation.
-        note: why no reasoner ran.
+        checked: Whether a reasoner ran.
+        consistent: Whether the ontology is consistent; None if no reasoner ran.
+        reasoner: Name of the reasoner.
+        problems: Unsatisfiable classes, or an explanation.
+        note: Why no reasoner ran.
     """
 
     checked: bool
@@ -56,13 +56,13 @@ class ConsistencyReport:
 def load_owlready(
     ontology: Ontology | None = None, facts: Iterable[Triple] = ()
 ) -> owlready2.Ontology:
-    """Return the ontology as an Owlready2 ontology, in a world of its own.
+    """Return the ontology as an Owlready2 ontology in its own world.
 
     Classes are attributes: `load_owlready().Mug`.
 
     Args:
         ontology: hvr's own if None.
-        facts: further triples, such as those of a scene.
+        facts: Additional triples, such as the facts of a scene.
 
     Raises:
         StoreError: Owlready2 cannot read it.
@@ -84,17 +84,17 @@ def load_owlready(
 def check_consistency(
     ontology: Ontology | None = None, facts: Iterable[Triple] = (), *, java: str | None = None
 ) -> ConsistencyReport:
-    """Look for contradictions with the reasoner HermiT, which needs Java.
+    """Search for contradictions with the reasoner HermiT, which needs Java.
 
     Without Java nothing is checked, and the report says so.
 
     Args:
         ontology: hvr's own if None.
-        facts: further triples, such as those of a scene.
-        java: the program to run; looked for on the path if None.
+        facts: Additional triples, such as the facts of a scene.
+        java: Java executable; searched on the path if None.
 
     Raises:
-        StoreError: the reasoner failed for another reason than a contradiction.
+        StoreError: The reasoner failed for a reason other than a contradiction.
     """
     program = shutil.which(java or "java")
     if program is None:
@@ -123,9 +123,9 @@ def check_consistency(
 
 
 def missing_entailments(triples: Iterable[Triple], known: Iterable[Triple]) -> list[Triple]:
-    """Return what an OWL 2 RL reasoner derives about hvr's own names and hvr does not.
+    """Return the triples about hvr's names that only an OWL 2 RL reasoner derives.
 
-    Types, sub-classes, sub-properties and relations between objects count.
+    The comparison covers types, subclasses, subproperties and relations between objects.
     """
     import rdflib
     from reasonable import PyReasoner

@@ -1,4 +1,4 @@
-"""SPARQL queries, their results as plain values, and a process of their own for each."""
+"""SPARQL queries with plain values as results, optionally in a separate process."""
 
 from __future__ import annotations
 
@@ -22,21 +22,17 @@ from hvr.knowledge.terms import PREFIXES, value
 from hvr.knowledge.terms import Value as TermValue
 from hvr.values import Value
 
-# Query --------------------------------------------------------------------------------------------
-# SPARQL queries, their texts, and their results as plain values.
-
-# Result -------------------------------------------------------------------------------------------
-# Answers to queries, as plain values.
+# Results ------------------------------------------------------------------------------------------
 
 
 class QueryResult(Value):
-    """The answer to a query: a table of plain values.
+    """The result of a query: a table of plain values.
 
     Args:
-        variables: names of the columns; `answer` for ASK; `subject`, `predicate` and
-            `object` for CONSTRUCT and DESCRIBE.
-        rows: one tuple a row, in the order of `variables`; None where a variable is unbound.
-        complete: False if there are more rows, which limits have kept out.
+        variables: Column names; `answer` for ASK; `subject`, `predicate` and `object` for
+            CONSTRUCT and DESCRIBE.
+        rows: One tuple per row in the order of `variables`; None for an unbound variable.
+        complete: False if a limit cut off further rows.
     """
 
     variables: tuple[str, ...]
@@ -54,8 +50,7 @@ class QueryResult(Value):
         return len(self.rows)
 
 
-# Sparql text --------------------------------------------------------------------------------------
-# What the text of a SPARQL query says before anybody answers it.
+# Query text ---------------------------------------------------------------------------------------
 
 _TOKEN = r"""
 (?P<void>
@@ -76,17 +71,17 @@ _PROLOGUE = frozenset(("prefix", "base", "version"))
 
 
 def calls_service(sparql: str) -> bool:
-    """Say whether a query would ask a server: whether SERVICE is in it, as a word of SPARQL.
+    """Return whether a query contains the keyword SERVICE.
 
-    The word may stand in names, variables, texts and comments.
+    The word may occur in names, variables, strings and comments.
     """
     if "service" not in sparql.lower():
         return False
     before = ""
     named = False
     for kind, text in _tokens(sparql):
-        # Oxigraph needs no space after a word: `1SERVICE<…>` is two of them, and `SERVICE:x {`
-        # is SERVICE with the name `:x`, where a graph with the name `SERVICE:x` would do, too.
+        # Oxigraph needs no space after a word: `1SERVICE<…>` is two of them, and `SERVICE:x {` is
+        # SERVICE with the name `:x`, although it could also name a graph `SERVICE:x`.
         if (kind == "word" and "service" in text) or (named and text == "{"):
             return True
         ends = kind == "prefix" and text.lower().endswith(("service", "servicesilent"))
@@ -96,10 +91,10 @@ def calls_service(sparql: str) -> bool:
 
 
 def refuse_service(sparql: str) -> None:
-    """Refuse a query that would ask a server.
+    """Reject a query that contains SERVICE.
 
     Raises:
-        StoreError: it has SERVICE in it.
+        StoreError: It does.
     """
     if calls_service(sparql):
         raise StoreError(
@@ -110,13 +105,13 @@ def refuse_service(sparql: str) -> None:
 
 
 def is_update(sparql: str) -> bool:
-    """Say whether a text is a SPARQL update (INSERT, LOAD, …) rather than a query."""
+    """Return whether a text is a SPARQL update (INSERT, LOAD, …) instead of a query."""
     words = (text for kind, text in _tokens(sparql) if kind == "word")
     return next((word for word in words if word not in _PROLOGUE), "") in _UPDATES
 
 
 def undeclared_prefix(sparql: str, known: Container[str]) -> str | None:
-    """Return the first prefix that a query uses and neither declares nor is known."""
+    """Return the first prefix that is neither declared in the query nor known."""
     declared = set()
     before = ""
     for kind, text in _tokens(sparql):
@@ -129,7 +124,7 @@ def undeclared_prefix(sparql: str, known: Container[str]) -> str | None:
 
 
 def _tokens(sparql: str) -> Iterator[tuple[str, str]]:
-    # Compiled, and kept by `re`, when it is needed: most queries need none of this.
+    # Compiled here, and cached by `re`, because most queries do not need it.
     for match in re.finditer(_TOKEN, sparql, re.VERBOSE | re.DOTALL):
         kind = match.lastgroup or ""
         if kind != "void":
@@ -137,22 +132,21 @@ def _tokens(sparql: str) -> Iterator[tuple[str, str]]:
 
 
 # Query --------------------------------------------------------------------------------------------
-# SPARQL queries and their answers.
 
 _POSITION = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
 _SHOWN = 40
 TRIPLE = ("subject", "predicate", "object")
-"""The columns of an answer that is made of triples."""
+"""The columns of a result that consists of triples."""
 
 
 def run_query(store: Store, sparql: str, *, allow_service: bool = False) -> QueryResult:
-    """Answer a SPARQL 1.1 query over a store; the prefixes of `terms.PREFIXES` are known.
+    """Run a SPARQL 1.1 query over a store, with the prefixes of `terms.PREFIXES`.
 
-    The query is answered in this process and has no limits: it is one that hvr or its caller has
-    written. `hvr.knowledge.query.run_limited_query` is for others.
+    The query runs in this process without limits, so it must come from hvr or its caller. Use
+    `run_limited_query` for others.
 
     Raises:
-        StoreError: the query is malformed, with line and column, or wants a SERVICE.
+        StoreError: The query is malformed (with line and column), or uses SERVICE.
     """
     variables, rows = solve(store, sparql, allow_service=allow_service)
     return QueryResult(variables, tuple(rows))
@@ -161,10 +155,10 @@ def run_query(store: Store, sparql: str, *, allow_service: bool = False) -> Quer
 def solve(
     store: Store, sparql: str, *, allow_service: bool = False
 ) -> tuple[tuple[str, ...], Iterator[tuple[TermValue, ...]]]:
-    """Return the names of the columns, and the rows as they are found.
+    """Return the column names and an iterator over the rows.
 
     Raises:
-        StoreError: as for `run_query`; also while rows are found.
+        StoreError: As for `run_query`; iterating may also raise it.
     """
     if not allow_service:
         refuse_service(sparql)
@@ -200,7 +194,7 @@ def _explain(sparql: str, message: str) -> str:
     if match is None:
         return f"malformed SPARQL query: {' '.join(message.split())}"
     line, column = int(match[1]), int(match[2])
-    # The parser lists every character class that could follow; that helps nobody.
+    # The parser lists every possible character class, which helps no one.
     prefix = undeclared_prefix(sparql, PREFIXES)
     if prefix is not None:
         detail = f"the prefix {prefix}: is not declared"
@@ -215,15 +209,10 @@ def _explain(sparql: str, message: str) -> str:
 
 
 # Query process ------------------------------------------------------------------------------------
-# Queries in a process of their own, which can be ended, and that process.
 
-# Client -------------------------------------------------------------------------------------------
-# Queries in a process of their own, which can be ended.
-#
-# Oxigraph answers a query without looking up: not for Ctrl-C, and not for a time that is over. A
-# query that is nested deeply enough overflows the stack of its process. So a query that a person or
-# a program has written is answered by another process, with little time, little memory and no way
-# to open a connection or a file.
+# Oxigraph cannot be interrupted while it runs a query, neither by Ctrl-C nor by a timeout, and a
+# deeply nested query overflows its stack. Queries from outside therefore run in a separate process
+# with limited time and memory and without access to files and the network.
 
 _LONGEST_S = 1_000_000
 _ANSWER = (
@@ -235,16 +224,16 @@ _TIME_OVER = "the query was not answered within {seconds:g} s"
 
 @dataclass(frozen=True)
 class QueryLimits:
-    """What a query may take.
+    """Limits of a query.
 
     Args:
-        timeout: seconds for all of it, above 0.
-        rows: most rows of the answer; what is beyond them is left out.
-        memory: most bytes of the process that answers, and 1/32 of that for the answer. Not on
-            macOS and Windows.
+        timeout: Seconds for everything, above 0.
+        rows: Maximum number of rows; further ones are cut off.
+        memory: Maximum bytes of the process; the result may take 1/32 of it. Ignored on macOS
+            and Windows.
 
     Raises:
-        UsageError: a limit is out of range.
+        UsageError: A limit is out of range.
     """
 
     timeout: float = 30.0
@@ -264,18 +253,18 @@ class QueryLimits:
 def run_limited_query(
     quads: bytes, sparql: str, limits: QueryLimits | None = None, *, allow_service: bool = False
 ) -> QueryResult:
-    """Answer a SPARQL 1.1 query over quads, in a process of its own.
+    """Run a SPARQL 1.1 query over quads in a separate process.
 
     Args:
-        quads: as N-Quads.
-        sparql: the query; the prefixes of `hvr.knowledge.terms.PREFIXES` are known.
-        limits: the usual ones if None.
-        allow_service: whether SERVICE may open connections.
+        quads: The graph as N-Quads.
+        sparql: The query; the prefixes of `hvr.knowledge.terms.PREFIXES` are predefined.
+        limits: Default limits if None.
+        allow_service: Whether SERVICE may open connections.
 
     Raises:
-        StoreError: the query is malformed, too deeply nested or wants a SERVICE, or the quads are
+        StoreError: The query is malformed, too deeply nested or uses SERVICE, or the quads are
             corrupt.
-        QueryLimitError: time or memory did not suffice.
+        QueryLimitError: The query exceeded its time or memory.
     """
     limits = limits or QueryLimits()
     if not allow_service:
@@ -300,7 +289,7 @@ def run_limited_query(
 
 
 def _answered(data: bytes, timeout: float) -> tuple[bytes, bytes, int]:
-    """Let the other process answer; return what it wrote and how it ended."""
+    """Run the query process; return its output, errors and exit code."""
     command = _ANSWER.format(path=[str(Path(__file__).parents[2]), *sys.path])
     with (
         _lifeline() as (line, inherited),
@@ -315,13 +304,13 @@ def _answered(data: bytes, timeout: float) -> tuple[bytes, bytes, int]:
         try:
             out, err = process.communicate(data, timeout=timeout)
         finally:
-            process.kill()  # does nothing if it has ended
+            process.kill()  # no effect if it has ended
     return out, err, process.returncode
 
 
 @contextmanager
 def _lifeline() -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Give a pipe by which the other process learns that this one is no more, however it ended."""
+    """Create a pipe through which the query process notices that this process has ended."""
     if sys.platform == "win32":
         yield -1, ()
         return
@@ -334,7 +323,6 @@ def _lifeline() -> Iterator[tuple[int, tuple[int, ...]]]:
 
 
 def _read(out: bytes, err: bytes, code: int, limits: QueryLimits) -> QueryResult:
-    """Return the answer of the other process."""
     lines = out.splitlines()
     last: dict[str, Any] = {}
     if code == 0 and lines:
@@ -349,7 +337,7 @@ def _read(out: bytes, err: bytes, code: int, limits: QueryLimits) -> QueryResult
         raise QueryLimitError(f"the query was not answered within {size:g} GiB of memory")
     if _ended_by(code, "SIGALRM"):
         raise QueryLimitError(_TIME_OVER.format(seconds=limits.timeout))
-    if code < 0 or code > 255:  # a signal, or Windows' number of a fault
+    if code < 0 or code > 255:  # a signal, or a Windows fault code
         raise StoreError("the query is too long or too deeply nested to be answered")
     said = err.decode("utf-8", "replace").strip().splitlines()
     raise StoreError(f"the process that answers queries failed: {said[-1] if said else code}")
@@ -359,19 +347,16 @@ def _ended_by(code: int, name: str) -> bool:
     return code < 0 and -code == getattr(signal, name, None)
 
 
-# Query process ------------------------------------------------------------------------------------
-# The process that answers one query and ends.
-#
-# It reads a line of JSON and N-Quads from standard input, and writes the rows of the answer as
-# lines of JSON, then a line about the whole.
+# The query process reads one line of JSON and N-Quads from standard input. It writes the rows as
+# lines of JSON, then a line about the whole result.
 
 _FILES = 3
-"""Standard input, output and error: what the process has open it keeps, and gets no more."""
+"""Standard input, output and error: the process may open no further files."""
 _PATIENCE_S = 2
 
 
 def answer_query() -> None:
-    """Answer the query."""
+    """Run the query of this process."""
     request = json.loads(sys.stdin.buffer.readline())
     _end_in_time(request["seconds"] + _PATIENCE_S, int(sys.argv[1]))
     _confine(request["memory"], connect=request["service"])
@@ -386,10 +371,10 @@ def answer_query() -> None:
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Write the rows of the answer, and return what is to be said of the whole."""
+    """Write the rows of the result, and return its summary."""
     store = Store()
     try:
-        # Not `load`, which gives blank nodes other names.
+        # Not `load`, which renames blank nodes.
         store.bulk_extend(parse(sys.stdin.buffer.read(), format=RdfFormat.N_QUADS))
     except (SyntaxError, ValueError) as error:
         raise StoreError(f"the graph is corrupt: {error}") from error
@@ -409,8 +394,8 @@ def _write(value: object) -> int:
 
 
 def _end_in_time(seconds: int, lifeline: int) -> None:
-    """Let the system end this process, since nothing in it looks up while a query is answered."""
-    # Ctrl-C goes to all processes of a terminal; the parent alone answers it.
+    """Let the operating system end this process, since the query cannot be interrupted."""
+    # Ctrl-C reaches all processes of a terminal; only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "win32":
         return
@@ -419,15 +404,14 @@ def _end_in_time(seconds: int, lifeline: int) -> None:
 
     signal.alarm(seconds)
     if hasattr(os, "O_ASYNC"):
-        # A signal ends this process when the other end of the pipe is closed: when the parent
-        # is no more.
+        # A signal ends this process when the parent ends and its end of the pipe closes.
         with suppress(OSError):
             fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
             fcntl.fcntl(lifeline, fcntl.F_SETFL, os.O_ASYNC)
 
 
 def _confine(memory: int, *, connect: bool) -> None:
-    """Take memory and, unless it is to connect, files and connections away from this process."""
+    """Limit the memory of this process and, unless it may connect, bar files and connections."""
     if sys.platform == "win32":
         return
     import resource

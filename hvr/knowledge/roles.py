@@ -1,8 +1,8 @@
-"""What classes, states and relations of an ontology are to those who read requests: `k:role`.
+"""The roles of classes, states and relations of an ontology for the reader of requests: `k:role`.
 
-Grammar and goals name no class and no predicate of a world. They ask for a role, such as
-"portable", and the ontology says which classes, properties or individuals play it. What plays no
-role in a world is simply missing there, and the piece of grammar that asks for it with it.
+Grammar and goals name no class and no predicate of a world. They look up a role, such as
+"portable", and the ontology assigns roles to classes, properties or individuals. If a world lacks a
+role, the part of the grammar that needs it does not apply there.
 """
 
 from __future__ import annotations
@@ -18,108 +18,61 @@ PORTABLE, PLACE, SURFACE, CONTAINER = "portable", "place", "surface", "container
 CARRIER = "carrier"
 """Can be carried with things on or in it."""
 SLOT = "slot"
-"""A place that takes one thing at a time."""
+"""A place for one thing at a time."""
 WORKTOP, STORAGE = "worktop", "storage"
 GROUND = "ground"
-"""A place where nothing is put unless it is named."""
+"""A place that is used only if the request names it."""
 VESSEL, BOTTOMLESS = "vessel", "bottomless"
 BASIN = "basin"
-"""Where vessels are filled and emptied."""
+"""A place to fill and empty vessels."""
 DRAIN = "drain"
-"""What a liquid can be poured away into."""
+"""Liquids can be poured away into it."""
 SOURCE = "source"
-"""Fills vessels: nobody fills a cup with it."""
+"""Fills vessels, and is itself never the filling: 'fill the cup with the faucet'."""
 INSTRUMENT = "instrument"
-"""Something is done to another thing with it, in the hand."""
+"""A hand tool that changes other things."""
 APPARATUS = "apparatus"
-"""Acts on what is put there, and is no place to keep things."""
+"""Changes the things put there; not a place to keep them."""
 TOOL = "tool"
-"""'With' it names how, not what is inside."""
+"""After 'with' it names the means, not the contents."""
 HELPER = "helper"
-"""May be named as a means and makes no difference to the goal."""
+"""May be named as a means without effect on the goal."""
 BESIDE = "beside"
-"""Is served beside what it comes with."""
+"""Served beside its companion."""
 SERVED = "served"
-"""Comes on something when it is served."""
+"""Served on a dish."""
 BIN, SLICE = "bin", "slice"
 FURNITURE = "furniture"
-"""Stands where it stands."""
+"""Cannot be moved."""
 LONG = "long"
-"""Not all of it is reached from one place."""
+"""So long that one position does not reach all of it."""
 CUP = "cup"
-"""Drunk from."""
+"""A vessel to drink from."""
 FILLER = "filler"
-"""Fills the vessel that stands at it while it is on."""
+"""Fills the vessel at it while it is on."""
 CUTTABLE, CRACKABLE = "cuttable", "breakable open"
-"""Is divided with an instrument; without one."""
+"""Divided with an instrument, or without one."""
 
 # States and relations.
 PRESENT, OPEN, RUNNING = "present", "open", "running"
 FILLED, CONTAINS = "filled", "contains"
 PIECE_OF, FITS = "piece of", "fits"
 DIVIDED = "divided"
-"""What is so is gone: there are its pieces."""
+"""The thing is replaced by its pieces."""
 SLICED = "sliced"
-"""The same, with pieces that are called slices."""
+"""Like `DIVIDED`, with pieces that are called slices."""
 SWITCHES = "switches"
-"""Of a control and what it switches: both are on together."""
+"""Relates a control to the device that is on together with it."""
 RUNS_INTO = "runs into"
-"""Of what a liquid comes from and where it runs."""
+"""Relates the source of a liquid to its basin."""
 TREATS = "treats"
-"""Of an apparatus and what it changes for good."""
+"""Relates an apparatus to the things that it changes permanently."""
 SOILED = "soiled"
 SITUATION = "situation"
-"""States in which a thing is worth more or less than another of its kind."""
+"""States that make one object of a kind preferable to another."""
 
-ROLES = frozenset(
-    {
-        THING,
-        AFFORDANCE,
-        AGENT,
-        LIQUID,
-        PORTABLE,
-        PLACE,
-        SURFACE,
-        CONTAINER,
-        CARRIER,
-        SLOT,
-        WORKTOP,
-        STORAGE,
-        GROUND,
-        VESSEL,
-        BOTTOMLESS,
-        BASIN,
-        DRAIN,
-        SOURCE,
-        INSTRUMENT,
-        APPARATUS,
-        TOOL,
-        HELPER,
-        BESIDE,
-        SERVED,
-        BIN,
-        SLICE,
-        FURNITURE,
-        LONG,
-        CUP,
-        FILLER,
-        CUTTABLE,
-        CRACKABLE,
-        PRESENT,
-        OPEN,
-        RUNNING,
-        FILLED,
-        CONTAINS,
-        PIECE_OF,
-        FITS,
-        DIVIDED,
-        SLICED,
-        SWITCHES,
-        RUNS_INTO,
-        TREATS,
-        SOILED,
-        SITUATION,
-    }
+ROLES: frozenset[str] = frozenset(
+    value for name, value in dict(globals()).items() if name.isupper()
 )
 """All roles; docs/language.md describes them."""
 
@@ -144,19 +97,19 @@ class Roles:
         }
 
     def players(self, role: str) -> tuple[str, ...]:
-        """Return the classes, properties or individuals with a role, as the ontology lists them."""
+        """Return the terms with a role (classes, properties or individuals), in order."""
         return self._players.get(role, ())
 
     def plays(self, object_class: str, *roles: str) -> bool:
-        """Return whether a class has one of some roles, or lies below one that has."""
+        """Return whether a class or a superclass has one of the roles."""
         return any(object_class in self._extents.get(role, ()) for role in roles)
 
     def class_of(self, role: str) -> str | None:
-        """Return the class with a role, the first where there are several; None without one."""
+        """Return the first class with a role, or None."""
         return next(iter(self.players(role)), None)
 
     def predicates(self, role: str) -> tuple[str, ...]:
-        """Return the PDDL predicates of what plays a role."""
+        """Return the PDDL predicates of the terms with a role."""
         return tuple(
             str(name)
             for player in self.players(role)
@@ -164,16 +117,16 @@ class Roles:
         )
 
     def predicate(self, role: str) -> str | None:
-        """Return the PDDL predicate of what plays a role, or None."""
+        """Return the first PDDL predicate with a role, or None."""
         return next(iter(self.predicates(role)), None)
 
     def bearer(self, role: str) -> str | None:
-        """Return the class whose instances have the state or relation with a role, or None."""
+        """Return the class of things that can have the state or relation with a role, or None."""
         player = self.class_of(role)
         return self._ontology.domain_of(player) if player else None
 
     def names(self, role: str) -> frozenset[str]:
-        """Return the names of PDDL constants with a role, such as liquids."""
+        """Return the PDDL constants with a role, such as liquids."""
         return frozenset(
             str(name)
             for player in self.players(role)
@@ -193,5 +146,5 @@ class Roles:
 
 @lru_cache(maxsize=8)
 def roles_of(ontology: Ontology) -> Roles:
-    """Return the roles of an ontology, which are read once."""
+    """Return the roles of an ontology, which are cached."""
     return Roles(ontology)

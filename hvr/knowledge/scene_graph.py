@@ -1,8 +1,8 @@
-"""The scene graph: what an environment shows, as a plain value.
+"""The scene graph: the visible state of an environment as a plain value.
 
-It uses AI2-THOR's field names for attributes and hvr's names (`mug-1`) for nodes; it
-knows nothing of RDF or PDDL. `hvr.worlds` makes it, `hvr.knowledge` turns it into triples
-and facts, `hvr.execution` compares it with what was expected.
+It uses AI2-THOR's field names for attributes and hvr's names (`mug-1`) for nodes, and it knows
+nothing of RDF or PDDL. `hvr.worlds` creates it, `hvr.knowledge` converts it to triples and facts,
+and `hvr.execution` compares it with the expected state.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from hvr.values import Value
 
 @dataclass(frozen=True)
 class SceneObject:
-    """One object as observed.
+    """An observed object.
 
     Args:
         name: hvr's name, the lower-case type and a number: `mug-1`, `breadsliced-2`.
         object_type: AI2-THOR's `objectType`: `Mug`.
         object_id: AI2-THOR's `objectId`.
-        attributes: AI2-THOR's per-object metadata fields that describe properties and
-            state (`openable`, `isOpen`, `temperature`, `fillLiquid`, …), plain JSON values.
-        parents: names of the receptacles it is directly on or in; innermost first,
-            empty for what stands by itself or is held.
+        attributes: AI2-THOR's metadata fields for properties and state (`openable`, `isOpen`,
+            `temperature`, `fillLiquid`, …), as plain JSON values.
+        parents: Names of the receptacles it is directly on or in, innermost first; empty for
+            things that stand alone or are held.
         position: (x, y, z) in metres.
-        in_reach: the agent could interact with it from where it stands.
-        distance: from the agent to its position, metres.
+        in_reach: Whether the agent can interact with it from its current position.
+        distance: Distance from the agent, in metres.
     """
 
     name: str
@@ -46,10 +46,10 @@ class SceneGraph(Value):
     """All objects of a scene at one moment.
 
     Args:
-        scene: name of the scene, `FloorPlan16`.
-        objects: the objects by name.
-        held: name of the object in the robot's hand, or None.
-        controls: pairs (control, controlled): a stove knob and its burner, a faucet and
+        scene: Name of the scene, such as `FloorPlan16`.
+        objects: The objects by name.
+        held: Name of the object in the robot's hand, if any.
+        controls: Pairs of a control and its device: a stove knob and its burner, a faucet and
             its basin.
     """
 
@@ -59,7 +59,7 @@ class SceneGraph(Value):
     controls: tuple[tuple[str, str], ...] = ()
 
     def shut_in(self, name: str) -> bool:
-        """Return whether an object is in something that is closed, at any depth."""
+        """Return whether an object is inside something closed, at any depth."""
         waiting, known = [name], {name}
         while waiting:
             here = self.objects.get(waiting.pop())
@@ -74,5 +74,5 @@ class SceneGraph(Value):
         return False
 
     def of_type(self, object_type: str) -> tuple[SceneObject, ...]:
-        """Return objects whose AI2-THOR type is `object_type`, in name order of creation."""
+        """Return the objects of an AI2-THOR type, in order of creation."""
         return tuple(o for o in self.objects.values() if o.object_type == object_type)

@@ -1,13 +1,13 @@
-"""The graphs of many runs on one server: each run a named graph, and a graph that lists the runs.
+"""The graphs of many runs on one server: a named graph for each run, and one that lists the runs.
 
-    <https://w3id.org/hvr/runs>                   which runs there are: when, where, for what
-    <https://w3id.org/hvr/run/NAME>               a run: its objects, their state, what was done
-    <https://w3id.org/hvr/run/NAME/event/3-added> what step 3 of it changed
-    <https://w3id.org/hvr/ontology/DIGEST>        an ontology and what follows from it, for its runs
+    <https://w3id.org/hvr/runs>                   the list of runs: time, place, request
+    <https://w3id.org/hvr/run/NAME>               a run: its objects, their state, its events
+    <https://w3id.org/hvr/run/NAME/event/3-added> the changes of its step 3
+    <https://w3id.org/hvr/ontology/DIGEST>        an ontology with its entailments, for its runs
 
-Events are named within their run, since every run has a first one; objects are not: `o:mug-1` of
-two runs in one scene is the same mug. Triples with blank nodes stay at home: they are axioms of the
-ontology (which classes are disjoint), and a server would give their nodes other names.
+Event IRIs are scoped to their run, since every run numbers its events from 1. Object IRIs are
+shared: `o:mug-1` is the same mug in two runs of one scene. Triples with blank nodes are not sent:
+they are axioms of the ontology (such as disjoint classes), and a server would rename their nodes.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from hvr.knowledge.terms import EVENT, LABEL, RDF_TYPE, date_time, k, obj
 RUNS = "https://w3id.org/hvr/runs"
 """The graph that lists the runs."""
 RUN = "https://w3id.org/hvr/run/"
-"""Before the name of a run: the run itself, and its graph."""
+"""Prefix of the IRI of a run, which is also its graph."""
 ONTOLOGY = "https://w3id.org/hvr/ontology/"
-"""Before the digest of an ontology: its graph."""
+"""Prefix of the graph of an ontology, before its digest."""
 
 _T = TypeVar("_T")
 _DEFAULT = DefaultGraph()
@@ -50,15 +50,15 @@ _NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 @dataclass(frozen=True)
 class SharedRun:
-    """A run as the server lists it.
+    """A run as listed by the server.
 
     Args:
-        name: its name, which no other run has.
-        request: what was asked for.
-        scene: where.
-        world: name of the world that the scene belongs to, whose ontology it is.
-        robot: who did it.
-        began: when, ISO 8601.
+        name: Unique name.
+        request: The request.
+        scene: Name of the scene.
+        world: Name of the world of the scene and its ontology.
+        robot: Name of the robot.
+        began: Start time, ISO 8601.
     """
 
     name: str
@@ -76,12 +76,12 @@ class SharedRun:
 
     @property
     def iri(self) -> str:
-        """The IRI of the run, and of its graph."""
+        """The IRI of the run and its graph."""
         return RUN + self.name
 
     @property
     def events(self) -> str:
-        """What the IRIs of its events begin with."""
+        """Prefix of the IRIs of its events."""
         return f"{self.iri}/event/"
 
 
@@ -89,9 +89,7 @@ class SharedGraph:
     """The graph of one run on a server, written change by change.
 
     Args:
-        server: the server.
-        run: the run.
-        ontology: what the graph is read by; its triples are kept once for all runs.
+        ontology: Ontology of the graph; its triples are stored once for all runs.
     """
 
     def __init__(self, server: SparqlServer, run: SharedRun, ontology: Ontology) -> None:
@@ -101,10 +99,10 @@ class SharedGraph:
 
     @classmethod
     def begin(cls, server: SparqlServer, run: SharedRun, ontology: Ontology) -> Self:
-        """List a run, and let its graph be empty.
+        """List a run, and clear its graph.
 
         Raises:
-            StoreError: the server refuses or does not answer.
+            StoreError: The server rejects the request or does not answer.
         """
         closure = _ntriples(q for q in ontology.quads if not _is_blank(q))
         graph = ONTOLOGY + hashlib.sha256(closure).hexdigest()[:16]
@@ -130,10 +128,10 @@ class SharedGraph:
         return cls(server, run, ontology)
 
     def append(self, added: Iterable[Quad], removed: Iterable[Quad] = ()) -> None:
-        """Send one transaction: the quads removed, then those added.
+        """Send one transaction: first the removed quads, then the added ones.
 
         Raises:
-            StoreError: the server refuses or does not answer.
+            StoreError: The server rejects the request or does not answer.
         """
         new, old = (list(map(self._scoped, self._own(quads))) for quads in (added, removed))
         parts = [
@@ -145,10 +143,10 @@ class SharedGraph:
             self._server.update(" ;\n".join(parts))
 
     def replace(self, quads: bytes) -> None:
-        """Send a whole graph instead of what the server has of it.
+        """Replace the graph on the server.
 
         Raises:
-            StoreError: the server refuses or does not answer, or the quads are corrupt.
+            StoreError: The server rejects the request or does not answer, or the quads are corrupt.
         """
         publish(self._server, self._run, self._ontology, quads)
 
@@ -174,7 +172,7 @@ def list_runs(server: SparqlServer) -> tuple[SharedRun, ...]:
     """Return the runs that a server lists, newest first.
 
     Raises:
-        StoreError: the server refuses or does not answer.
+        StoreError: The server rejects the request or does not answer.
     """
     answer = server.query(
         f"""SELECT ?name ?request ?scene ?world ?robot ?began {{
@@ -187,11 +185,11 @@ def list_runs(server: SparqlServer) -> tuple[SharedRun, ...]:
 
 
 def run_quads(server: SparqlServer, name: str) -> bytes:
-    """Return the graph of a run as it is in the folder of a run: N-Quads, with the ontology.
+    """Return the graph of a run in the format of a run folder: N-Quads including the ontology.
 
     Raises:
-        UnknownObjectError: the server lists no such run.
-        StoreError: the server refuses or does not answer.
+        UnknownObjectError: The server does not list the run.
+        StoreError: The server rejects the request or does not answer.
     """
     run = SharedRun(name)
     quads = [_quad(t) for t in _triples(server.get(_ontology_of(server, run)))]
@@ -207,10 +205,10 @@ def run_quads(server: SparqlServer, name: str) -> bytes:
 
 
 def publish(server: SparqlServer, run: SharedRun, ontology: Ontology, quads: bytes) -> None:
-    """Put the graph of a run that is in a folder on a server, instead of what is there of it.
+    """Replace the graph of a run on a server by the graph of a folder.
 
     Raises:
-        StoreError: the server refuses or does not answer, or the quads are corrupt.
+        StoreError: The server rejects the request or does not answer, or the quads are corrupt.
     """
     try:
         parsed = list(parse(quads, format=RdfFormat.N_QUADS))
@@ -222,11 +220,11 @@ def publish(server: SparqlServer, run: SharedRun, ontology: Ontology, quads: byt
 def ask_run(
     server: SparqlServer, name: str, sparql: str, *, rows: int | None = None
 ) -> QueryResult:
-    """Let the server answer a query about one run, with its ontology, as a graph in a folder would.
+    """Run a query on the server over one run and its ontology.
 
     Raises:
-        UnknownObjectError: the server lists no such run.
-        StoreError: the query is malformed, or the server does not answer.
+        UnknownObjectError: The server does not list the run.
+        StoreError: The query is malformed, or the server does not answer.
     """
     run = SharedRun(name)
     return server.query(sparql, rows=rows, graphs=(run.iri, _ontology_of(server, run)))
@@ -249,7 +247,7 @@ def _forget(server: SparqlServer, run: SharedRun) -> None:
 
 
 def _renamed(quad: Quad, start: str, new: str) -> Quad:
-    """Return a quad whose IRIs begin with `new` where they began with `start`."""
+    """Replace the prefix `start` of IRIs in a quad by `new`."""
 
     def name(node: _T) -> _T | NamedNode:
         if isinstance(node, NamedNode) and node.value.startswith(start):

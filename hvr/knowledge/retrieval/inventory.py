@@ -24,7 +24,7 @@ from hvr.pddl.model import And, Atom, Exists, Expression, Not, Or
 from hvr.values import cached_property
 
 PLACEHOLDER = "x"
-"""Stands for the object in formulas about one object."""
+"""The object in formulas about one object."""
 
 Position = tuple[float, float, float]
 
@@ -34,14 +34,12 @@ class Inventory:
     """The objects of a scene and the facts about them.
 
     Args:
-        scene: name of the scene.
-        ontology: the class hierarchy.
-        classes: the object type of every object.
-        facts: all PDDL atoms that hold.
-        distances: metres from the robot; objects without a place are far.
-        did_not_fit: pairs of a thing and a place that had no room for it.
-        avoided: objects that are there and shall not be used.
-        positions: where the objects are, in metres.
+        classes: Object type of every object.
+        facts: All PDDL atoms that hold.
+        distances: Metres from the robot; objects without an entry are far.
+        did_not_fit: Pairs of a thing and a place that had no room for it.
+        avoided: Objects that must not be used.
+        positions: Positions of the objects, in metres.
     """
 
     scene: str
@@ -63,12 +61,12 @@ class Inventory:
 
     @cached_property
     def too_full(self) -> frozenset[str]:
-        """Places in which there was no room for something."""
+        """Places that had no room for something."""
         return frozenset(place for _, place in self.did_not_fit)
 
     @cached_property
     def unplaced(self) -> frozenset[str]:
-        """Things that can be carried and of which nobody knows where they are."""
+        """Portable things whose place is unknown."""
         held = set(self.held)
         return frozenset(
             name
@@ -80,24 +78,24 @@ class Inventory:
         )
 
     def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
-        """Return a sort key: places with room first, what lies open before what is behind a
-        door and what is known before what would have to be looked for, then the nearest.
+        """Return a sort key: places with room, then things in the open, then the nearest.
+
+        Things behind doors come later, and things that must be searched for come last.
         """
         number = name.rpartition("-")[2]
         return (
             name in self.too_full,
             2 if name in self.unplaced else int(self.hidden(name)),
-            # Rounded, so that the last bits of a sum do not decide.
+            # Rounded, so that floating-point noise does not decide.
             round(self.distances.get(name, math.inf), 2),
             int(number) if number.isdigit() else 0,
             name,
         )
 
     def without(self, names: Collection[str]) -> Inventory:
-        """Return the inventory as if some objects were not there.
+        """Return the inventory without some objects.
 
-        What has things on or in it stays, since they must be taken from there, and is only not
-        used.
+        An object with contents stays, since these must be taken from it, but is not used.
         """
         avoided = frozenset(n for n in names if self.contents.get(n))
         gone = set(names) - avoided
@@ -106,7 +104,7 @@ class Inventory:
         return replace(self, classes=kept, facts=facts, avoided=self.avoided | avoided)
 
     def of(self, object_class: str) -> tuple[str, ...]:
-        """Return the names of the objects of a class or below it, preferred first."""
+        """Return the objects of a class and its subclasses, preferred first."""
         direct = self._by_class.get(object_class)
         if direct is not None:
             return direct
@@ -123,7 +121,7 @@ class Inventory:
 
     @cached_property
     def contents(self) -> dict[str, tuple[str, ...]]:
-        """The objects that are directly on or in each object."""
+        """The objects directly on or in each object."""
         inside: dict[str, list[str]] = defaultdict(list)
         for inner, outer in sorted(self.parents.items()):
             inside[outer].append(inner)
@@ -135,7 +133,7 @@ class Inventory:
         return tuple(sorted(a.args[0] for a in self.facts if a.predicate == "holding"))
 
     def preferred(self, work: str) -> frozenset[str]:
-        """Return the classes that the ontology prefers for some work, as `slicing`."""
+        """Return the classes that the ontology prefers for some work, such as `slicing`."""
         return frozenset(
             str(kind)
             for preference in self.ontology.subjects("prefers")
@@ -144,14 +142,14 @@ class Inventory:
         )
 
     def tools(self, role: str, work: str) -> tuple[str, ...]:
-        """Return what is there that plays a role, the best for some work first.
+        """Return the objects with a role, the best for some work first.
 
-        What lies in the open comes first, then what the ontology prefers for the work (an
-        individual with `k:context` and `k:prefers`), then the nearest.
+        Objects in the open come first, then preferred classes (`k:context` and `k:prefers` of an
+        individual), then the nearest.
 
         Args:
-            role: what makes a thing a tool.
-            work: the context of the preference, as `slicing`.
+            role: Role of the tool.
+            work: Context of the preference, such as `slicing`.
         """
         preferred = self.preferred(work)
         predicates = self.roles.predicates(role)
@@ -175,21 +173,21 @@ class Inventory:
         return parent is not None and self.true("openable", parent) and not self.plays(parent, OPEN)
 
     def pairs(self, predicate: str) -> tuple[tuple[str, str], ...]:
-        """Return the argument pairs of a binary predicate, in order."""
+        """Return the sorted argument pairs of a binary predicate."""
         return tuple(sorted((a.args[0], a.args[1]) for a in self.facts if a.predicate == predicate))
 
     @cached_property
     def roles(self) -> Roles:
-        """What the ontology's classes, states and relations are."""
+        """The roles of the ontology."""
         return roles_of(self.ontology)
 
     def joined(self, role: str) -> tuple[tuple[str, str], ...]:
-        """Return the pairs of objects between which there is a relation with a role, in order."""
+        """Return the sorted pairs of objects in a relation with a role."""
         predicate = self.roles.predicate(role)
         return self.pairs(predicate) if predicate is not None else ()
 
     def plays(self, name: str, *roles: str) -> bool:
-        """Return whether an object is so or can do so as one of some roles says."""
+        """Return whether an object has a state or affordance with one of the roles."""
         return any(self.true(p, name) for role in roles for p in self.roles.predicates(role))
 
     def true(self, predicate: str, *args: str) -> bool:
@@ -197,8 +195,9 @@ class Inventory:
         return Atom(predicate, args) in self.facts
 
     def holds(self, formula: Expression, name: str) -> bool:
-        """Return whether a formula over `PLACEHOLDER` holds of an object; of quantifiers it may
-        have those of one thing on or in it.
+        """Return whether a formula over `PLACEHOLDER` holds of an object.
+
+        The only supported quantifier is over one thing on or in it.
         """
         match formula:
             case Atom(predicate, args):
@@ -224,9 +223,9 @@ class Inventory:
 
 
 def situation(name: str, inventory: Inventory) -> tuple[object, ...]:
-    """Return the place and the state of an object: all that makes a difference to a plan.
+    """Return the place and the state of an object, as far as they matter to a plan.
 
-    Objects of a class whose situations are equal are as good as each other, but for the way there.
+    Objects of a class in the same situation are interchangeable, apart from the way to them.
     """
     parent = inventory.parents.get(name)
     where = None
@@ -234,7 +233,7 @@ def situation(name: str, inventory: Inventory) -> tuple[object, ...]:
         where = (
             inventory.classes[parent],
             inventory.plays(parent, OPEN),
-            # All places on large furniture are alike; a small one is a situation of its own.
+            # Places on large furniture count as one; a small place is a situation of its own.
             inventory.plays(parent, LONG) or parent,
         )
     state = tuple(inventory.true(p, name) for p in inventory.roles.predicates(SITUATION))
@@ -265,11 +264,13 @@ def take_inventory(
 
 
 # Chosen objects -----------------------------------------------------------------------------------
-# The objects that have been chosen for a planning problem, and choosing more of a class.
 
 _MOST_KINDS = 4
-"""Kinds of situation of which objects of a class are chosen. The nearest come first, so what is
-left out is far away or behind doors, and every object more makes the problem harder to solve."""
+"""Maximum number of situations per class to choose objects from.
+
+The nearest come first, so the others are far away or behind doors, and every extra object makes the
+problem harder to solve.
+"""
 
 
 @dataclass
@@ -277,39 +278,38 @@ class ObjectSelection:
     """A growing choice of objects.
 
     Args:
-        inventory: what there is.
-        reasons: why each object was chosen, in the order of choice; the first reason stays.
+        reasons: First reason for each object, in the order of choice.
     """
 
     inventory: Inventory
     reasons: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str | None, reason: str) -> None:
-        """Add an object, if there is one and it is not chosen yet."""
+        """Add an object, unless it is None or chosen already."""
         if name is not None and name not in self.reasons:
             self.reasons[name] = reason
 
     @property
     def pieces(self) -> tuple[tuple[str, str], ...]:
-        """Pieces, made or not, each with what it is a piece of."""
+        """Existing and future pieces, each with its source."""
         return self.inventory.joined(PIECE_OF)
 
     def is_piece(self, name: str) -> bool:
-        """Return whether an object is a piece of another, made or not."""
+        """Return whether an object is an existing or future piece of another."""
         return any(piece == name for piece, _ in self.pieces)
 
     def first(self, object_class: str, reason: str) -> str | None:
-        """Choose one object of a class, if none is chosen yet; return the one that is chosen."""
+        """Choose one object of a class, unless one is chosen already, and return it."""
         names = self.inventory.of(object_class)
         chosen = next((n for n in names if n in self.reasons), names[0] if names else None)
         self.add(chosen, reason)
         return chosen
 
     def tool(self) -> None:
-        """Choose something to cut with.
+        """Choose a cutting tool.
 
-        One that is chosen already for something else is not enough, if the ontology prefers
-        another kind to cut with.
+        A tool that was chosen for another reason does not count if the ontology prefers another
+        kind.
         """
         tools = self.inventory.tools(INSTRUMENT, "slicing")
         kinds = {self.inventory.classes[n] for n in tools if n in self.reasons}
@@ -323,18 +323,16 @@ class ObjectSelection:
         reason: str,
         among: frozenset[str] = frozenset(),
     ) -> None:
-        """Choose the nearest objects of every kind of situation.
+        """Choose the nearest objects in every kind of situation.
 
-        Which situation makes the shorter plan is for the planner to find out: the nearest mug
-        may be the one that is full.
+        The planner decides which situation gives the shorter plan: the nearest mug may be full.
 
         Args:
-            classes: any of which will do.
-            count: objects of each kind of situation.
-            reason: why.
-            among: the only objects that will do; empty for all of the classes.
+            classes: Acceptable classes.
+            count: Number of objects in each kind of situation.
+            among: Restriction to these objects; empty for none.
         """
-        # Furniture stands where it stands: the nearest will do.
+        # Furniture does not move: the nearest will do.
         places = [c for c in classes if self.inventory.roles.plays(c, FURNITURE)]
         if places:
             for object_class in places:
@@ -362,7 +360,7 @@ class ObjectSelection:
         return tuple(n for n in names if n in among) if among else names
 
     def pick_pieces(self, object_class: str, count: int, reason: str) -> None:
-        """Choose pieces of a class: those that are there, then those of the nearest sources."""
+        """Choose pieces of a class: existing ones first, then pieces of the nearest sources."""
         owners = [(p, s) for p, s in self.pieces if self.inventory.classes[p] == object_class]
         present = [p for p, _ in owners if self.inventory.true("present", p)]
         for name in present[:count]:

@@ -1,8 +1,8 @@
-"""The means to a goal: appliances, vessels, tools, water, as the ontology says.
+"""The means to a goal: appliances, vessels, tools and water, from the ontology.
 
-An object that is chosen already is taken before another of its class: every further object makes
-the problem harder to solve. Where a goal may be reached in several ways, the means of all are
-chosen, and the planner finds the shortest.
+Objects that are chosen already are preferred over others of their class, since every additional
+object makes the problem harder to solve. If a goal can be reached in several ways, the means of all
+are chosen, and the planner finds the shortest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from hvr.knowledge.roles import (
 from hvr.pddl.model import Atom
 
 # Supplies -----------------------------------------------------------------------------------------
-# What the ontology says of how states and liquids are brought about, for the choice of objects.
 
 
 @dataclass(frozen=True)
@@ -39,14 +38,14 @@ class Supply:
     """A means to a state or a liquid.
 
     Args:
-        achieves: the PDDL predicate, or the name of the liquid.
-        needs: the class that has to be at hand.
-        reason: why it is chosen, as "to heat".
-        goes_into: classes on or in one of which a thing is treated, the apparatus first.
-        heats: it is an apparatus that changes what is put there.
-        switched: it is switched by another thing.
-        runs: a liquid runs from it into another thing.
-        vessels: classes in which a liquid is treated with it, preferred first.
+        achieves: PDDL predicate, or name of the liquid.
+        needs: Class that must be available.
+        reason: Reason for the choice, such as "to heat".
+        goes_into: Classes; things are treated on or in one of them, the apparatus first.
+        heats: It is an apparatus that changes its contents.
+        switched: A separate control switches it.
+        runs: It is a liquid that runs from it into another thing.
+        vessels: Classes of vessels for treating a liquid with it, preferred first.
     """
 
     achieves: str
@@ -64,15 +63,15 @@ class Supplies:
     """All means of an ontology.
 
     Args:
-        by_achieved: means by what they achieve.
-        heating: those with an apparatus, in order of `k:rank`.
-        ended: means by the predicate that they make false.
-        heated: predicates that every apparatus brings about.
-        treated: those of them that it brings about only for what it treats.
-        of_contents: predicates of a vessel that say that its contents are so heated.
-        carriers: classes in which a liquid is carried to what cannot be, preferred first.
-        put_down: classes of places where what is in the hand is put down, preferred first.
-        liquid: what is heated in vessels.
+        by_achieved: Means by the state or liquid that they achieve.
+        heating: Means with an apparatus, ordered by `k:rank`.
+        ended: Means by the predicate that they make false.
+        heated: Predicates that every apparatus achieves.
+        treated: The subset of `heated` that an apparatus achieves only for suitable classes.
+        of_contents: Predicates of a vessel whose contents are heated.
+        carriers: Classes for carrying a liquid to fixed things, preferred first.
+        put_down: Classes of places to put things down, preferred first.
+        liquid: The liquid that is heated in vessels.
     """
 
     by_achieved: Mapping[str, Supply]
@@ -88,7 +87,7 @@ class Supplies:
 
 @lru_cache(maxsize=8)
 def supplies_of(ontology: Ontology) -> Supplies:
-    """Return what an ontology says of means."""
+    """Return the means of an ontology."""
     roles = roles_of(ontology)
     switched = {ontology.range_of(prop) for prop in roles.players(SWITCHES)}
     running = {ontology.domain_of(prop) for prop in roles.players(RUNS_INTO)}
@@ -145,10 +144,10 @@ def supplies_of(ontology: Ontology) -> Supplies:
 
 
 class Means:
-    """Chooses the means to a goal.
+    """Choose the means to a goal.
 
     Args:
-        chosen: the objects that the goal speaks of; the means are added.
+        chosen: The objects of the goal, to which the means are added.
     """
 
     def __init__(self, chosen: ObjectSelection) -> None:
@@ -163,10 +162,11 @@ class Means:
         """Choose the means to the literals of a goal.
 
         Args:
-            literals: atoms of the goal, each with whether it is to hold.
-            variables: the classes of its variables.
+            literals: Atoms of the goal, each with whether it must hold.
+            variables: Classes of its variables.
         """
-        # All of a subject first: a potato that is to be hot and `microwaved` needs no stove.
+        # Collect all literals of a subject first: a potato to be hot and `microwaved` needs no
+        # stove.
         marks: dict[str, set[str]] = {}
         for atom, positive in literals:
             if positive and atom.args:
@@ -202,7 +202,7 @@ class Means:
             self._use(by[predicate], classes)
 
     def _use(self, supply: Supply, classes: tuple[str, ...]) -> None:
-        """Choose what a means needs, and what to carry things there with."""
+        """Choose what a means needs, and a dish to carry things there."""
         if supply.switched:
             self._switched(supply, classes)
             return
@@ -219,8 +219,8 @@ class Means:
     def _pieces(self) -> None:
         """Choose one piece of each chosen source.
 
-        The effects of cutting are about pieces, so without any the problem would not know that
-        something comes of it; more than one would be as good as each other.
+        The effects of cutting are about pieces, so the problem needs at least one. Further ones
+        would be interchangeable.
         """
         pairs = self.chosen.pieces
         for piece, source in pairs:
@@ -237,7 +237,7 @@ class Means:
                 self.chosen.add(controlled, f"is switched by {control}")
 
     def _carrier(self, classes: tuple[str, ...], place: str) -> None:
-        """Choose a dish to carry things into a place with, if they may not be put there bare."""
+        """Choose a dish to carry things into a place that does not take them bare."""
         related = self.inventory.ontology.related
         for object_class in classes:
             places = related("placeableIn", object_class)
@@ -256,18 +256,18 @@ class Means:
                 self.chosen.add(best, f"carries a {object_class} into the {place}")
 
     def _heat(self, classes: tuple[str, ...], marks: Set[str], predicate: str) -> None:
-        """Choose whatever heats, or also treats, things of the first class.
+        """Choose everything that heats, or also treats, things of the first class.
 
-        Nothing if the goal says how: the mark of that apparatus brings its own means.
+        Choose nothing if the goal names the apparatus, whose mark brings its own means.
         """
         if any(supply.achieves in marks for supply in self._supplies.heating):
             return
         related = self.inventory.ontology.related
-        # The classes are of one rank or in order of preference; for either the first will do.
+        # The classes rank equally or by preference; in either case the first will do.
         for object_class in classes[:1]:
             places = related("placeableIn", object_class)
             for supply in self._supplies.heating:
-                # Any apparatus makes hot; for good it changes only what it treats.
+                # Every apparatus makes things hot, but cooks only suitable classes.
                 treats = predicate not in self._supplies.treated or any(
                     object_class in related(relation, supply.needs)
                     for relation in self._roles.players(TREATS)
@@ -304,7 +304,7 @@ class Means:
         ]
         free = [b for b in every if not self.inventory.contents.get(b)]
         used = [b for b in every if b in self.chosen.reasons]
-        # The one under the dish saves moving it, a free one saves clearing it.
+        # The one under the dish saves moving the dish; a free one saves clearing it.
         best = [*used, *under, *free, *every][0]
         self.chosen.add(best, "to heat")
         for control, controlled in self.inventory.joined(SWITCHES):
@@ -312,9 +312,9 @@ class Means:
                 self.chosen.add(control, f"switches {best}")
 
     def _heat_contents(self, classes: tuple[str, ...], marks: Set[str]) -> None:
-        """Choose what heats the liquid in vessels of some classes.
+        """Choose the means to heat the liquid in vessels of some classes.
 
-        In the vessel itself; or in another that the liquid is then poured out of.
+        The liquid is heated in the vessel, or in another one and then poured.
         """
         related = self.inventory.ontology.related
         places = {p for c in classes for p in related("placeableIn", c)}
@@ -335,7 +335,7 @@ class Means:
                     self._switched(supply, (self.inventory.classes[vessel],))
 
     def _source(self, reason: str) -> None:
-        """Choose the first thing that a liquid runs from, with what it runs into."""
+        """Choose the first source of running liquid, with its basin."""
         joined = self.inventory.joined(RUNS_INTO)
         for kind in filter(
             None, map(self.inventory.ontology.domain_of, self._roles.players(RUNS_INTO))
@@ -348,7 +348,7 @@ class Means:
                     return
 
     def _liquid(self, liquid: str, classes: tuple[str, ...]) -> None:
-        """Choose where a liquid comes from, and what to carry it in to vessels of some classes."""
+        """Choose the source of a liquid, and a carrier to bring it to vessels of some classes."""
         supply = self._supplies.by_achieved.get(liquid)
         related, plays = self.inventory.ontology.related, self._roles.plays
         if supply is not None and supply.runs:
@@ -368,7 +368,7 @@ class Means:
             for carrier in self._supplies.carriers:
                 if self.chosen.first(carrier, "to carry what is poured") is not None:
                     break
-        # What is full of something else must be emptied first.
+        # Vessels full of another liquid must be emptied first.
         vessels = [n for n in self.chosen.reasons if self.inventory.classes[n] in classes]
         if vessels and all(self.inventory.plays(n, FILLED) for n in vessels):
             self._source("to pour away what is in it")

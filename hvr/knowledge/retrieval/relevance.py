@@ -1,4 +1,4 @@
-"""The objects and places of a scene that a goal needs: only they enter the planning problem."""
+"""The objects and places that a goal needs; only they enter the planning problem."""
 
 from __future__ import annotations
 
@@ -26,19 +26,17 @@ from hvr.pddl.model import (
 from hvr.pddl.model import walk as walk_expression
 
 # Constraints --------------------------------------------------------------------------------------
-# What trajectory constraints mean for the choice of objects.
-#
-# A constraint may be broken with any object that it speaks of, so these belong to the problem. And
-# what must not be used calls for something else to use: without the microwave there is the stove.
+# A constraint can be violated with any object that it covers, so these belong to the problem. A
+# forbidden object also needs a replacement: without the microwave there is the stove.
 
 
 def constrained_objects(
     constraint: Expression, inventory: Inventory, changing: Collection[str]
 ) -> Iterator[str]:
-    """Yield the objects that a constraint names, and those that count in it as things are now.
+    """Yield the objects that a constraint names, and those that currently satisfy its atoms.
 
-    Of all doors ("never two open at once") these are the ones that stand open: a plan leaves
-    alone what is not in its problem, so that the others stay closed.
+    For all doors ("never two open at once") these are the open ones: a plan never touches objects
+    outside its problem, so the others stay closed.
     """
     predicates: set[str] = set()
     kinds: set[str] = set()
@@ -61,7 +59,7 @@ def constrained_objects(
 
 
 def protected_objects(constraint: Expression, inventory: Inventory) -> frozenset[str]:
-    """Return the objects that a constraint forbids to use in some way: not to open, not to fill."""
+    """Return the objects that a constraint forbids to use in some way, such as opening."""
     found: set[str] = set()
     for atom, variables in _never(constraint, {}):
         if not atom.args:
@@ -81,7 +79,7 @@ _Variables = dict[str, tuple[str, ...]]
 
 
 def _never(formula: Expression, variables: _Variables) -> Iterator[tuple[Atom, _Variables]]:
-    """Yield the atoms that must be false at all times, each with the types of its variables."""
+    """Yield the atoms that must always be false, each with the types of its variables."""
     match formula:
         case Trajectory("always", _, (body,)):
             yield from _never(body, variables)
@@ -99,28 +97,26 @@ def _never(formula: Expression, variables: _Variables) -> Iterator[tuple[Atom, _
 
 
 # Relevance ----------------------------------------------------------------------------------------
-# The objects of a scene that a goal needs: only they enter the planning problem.
-#
-# Objects that the goal speaks of are chosen by class, the nearest of each kind of situation (a mug
-# in the open, a mug in the coffee machine). Then come the means of bringing about the goal's
-# conditions (a burner with its knob and a pan to fry, a faucet to wash), and last what all of these
-# stand on or in and a surface to put things down on. Each part looks at what the parts before it
-# have chosen, so that a pan which is wanted anyway is the one to fry in; hence the order.
+# Objects in the goal are chosen by class, the nearest in each kind of situation (a mug in the open,
+# a mug in the coffee machine). Next come the means to achieve its conditions (a burner with its
+# knob and a pan to fry, a faucet to wash), then the places of all these and a surface to put things
+# down. The order matters: each part reuses the choices of earlier ones, such as a pan that the goal
+# needs anyway.
 
 
 @dataclass(frozen=True)
 class Relevant:
-    """The chosen objects, and the reason for each.
+    """The chosen objects with the reason for each.
 
     Args:
-        reasons: object name to the reason, in the order of choice.
+        reasons: Reason by object name, in the order of choice.
     """
 
     reasons: dict[str, str]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The objects, in order of name."""
+        """The objects, sorted by name."""
         return tuple(sorted(self.reasons))
 
 
@@ -133,11 +129,10 @@ def relevant_objects(
     """Choose the objects for some goals.
 
     Args:
-        goals: what is wanted, without conditions on how things are left.
-        inventory: what there is.
-        constraints: what is to be kept on the way. What they speak of is chosen, too, and what the
-            goals need where the things that must not be used are not there.
-        changing: the predicates that actions change, for constraints on all things of a kind.
+        goals: The goals, without preferred final conditions.
+        constraints: Trajectory constraints. Their objects are chosen, too, as well as replacements
+            for forbidden objects.
+        changing: Predicates that actions change, for constraints on all things of a kind.
     """
     goals, constraints = tuple(goals), tuple(constraints)
     kept = [name for one in constraints for name in constrained_objects(one, inventory, changing)]
@@ -150,7 +145,7 @@ def relevant_objects(
 
 
 def with_others(chosen: Relevant, names: Iterable[str], inventory: Inventory) -> Relevant:
-    """Return a choice with some objects more, and with what these depend on."""
+    """Add objects, and what they depend on, to a choice."""
     chooser = _Chooser(inventory)
     for name, reason in chosen.reasons.items():
         chooser.chosen.add(name, reason)
@@ -162,10 +157,10 @@ def with_others(chosen: Relevant, names: Iterable[str], inventory: Inventory) ->
 
 
 def one_of_each(chosen: Relevant, inventory: Inventory) -> Relevant:
-    """Return a choice with one thing more of every kind in every situation.
+    """Add one more object of every kind in every situation.
 
-    Things of a class whose situations are the same do the same in a plan, but for the way to them:
-    what a goal takes of them is chosen, and one more stands for all the others.
+    Objects of a class in the same situation are interchangeable in a plan, apart from the way to
+    them, so one stands for all that the goal does not need.
     """
     spare: dict[object, str] = {}
     for name in inventory.of("PhysicalObject"):
@@ -189,16 +184,16 @@ def _chosen(
 
 
 class _Chooser:
-    """Chooses what goals speak of, and in the end what that stands on or in."""
+    """Choose the objects of goals, and finally their places."""
 
     def __init__(self, inventory: Inventory) -> None:
         self.inventory = inventory
         self.chosen = ObjectSelection(inventory)
 
     def choose(self, goal: Expression) -> None:
-        """Choose what a goal speaks of, and the means to it."""
-        # Variables of the same classes may mean different things, so they are counted first and
-        # that many objects are chosen of each situation.
+        """Choose the objects of a goal, and the means to achieve it."""
+        # Variables of the same classes may denote different objects, so they are counted first, and
+        # as many objects are chosen in each situation.
         wanted: dict[tuple[tuple[str, ...], frozenset[str]], int] = {}
         only = dict(alternatives(goal))
         variables: dict[str, tuple[str, ...]] = {}
@@ -227,21 +222,21 @@ class _Chooser:
                 self.removed_from(atom.args[1], variables)
 
     def removed_from(self, place: str, variables: Mapping[str, tuple[str, ...]]) -> None:
-        """Choose what is on or in a place that shall hold nothing."""
+        """Choose the contents of a place that must become empty."""
         for name in tuple(self.chosen.reasons):
             if name == place or self.inventory.classes[name] in variables.get(place, ()):
                 for inner in self.inventory.contents.get(name, ()):
                     self.chosen.add(inner, f"to be taken from {name}")
 
     def all_of(self, classes: tuple[str, ...]) -> None:
-        """Choose all objects of some classes, but no pieces: most of these do not exist yet."""
+        """Choose all objects of some classes except pieces, since few of them exist yet."""
         for object_class in classes:
             for name in self.inventory.of(object_class):
                 if not self.chosen.is_piece(name):
                     self.chosen.add(name, "all of them are wanted")
 
     def named(self, name: str) -> None:
-        """Choose an object that the goal names; with a piece that is not made yet, its source."""
+        """Choose a named object, and the source of a piece that does not exist yet."""
         self.chosen.add(name, "named in the goal")
         if self.inventory.true("present", name):
             return
@@ -252,10 +247,10 @@ class _Chooser:
                     self.chosen.tool()
 
     def complete(self) -> None:
-        """Choose a surface to put things down on, and where everything is and what is on it.
+        """Choose a surface to put things down, and the places and contents of all choices.
 
-        A thing cannot be taken without the fridge that it is in, a burner not be used without
-        the pan that is on it, and a plate not be moved without the knife that lies on it.
+        Taking a thing requires the fridge that it is in, using a burner requires the pan on it, and
+        moving a plate requires the knife that lies on it.
         """
         full = self.inventory.too_full
         kinds = supplies_of(self.inventory.ontology).put_down
@@ -274,7 +269,7 @@ class _Chooser:
             portable = self.inventory.true("pickupable", name)
             if parent is not None and (portable or self.chosen.is_piece(name)):
                 more.append((parent, f"where {name} is"))
-            # What stands on a table is in nobody's way: there is room beside it.
+            # Things on a table are not in the way: there is room beside them.
             if self.inventory.plays(name, SLOT) or portable:
                 more += [
                     (inner, f"is on or in {name}")
@@ -287,14 +282,13 @@ class _Chooser:
 
 
 def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
-    """Yield the literals, quantified variables and object names of a formula, in its order.
+    """Yield the literals, quantified variables and object names of a formula, in order.
 
     Args:
-        formula: the formula.
-        positive: whether it stands under an even number of negations.
+        positive: Whether the formula is under an even number of negations.
 
     Yields:
-        `("literal", (atom, positive))`, `("variable", (name, types, for all))`, and
+        `("literal", (atom, positive))`, `("variable", (name, types, for all))` and
         `("object", name)`.
     """
     match formula:
@@ -313,7 +307,7 @@ def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
             yield from walk(right, positive)
         case Exists(variables, body) | Forall(variables, body):
             every = isinstance(formula, Forall)
-            # That there is no such thing calls for no object.
+            # The absence of a thing needs no object.
             for variable in variables if positive or every else ():
                 yield "variable", (variable.name, variable.types, every)
             yield from walk(body, positive)
@@ -322,7 +316,7 @@ def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
 
 
 def alternatives(formula: Expression) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the variables that are one of some objects, with these: `(or (= ?x a) (= ?x b))`."""
+    """Yield variables that are restricted to some objects, with these: `(or (= ?x a) (= ?x b))`."""
     match formula:
         case Or(operands) if operands and all(isinstance(o, Equal) for o in operands):
             sides = [(o.left, o.right) for o in operands if isinstance(o, Equal)]
@@ -339,21 +333,18 @@ def alternatives(formula: Expression) -> Iterator[tuple[str, frozenset[str]]]:
 
 
 # Places -------------------------------------------------------------------------------------------
-# Sensible places: fewer than AI2-THOR allows to put things on or in.
 
 
 def allow_all_places(
     problem: Problem, ontology: Ontology, did_not_fit: Collection[tuple[str, str]] = ()
 ) -> Problem:
-    """Let everything that fits the hand go everywhere, as forced puts of AI2-THOR do.
+    """Allow everything that fits the hand to be put anywhere, like AI2-THOR's forced puts.
 
-    Only what takes one thing at a time (a burner, a toaster, a coffee machine) keeps what
-    AI2-THOR's placement table says of it: no force overrides that.
+    Places for one thing at a time (a burner, a toaster, a coffee machine) keep AI2-THOR's placement
+    table, which force does not override.
 
     Args:
-        problem: the problem.
-        ontology: says which places take one thing at a time.
-        did_not_fit: pairs of a thing and a place that had no room for it.
+        did_not_fit: Pairs of a thing and a place that had no room for it.
     """
     having: dict[str, set[str]] = {}
     for atom in problem.init:
@@ -371,9 +362,9 @@ def allow_all_places(
 
 
 def forbid_objects(problem: Problem, names: Collection[str]) -> Problem:
-    """Leave some objects alone: nothing is put on or in them, nor are they switched.
+    """Forbid putting anything on or in some objects, and switching them.
 
-    What is on or in them can be taken from there.
+    Their contents can still be taken.
     """
     if not names:
         return problem
@@ -387,10 +378,10 @@ def forbid_objects(problem: Problem, names: Collection[str]) -> Problem:
 
 
 def forbid_untidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> Problem:
-    """Forbid things other than food on or in dishes, and anything in a bin.
+    """Forbid putting anything but food on or in dishes, and anything in a bin.
 
-    What the goal wants there may be put there all the same. A knife is then not put down on
-    the plate that is served. Every plan of the new problem is one of the old.
+    Placements that the goal requires stay allowed. A knife is then not put down on the plate to be
+    served. Every plan of the new problem is a plan of the old one.
     """
     roles = inventory.roles
     asked = _asked(wanted, inventory)
@@ -408,7 +399,7 @@ def forbid_untidy_places(problem: Problem, wanted: Expression, inventory: Invent
 
 
 def _asked(wanted: Expression, inventory: Inventory) -> set[tuple[str, str]]:
-    """Return the pairs of classes of which the goal wants one on or in the other."""
+    """Return the pairs of classes for which the goal requires one on or in the other."""
     classes: dict[str, set[str]] = {}
     pairs = []
     for kind, node in walk(wanted, True):

