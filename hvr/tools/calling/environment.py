@@ -1,4 +1,4 @@
-"""Tool environments: the protocol, several joined as one, and injected faults."""
+"""Tool environments: the protocol, joined environments, and fault injection."""
 
 from __future__ import annotations
 
@@ -14,45 +14,43 @@ from hvr.tools.calling.calls import CallFailure, CallOutcome, Json, ToolCall
 from hvr.tools.catalogue.schema import Catalogue, quoted
 
 # Environment --------------------------------------------------------------------------------------
-# What hvr needs of a place where tools are called.
 
 
 class ToolEnvironment(Protocol):
-    """A place where tools are called."""
+    """A set of tools that can be called and that share a state."""
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools that there are, with what they take, give and change."""
+        """The tools with their parameters, results and effects."""
         ...
 
     def reset(self) -> None:
-        """Begin anew, in the first state; of a live server only what can be begun anew."""
+        """Restore the initial state, as far as a live server allows."""
         ...
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """ToolCall a tool; a failure of the tool is an outcome, never an exception."""
+        """Call a tool; its failures are outcomes, never exceptions."""
         ...
 
     def state(self) -> Json:
-        """Return the whole state, by which runs are judged; None where it cannot be seen."""
+        """Return the whole state, by which runs are judged; None if it is not observable."""
         ...
 
     def close(self) -> None:
-        """Let go of processes and connections; more than once does no harm."""
+        """Release processes and connections; closing twice is harmless."""
         ...
 
 
 # Joined tools -------------------------------------------------------------------------------------
-# Several environments of tools as one.
 
 
 def joined(
     sources: Sequence[tuple[str, Catalogue]],
 ) -> tuple[Catalogue, dict[str, tuple[int, str]]]:
-    """Return the tools of several sources, and for each its source's index and its name there.
+    """Return the tools of several sources, and per tool its source's index and its name there.
 
     Args:
-        sources: Catalogues with names that tell them apart.
+        sources: Catalogues with unique names.
     """
     times = Counter(tool.name for _, one in sources for tool in one.tools)
     tools, homes = [], {}
@@ -66,10 +64,10 @@ def joined(
 
 
 class JoinedTools:
-    """The tools of several sources; `SOURCE.TOOL` where two sources have a tool of one name.
+    """The tools of several sources, named `SOURCE.TOOL` where names clash.
 
     Args:
-        sources: Environments with names of their own, in the order in which tools are listed.
+        sources: Environments with unique names, in the order of the tool list.
     """
 
     def __init__(self, sources: Sequence[tuple[str, ToolEnvironment]]) -> None:
@@ -82,7 +80,7 @@ class JoinedTools:
         return self._catalogue
 
     def reset(self) -> None:
-        """Begin anew in each source."""
+        """Reset every source."""
         for _, source in self._sources:
             source.reset()
 
@@ -95,19 +93,18 @@ class JoinedTools:
         return replace(self._sources[index][1].call(replace(call, tool=name)), call=call)
 
     def state(self) -> Json:
-        """Return the states of the sources that show one, by source; None if none does."""
+        """Return the observable states by source; None if there are none."""
         states = {label: source.state() for label, source in self._sources}
         return {label: state for label, state in states.items() if state is not None} or None
 
     def close(self) -> None:
-        """Close each source, also where closing another fails."""
+        """Close every source, even if closing one fails."""
         with ExitStack() as stack:
             for _, source in self._sources:
                 stack.callback(source.close)
 
 
 # Faults -------------------------------------------------------------------------------------------
-# Tools that fail on purpose, over any environment: which, how and for how long is seeded.
 
 FAULT_KINDS = (
     CallFailure.REFUSED,
@@ -115,16 +112,16 @@ FAULT_KINDS = (
     CallFailure.WRONG_TYPE,
     CallFailure.EMPTY,
 )
-"""How a tool can fail on purpose."""
+"""Failures that can be injected."""
 
 
 @dataclass(frozen=True)
 class ToolFault:
-    """How one tool fails.
+    """An injected fault of one tool.
 
     Args:
-        kind: what its calls come to.
-        calls: after how many calls of any tool it works again; None if it never does.
+        kind: Failure of its calls.
+        calls: Number of calls of any tool after which it works again; None for never.
     """
 
     kind: CallFailure
@@ -134,16 +131,16 @@ class ToolFault:
 def draw_faults(
     catalogue: Catalogue, share: float, seed: int, calls: int | None = None
 ) -> dict[str, ToolFault]:
-    """Return faults for a share of the tools, the same for the same seed.
+    """Return random faults for a share of the tools, reproducible by the seed.
 
     Args:
-        catalogue: the tools.
-        share: of the tools that fail, from 0 to 1; at least one where it is not 0.
-        seed: of the drawing.
-        calls: after how many calls they come back; None if never.
+        catalogue: The tools.
+        share: Share of the tools that fail, from 0 to 1; at least one tool unless it is 0.
+        seed: Random seed.
+        calls: Number of calls after which the tools work again; None for never.
 
     Raises:
-        UsageError: a number is out of its range.
+        UsageError: A number is out of range.
     """
     check_real("share", share, 0, 1)
     if calls is not None:
@@ -157,7 +154,7 @@ def draw_faults(
 
 
 class FaultyTools:
-    """An environment of which some tools fail; a call that fails never reaches it."""
+    """An environment with injected faults; a failing call never reaches the tool."""
 
     def __init__(self, inner: ToolEnvironment, faults: Mapping[str, ToolFault]) -> None:
         self._inner = inner
@@ -166,16 +163,16 @@ class FaultyTools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools, as if all worked."""
+        """The tools, as if all of them worked."""
         return self._inner.catalogue
 
     def reset(self) -> None:
-        """Begin anew, with the same faults."""
+        """Reset the environment, keeping the faults."""
         self._inner.reset()
         self._calls = 0
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool, or fail as its fault says."""
+        """Call a tool, or fail according to its fault."""
         self._calls += 1
         fault = self._faults.get(call.tool)
         if fault is None or (fault.calls is not None and self._calls > fault.calls):

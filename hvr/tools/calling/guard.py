@@ -1,4 +1,4 @@
-"""Guards around tools: call policy, budget, confirmation, and provenance of arguments."""
+"""Guards around tools: call policy, budget, confirmation, and the provenance of arguments."""
 
 from __future__ import annotations
 
@@ -33,24 +33,23 @@ from hvr.tools.calling.log import SessionValues, log_line, redacted, trace
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, quoted
 
 # Guard --------------------------------------------------------------------------------------------
-# What may be called, and what may be written by it.
 
 MAX_EQUAL_FAILURES = 5
-"""Equal calls that fail in a row before they are refused: the same again brings nothing."""
+"""Number of consecutive failures after which an identical call is refused."""
 
 MAX_NAMED_VALUES = 5
-"""Values without a source that a refusal names."""
+"""Maximum number of unsupported values named in a refusal."""
 
 
 @dataclass(frozen=True)
 class CallPolicy:
-    """What may be called.
+    """The policy for calls.
 
     Args:
-        budget: calls that reach the tools in all.
-        dry: whether only tools that are known to read are called.
-        log: where each call is written down; None if nowhere.
-        secrets: whether the log keeps values that look like keys.
+        budget: Maximum number of calls that reach the tools.
+        dry: Whether only tools known to be read-only are called.
+        log: File of the call log; None for no log.
+        secrets: Whether the log keeps values that look like keys.
     """
 
     budget: int = 100
@@ -64,14 +63,14 @@ class CallPolicy:
 
 @dataclass(frozen=True)
 class ProposedCall:
-    """A call that may write and is to be made now, as it is put to the user.
+    """A call that may write, presented to the user before it is made.
 
     Args:
-        call: The call, with its final arguments.
-        effect: The effect of the tool.
-        sources: Where the values of its arguments come from, by place.
-        before: An equal call that may have been done, or was done in this request; None if there
-            is none. To approve the call is then to have it repeated.
+        call: The call with its final arguments.
+        effect: Effect of the tool.
+        sources: Sources of the argument values, by path.
+        before: An equal call that may have been done, or was done in this request, if any; then
+            approving the call means repeating it.
     """
 
     call: ToolCall
@@ -80,7 +79,7 @@ class ProposedCall:
     before: LedgerEntry | None = None
 
     def to_json(self) -> dict[str, Json]:
-        """Return it as plain JSON values, without what looks like a key."""
+        """Return the proposal as JSON with secrets redacted."""
         return {
             "tool": self.call.tool,
             "arguments": redacted(dict(self.call.arguments)),
@@ -91,22 +90,21 @@ class ProposedCall:
 
 
 Approve: TypeAlias = Callable[[ProposedCall], "bool | None"]
-"""Asks the user whether a call is to be made; None if no one can be asked."""
+"""Asks the user whether to make a call; returns None if no one can be asked."""
 
 
 class GuardedTools:
-    """An environment whose calls are checked, counted and written down before they reach the tools.
+    """An environment that checks, counts and logs calls before they reach the tools.
 
-    A call that is not allowed does not reach the environment: its failure is `NOT_ALLOWED`.
+    A call that is not allowed does not reach the environment; its failure is `NOT_ALLOWED`.
 
     Args:
-        inner: The environment.
-        name: The name of the environment, for the log.
-        policy: The budget, and whether only reading tools are called.
-        ledger: Where calls that may write are written down before they are made; None for one in
-            memory.
-        approve: Asked before each call that may write; None if none has to be approved. A call
-            that may have been done before is then refused.
+        inner: The environment to guard.
+        name: Name of the environment in the log.
+        policy: Budget, dry run and log.
+        ledger: Records calls that may write before they are made; in memory by default.
+        approve: Asked before each call that may write. Without it, such calls need no approval, but
+            a call that may have been done before is refused.
     """
 
     def __init__(
@@ -134,29 +132,29 @@ class GuardedTools:
 
     @property
     def outcomes(self) -> tuple[CallOutcome, ...]:
-        """All calls since the last reset, those that were not allowed among them."""
+        """All calls since the last reset, including those that were not allowed."""
         return tuple(self._outcomes)
 
     @property
     def waiting(self) -> tuple[ProposedCall, ...]:
-        """The calls that were not made because no one could be asked to approve them."""
+        """Calls that were not made because no one could be asked for approval."""
         return tuple(self._waiting)
 
     @property
     def uncertain(self) -> tuple[LedgerEntry, ...]:
-        """The calls that may have been done, of this process or equal to one that was wanted."""
+        """Calls of this process, or equal to a waiting call, that may have been done."""
         met = [one.before for one in self._waiting if one.before is not None]
         found = (*self._ledger.unclear(), *(one for one in met if one.unclear))
         return tuple({one.id: one for one in found}.values())
 
     def reset(self) -> None:
-        """Begin anew, with the whole budget."""
+        """Reset the environment and restore the whole budget."""
         self._inner.reset()
         self._ledger.reset()
         self._outcomes, self._failures, self._waiting, self._used = [], {}, [], 0
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool with arguments of unknown source: it has to be one that only reads."""
+        """Call a tool with arguments of unknown source; a writing call is refused."""
         return self.call_with(call, {})
 
     def call_with(
@@ -167,18 +165,19 @@ class GuardedTools:
         again: bool = False,
         request: Sequence[Json] = (),
     ) -> CallOutcome:
-        """Call a tool, if each value that it may write has a source that allows it.
+        """Call a tool if every value that it may write has a sufficient source.
 
         Args:
-            call: The call.
-            sources: Where the values of its arguments come from; see `provenance.source_of`.
-            again: Whether a writing call may be made although this process has made an equal one:
-                it is wanted several times, or was found not to be done.
-            request: Values that the request gives, by which the log traces arguments.
+            call: The call to make.
+            sources: Sources of the argument values; see `source_of`.
+            again: Whether to allow a writing call although this process has made an equal one,
+                because the request wants it several times or the first one turned out not to be
+                done.
+            request: Values of the request, used to trace arguments in the log.
 
         Raises:
-            DataFileError: The ledger or the log cannot be read or written; then the call was not
-                made, or its entry in the ledger stays open.
+            DataFileError: The ledger or log cannot be read or written. Either the call was not
+                made, or its ledger entry stays open.
         """
         known = dict(sources or {})
         tool = find_tool(self.catalogue, call.tool)
@@ -188,13 +187,13 @@ class GuardedTools:
         return self._guarded(call, tool, known, failed, again, request)
 
     def refusal(self, call: ToolCall) -> CallOutcome | None:
-        """Return why a call cannot be made whatever the user says; None if it can."""
+        """Return the failure of a call that no approval can allow; None if the call is possible."""
         tool = find_tool(self.catalogue, call.tool)
         failed = check_call(self.catalogue, call)
         return failed if failed is not None or tool is None else self._refused(call, tool)
 
     def proposed(self, call: ToolCall, sources: Mapping[Place, Source]) -> ProposedCall:
-        """Return a call of a known tool as it would be put to the user now.
+        """Return a call in the form presented to the user.
 
         Raises:
             DataFileError: The ledger cannot be read.
@@ -205,7 +204,7 @@ class GuardedTools:
         return ProposedCall(call, effect, sources, None if again else self._ledger.before(call))
 
     def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
-        """Take note of whether a call that may have been done was; see `CallLedger.settle`."""
+        """Record whether an uncertain call was done; see `CallLedger.settle`."""
         self._ledger.settle(call, by, done=done)
 
     def state(self) -> Json:
@@ -225,7 +224,7 @@ class GuardedTools:
         again: bool,
         request: Sequence[Json],
     ) -> CallOutcome:
-        """Make a call that has not failed already, and write down what became of it."""
+        """Make a call unless it has failed a check, and record its outcome."""
         time = datetime.now(UTC)
         entry = None
         if failed is None and tool is not None and tool.effect is not Effect.READS:
@@ -239,7 +238,7 @@ class GuardedTools:
     def _begun(
         self, call: ToolCall, tool: ToolSchema, sources: Mapping[Place, Source], again: bool
     ) -> tuple[CallOutcome | None, str | None]:
-        """Return why a call that may write is not made, or the number of its ledger entry."""
+        """Return the failure of a writing call that is not made, or its new ledger id."""
         asked, approved = None, None
         while True:
             with self._ledger.locked():
@@ -248,7 +247,7 @@ class GuardedTools:
                 ask = before is not None or self._approve is not None
                 if not ask or (approved and asked == proposed):
                     return None, self._ledger.begin(call, sources)
-            # No lock is held while the user thinks; what has changed by then is asked anew.
+            # The lock is released while the user thinks, so a changed proposal needs a new answer.
             asked, approved = proposed, self._approve(proposed) if self._approve else None
             if not approved:
                 return self._unapproved(proposed, approved), None
@@ -280,7 +279,7 @@ class GuardedTools:
         self._used += 1
         try:
             outcome = self._inner.call(call)
-        except BaseException as broken:  # as Ctrl-C does: the tool may have done its work
+        except BaseException as broken:  # such as Ctrl-C: the tool may have done its work
             error = f"broken off ({type(broken).__name__}): it may have been done"
             gone = CallOutcome(call, None, CallFailure.TIMED_OUT, error, sources=sources)
             if entry is not None:
@@ -290,7 +289,7 @@ class GuardedTools:
         if entry is not None:
             self._ledger.close(entry, outcome)
             if outcome.ok:
-                self._failures.clear()  # in another state what failed may work
+                self._failures.clear()  # calls that failed may work in the new state
         key = _key(outcome.call)
         self._failures[key] = 0 if outcome.ok else self._failures.get(key, 0) + 1
         return outcome
@@ -315,9 +314,9 @@ class GuardedTools:
 def _unsupported(
     call: ToolCall, tool: ToolSchema, sources: Mapping[Place, Source]
 ) -> CallOutcome | None:
-    """Return the refusal of a call that would write what no one said; None if it may be made.
+    """Return the refusal of a call that would write unsupported values; None if it is allowed.
 
-    This is the one place that enforces the rule.
+    This is the only place that enforces the rule.
     """
     wrong = () if tool.effect is Effect.READS else unsupported(call, sources)
     if not wrong:
@@ -334,18 +333,17 @@ def _key(call: ToolCall) -> str:
 
 
 # Agent guard --------------------------------------------------------------------------------------
-# The calls of an agent that someone else wrote: each is made, refused, or put to the user.
 
 _SHOWN = 300
 
 
 @dataclass(frozen=True)
 class Question:
-    """What the user has to say before a call is made.
+    """A question that the user must answer before a call is made.
 
     Args:
         proposed: The call.
-        wrong: Its values that no one has said; to approve the call is to confirm them.
+        wrong: Its unsupported values; approving the call confirms them.
     """
 
     proposed: ProposedCall
@@ -368,10 +366,10 @@ class Question:
         return without_keys("\n".join(short(one_line(line), _SHOWN) for line in lines))
 
     def reason(self, why: str) -> str:
-        """Return the reason for the agent if the call is not made.
+        """Return the explanation for the agent if the call is not made.
 
         Args:
-            why: The fate of the question, as a clause.
+            why: Reason for the refusal, as a clause.
         """
         wrong = "; ".join(map(str, self.wrong))
         before = self.proposed.before
@@ -386,16 +384,15 @@ class Question:
 
 
 class AgentGuard:
-    """Tools for an agent, with budget, sources of values, ledger, confirmation and reasons.
+    """Tools for a third-party agent: each call is made, refused, or put to the user.
 
     Args:
-        tools: The tools.
-        name: Their name, for the log.
-        schemas: The JSON Schemas of their arguments, by tool.
-        policy: The budget, and whether only reading tools are called.
-        ledger: Where calls that may write are written down before they are made.
-        allowed: Calls with these effects need no confirmation as long as the user has said each
-            of their values.
+        tools: The tools to guard.
+        name: Name of the tools in the log.
+        schemas: JSON Schemas of the arguments, by tool.
+        policy: Budget, dry run and log.
+        ledger: Records calls that may write before they are made.
+        allowed: Effects that need no confirmation if the user has stated every value.
     """
 
     def __init__(
@@ -413,16 +410,15 @@ class AgentGuard:
         self._confirmed: ProposedCall | None = None
 
     def say(self, values: Iterable[Json]) -> None:
-        """Take in what the client declares that the user said."""
+        """Record values that the client declares as stated by the user."""
         self._values.say(values)
 
     def call(self, call: ToolCall, confirmed: Question | None = None) -> CallOutcome | Question:
-        """Make a call, or return why it is not made, or what the user has to say first.
+        """Make a call, or return its refusal or the question to ask first.
 
         Args:
-            call: The call.
-            confirmed: The question about it that the user has answered with yes; a question about
-                another call does not count.
+            call: The call to make.
+            confirmed: The question that the user has approved; ignored if it is about another call.
         """
         if confirmed is not None and confirmed.proposed.call != call:
             confirmed = None

@@ -1,8 +1,8 @@
-"""`AgentGuard` as an MCP server: any agent calls the tools of other servers through it.
+"""`AgentGuard` as an MCP server, through which any agent calls the tools of other servers.
 
-Questions to the user are elicitations. In older versions of the protocol they are sent within the
-call; since 2026-07-28 the client answers with a second call. A client without elicitation gets a
-refusal with the reason.
+Questions to the user are elicitations. In older protocol versions they are sent within the call;
+since 2026-07-28 the client answers with a second call. Clients without elicitation get a refusal
+with its reason.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hvr.tools.calling.log import excerpt
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema
 
 USER_STATEMENT_KEY = "hvr-said"
-"""The key of a call's `_meta` with what the user said: a text, or a list of texts and values."""
+"""Key in a call's `_meta` for the user's statements: a text, or a list of texts and values."""
 
 _INPUT_REQUIRED = "2026-07-28"
 _QUESTION = "confirm"
@@ -39,13 +39,13 @@ _INSTRUCTIONS = (
 
 
 class GuardServer:
-    """Serves the tools of a guard.
+    """An MCP server for the tools of a guard.
 
     Args:
-        guard: It makes the calls.
-        tools: The listed tools, in the protocol's form.
-        last: Returns the last answer as the client of `mcp` read it, to be passed on whole; None
-            where there is no such thing.
+        guard: The guard that makes the calls.
+        tools: The tools to list, in the protocol's format.
+        last: Returns the last reply of the upstream server, which is forwarded unchanged; returns
+            None if there is none.
     """
 
     def __init__(self, guard: AgentGuard, tools: Sequence[Mapping[str, Any]], last: Any) -> None:
@@ -55,11 +55,11 @@ class GuardServer:
         self._guard, self._tools, self._last = guard, tools, last
         self._seen: Any = None
         self._asked: dict[str, tuple[str, Question]] = {}
-        # One call at a time: the budget, the ledger and the session's values are shared.
+        # One call at a time: budget, ledger and session values are shared.
         self._turn = anyio.Lock()
 
     def server(self) -> Any:
-        """Return the server of the package `mcp`."""
+        """Return the server object of the `mcp` package."""
         from mcp.server.lowlevel.server import Server
 
         return Server(
@@ -102,11 +102,11 @@ class GuardServer:
         import anyio.to_thread
 
         self._seen = self._last()
-        # Not given up when the client goes away: what may have been done has to be written down.
+        # Not cancelled when the client disconnects: the ledger must record what may have been done.
         return await anyio.to_thread.run_sync(self._guard.call, call, confirmed)
 
     def _question(self, call: ToolCall, question: Question) -> Any:
-        """Return the question as the result of a call, which the client answers with another."""
+        """Return the question as the result of a call; the client answers it with a second call."""
         import mcp_types as types
 
         state = secrets.token_urlsafe()
@@ -117,11 +117,11 @@ class GuardServer:
         return types.InputRequiredResult(input_requests={_QUESTION: ask}, request_state=state)
 
     def _answered(self, call: ToolCall, params: Any) -> Question | CallOutcome | None:
-        """Return the question that a call answers with yes; its refusal if it answers with no."""
+        """Return the question that a call approves, or the refusal if it declines."""
         state = getattr(params, "request_state", None)
         if state is None:
             return None
-        # A state counts once, and for the call for which it was given out.
+        # A state is valid once, and only for the call it was issued for.
         key, question = self._asked.pop(state, ("", None))
         if question is None or key != key_of(call):
             return None
@@ -140,7 +140,7 @@ class GuardServer:
         import mcp_types as types
 
         answer = self._last()
-        # A call that did not reach the server has the answer of the one before it.
+        # If the call did not reach the server, this is the reply to the previous call.
         if answer is not None and answer is not self._seen:
             self._seen = answer
             return types.CallToolResult(
@@ -160,7 +160,7 @@ class GuardServer:
 
 
 def mcp_tools(catalogue: Catalogue) -> list[dict[str, Any]]:
-    """Return tools in the protocol's form, as far as their schemas are known."""
+    """Return tools in the protocol's format, as far as their schemas are known."""
     return [
         {
             "name": tool.name,
@@ -194,7 +194,7 @@ def _declared(meta: Any) -> list[Json]:
 def _can_ask(ctx: Any) -> bool:
     capabilities = ctx.session.client_capabilities
     asks = capabilities.elicitation if capabilities is not None else None
-    # A client that says nothing of forms or addresses asks by forms.
+    # A client that specifies no elicitation mode supports forms.
     return asks is not None and (asks.form is not None or asks.url is None)
 
 

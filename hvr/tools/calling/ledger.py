@@ -1,7 +1,8 @@
-"""The ledger of calls that may write: each is written down before it is made, and closed after it.
+"""The ledger of calls that may write.
 
-A process that was killed in the middle of a call leaves an open entry, so that another sees what
-may have been done. The file is append-only: one JSON object a line, flushed to the disk.
+Each call is recorded before it is made and closed after it, so a killed process leaves an open
+entry that shows what may have been done. The file is append-only: one JSON object per line, flushed
+to disk.
 """
 
 from __future__ import annotations
@@ -33,18 +34,18 @@ from hvr.tools.calling.calls import (
 from hvr.tools.calling.log import error_text, redacted
 
 _NOT_DONE = frozenset({CallFailure.REFUSED, CallFailure.BAD_ARGUMENTS, CallFailure.UNKNOWN_TOOL})
-"""Failures that say that nothing was done; after any other the call may have been."""
+"""Failures that guarantee that nothing was done; after any other, the call may have been done."""
 
 
 class CallState(StrEnum):
-    """What is known of a call that may write."""
+    """The known state of a call that may write."""
 
     OPEN = "open"
-    """It was begun, and its end is not written down: its process was killed, or is at it."""
+    """The call began but its end is not recorded: its process was killed or is still running."""
     DONE = "done"
     NOT_DONE = "not done"
     UNCERTAIN = "uncertain"
-    """It failed in a way that leaves open whether it was done."""
+    """The call failed in a way that leaves open whether it was done."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +53,14 @@ class LedgerEntry:
     """A call in the ledger.
 
     Args:
-        id: Its number, which no other entry has.
-        key: The idempotency key: what tool and arguments come to.
-        tool: The tool.
-        arguments: The arguments, without what looks like a key.
-        request: The request in which it was made.
-        time: When it was begun, in ISO 8601.
-        state: What is known of it.
-        error: What the tool said of its failure.
+        id: Unique id of the entry.
+        key: Idempotency key, derived from tool and arguments.
+        tool: Name of the tool.
+        arguments: Arguments with secrets redacted.
+        request: Request that the call belongs to.
+        time: Start of the call, in ISO 8601.
+        state: Known state of the call.
+        error: Error message of the tool, if it failed.
     """
 
     id: str
@@ -73,11 +74,11 @@ class LedgerEntry:
 
     @property
     def unclear(self) -> bool:
-        """Whether the call may have been done, and it is not known that it was."""
+        """Whether the call may have been done but is not known to be."""
         return self.state in (CallState.OPEN, CallState.UNCERTAIN)
 
     def to_json(self) -> dict[str, Json]:
-        """Return what users are shown of it, as plain JSON values."""
+        """Return the entry for users as JSON."""
         return {
             "tool": self.tool,
             "arguments": dict(self.arguments),
@@ -89,12 +90,12 @@ class LedgerEntry:
 
 
 class CallLedger:
-    """The calls that may write, of one file or, without one, of this process.
+    """The calls that may write, in a file or only in memory.
 
     Args:
-        path: The file, which is made with the first entry; None to keep the entries in memory.
-        request: The request, by which equal calls of one request are known: a call that was done
-            may be made for another request, but not again for the same one.
+        path: The file, created with the first entry; None to keep the entries in memory.
+        request: The current request. A call that was done for another request may be made again,
+            but not one that was done for this request.
         secrets: Whether arguments keep values that look like keys.
     """
 
@@ -102,14 +103,14 @@ class CallLedger:
         self._path = path
         self._request = without_keys(request)
         self._secrets = secrets
-        # The file only grows, so that each line is read once.
+        # The file only grows, so each line is read once.
         self._entries: dict[str, LedgerEntry] = {}
         self._read = self._lines = 0
         self._own: set[str] = set()
 
     @property
     def path(self) -> Path | None:
-        """The file; None if entries are kept in memory."""
+        """The file; None if the entries are in memory."""
         return self._path
 
     def for_request(self, request: str) -> CallLedger:
@@ -120,13 +121,13 @@ class CallLedger:
         return other
 
     def reset(self) -> None:
-        """Forget the entries that are only in memory."""
+        """Forget entries that are only in memory."""
         if self._path is None:
             self._entries.clear()
             self._own.clear()
 
     def entries(self) -> tuple[LedgerEntry, ...]:
-        """Return all entries in the order in which they were begun.
+        """Return all entries in the order in which they began.
 
         Raises:
             DataFileError: The file cannot be read, or is not a ledger.
@@ -134,26 +135,26 @@ class CallLedger:
         lines, rest, end = self._new_lines()
         for number, line in enumerate(lines, self._lines + 1):
             self._take(line, number, self._entries)
-        # Only now: a ledger with a wrong line stays refused.
+        # Advance only after success, so that a ledger with an invalid line keeps failing.
         self._read, self._lines = end, self._lines + len(lines)
-        # A process that was killed leaves at most the last line broken; then it made no call yet.
+        # A killed process leaves at most the last line incomplete, and its call was not made yet.
         found = dict(self._entries)
         if rest and _parsed(rest) is not None:
             self._take(rest, self._lines + 1, found)
         return tuple(found.values())
 
     def unclear(self) -> tuple[LedgerEntry, ...]:
-        """Return the entries of this process's calls that may have been done."""
+        """Return this process's calls that may have been done."""
         return tuple(one for one in self.entries() if one.unclear and one.id in self._own)
 
     def before(self, call: ToolCall, *, own: bool = True) -> LedgerEntry | None:
-        """Return the last equal call that must not be repeated silently; None if there is none.
+        """Return the last equal call that must not be repeated silently, if any.
 
-        That is one that may have been done, in whatever request, or was done in this one.
+        That is a call that may have been done, in any request, or was done in this request.
 
         Args:
-            call: The call.
-            own: Whether the calls of this process count, too.
+            call: The call to look for.
+            own: Whether to include calls of this process.
         """
         key = key_of(call)
         for one in reversed(self.entries()):
@@ -165,10 +166,10 @@ class CallLedger:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes from beginning a call between a look and an entry.
+        """Keep other processes from beginning a call between a check and an entry.
 
         Raises:
-            DataFileError: There can be no lock.
+            DataFileError: The file cannot be locked.
         """
         if self._path is None:
             yield
@@ -177,10 +178,10 @@ class CallLedger:
             yield
 
     def begin(self, call: ToolCall, sources: Mapping[Place, Source]) -> str:
-        """Write down that a call is about to be made, and return the entry's number.
+        """Record that a call is about to be made, and return the id of the entry.
 
         Raises:
-            DataFileError: It cannot be written: the call must not be made.
+            DataFileError: The entry cannot be written; the call must not be made.
         """
         number = uuid.uuid4().hex
         told: dict[str, Json] = {
@@ -203,10 +204,10 @@ class CallLedger:
         return number
 
     def close(self, number: str, outcome: CallOutcome) -> None:
-        """Write down what became of a call.
+        """Record the outcome of a call.
 
         Raises:
-            DataFileError: It cannot be written: the entry stays open.
+            DataFileError: The outcome cannot be written; the entry stays open.
         """
         state = CallState.DONE if outcome.ok else CallState.UNCERTAIN
         state = CallState.NOT_DONE if outcome.failure in _NOT_DONE else state
@@ -216,15 +217,15 @@ class CallLedger:
         )
 
     def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
-        """Write down what was found out about a call that may have been done.
+        """Record whether an uncertain call was done.
 
         Args:
-            call: The call; all its entries that may have been done are settled.
-            by: How it was found out, such as "get_order shows it".
-            done: Whether it was done.
+            call: The call; all its uncertain entries are settled.
+            by: Evidence, such as "get_order shows it".
+            done: Whether the call was done.
 
         Raises:
-            DataFileError: It cannot be written.
+            DataFileError: The entry cannot be written.
         """
         state = CallState.DONE if done else CallState.NOT_DONE
         for one in self.entries():
@@ -246,7 +247,7 @@ class CallLedger:
             append_json_line(self._path, record, durable=True)
 
     def _new_lines(self) -> tuple[list[bytes], bytes, int]:
-        """Return the whole lines that were not read yet, the rest of the file, and their end."""
+        """Return the complete lines since the last read, the incomplete rest, and its offset."""
         if self._path is None:
             return [], b"", 0
         try:
@@ -262,7 +263,6 @@ class CallLedger:
         return (whole.split(b"\n") if newline else []), rest, end
 
     def _take(self, line: bytes, number: int, entries: dict[str, LedgerEntry]) -> None:
-        """Take a line into entries."""
         record = _parsed(line)
         try:
             if record is None:
@@ -295,9 +295,9 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def key_of(call: ToolCall) -> str:
-    """Return the idempotency key of a call: equal for equal tools and arguments.
+    """Return the idempotency key of a call, equal for equal tools and arguments.
 
-    An argument that is null is one that is left out, and 5.0 is 5.
+    Null arguments count as missing, and 5.0 equals 5.
     """
     given = {name: _plain(value) for name, value in call.arguments.items() if value is not None}
     text = json.dumps([call.tool, given], sort_keys=True)

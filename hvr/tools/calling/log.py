@@ -1,4 +1,4 @@
-"""The append-only log of calls, and the origin of each argument."""
+"""The append-only log of calls, and the origins of their arguments."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from hvr.tools.calling.calls import (
 )
 
 # Origins ------------------------------------------------------------------------------------------
-# Which call gave a value: what the log, and the graph that learns from it, has of arguments.
+# The log records the origin of each argument, from which the navigation graph learns.
 
 MAX_RESULT_PLACES = 100_000
-"""Values of one result that are looked at."""
+"""Maximum number of values examined in one result."""
 
 
 class ValueSource(StrEnum):
-    """Who gave a value."""
+    """The kind of origin of a value."""
 
     REQUEST = "request"
     RESULT = "result"
@@ -43,13 +43,13 @@ class ValueSource(StrEnum):
 
 @dataclass(frozen=True)
 class ValueOrigin:
-    """Where a value comes from.
+    """The origin of a value.
 
     Args:
-        source: who gave it.
-        call: of a result: the number of the call, from 0.
-        path: of a result: where in it the value stands; a key of an object is a text, a place in
-            a list a number. Keys of results are data, so they are never joined to one text.
+        source: Kind of origin.
+        call: 0-based index of the call whose result has the value, if any.
+        path: Path of the value in that result: object keys and list indexes. Keys are arbitrary
+            data, so they are never joined to a string.
     """
 
     source: ValueSource
@@ -62,15 +62,15 @@ def trace(
     outcomes: Sequence[CallOutcome],
     request: Sequence[Json] = (),
 ) -> dict[str, ValueOrigin]:
-    """Return where each argument comes from.
+    """Return the origin of each argument.
 
-    What the request says goes before results, and later results before earlier ones; equal values
-    of different types are different values.
+    Values of the request precede results, and later results precede earlier ones. Equal values of
+    different types are different.
 
     Args:
-        arguments: of a call, by parameter.
-        outcomes: of the calls before it, in order.
-        request: values that the request gives.
+        arguments: Arguments of a call, by parameter.
+        outcomes: Outcomes of the calls before it, in order.
+        request: Values of the request.
     """
     return {name: _origin(value, outcomes, request) for name, value in arguments.items()}
 
@@ -87,18 +87,18 @@ def _origin(value: Json, outcomes: Sequence[CallOutcome], request: Sequence[Json
 
 
 def same_value(one: Json, other: Json) -> bool:
-    """Say whether two values are equal and of one type; `true` is not 1, and 1.0 is 1."""
+    """Return whether two values are equal in JSON: `true` differs from 1, and 1.0 equals 1."""
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
 def places(
     result: Json, most: int = MAX_RESULT_PLACES
 ) -> Iterator[tuple[tuple[str | int, ...], Json]]:
-    """Return the values in a result with their paths, from the outside in, without recursion.
+    """Yield the values in a result with their paths, outermost first and without recursion.
 
     Args:
-        result: of a call; nobody knows how large.
-        most: values that are looked at; of a larger result the first ones.
+        result: Result of a call, of any size.
+        most: Maximum number of values.
     """
     todo: list[tuple[tuple[str | int, ...], Json]] = [((), result)]
     for path, value in todo:
@@ -111,17 +111,16 @@ def places(
 
 
 # Log ----------------------------------------------------------------------------------------------
-# The append-only log of calls: one line of JSON a call.
 
 MASK = "***"
 MAX_SHOWN_DEPTH = 4
-"""Objects within objects beyond are shown by their type alone."""
+"""Maximum depth of a shape or excerpt; deeper values are replaced by their type."""
 MAX_KEPT_DEPTH = 64
-"""Values within values beyond are left out of what is kept whole."""
+"""Maximum depth of a redacted value; deeper values are replaced by their type."""
 MAX_LOGGED_ERROR = 2_000
-"""Characters of what a tool said of a failure."""
+"""Maximum number of characters of an error message."""
 MAX_SHAPE_KEYS = 50
-"""Keys of one object that a shape names."""
+"""Maximum number of keys or items per object or list of a shape or excerpt."""
 
 
 def log_line(
@@ -132,16 +131,14 @@ def log_line(
     *,
     secrets: bool = False,
 ) -> dict[str, Json]:
-    """Return what the log says of a call.
-
-    Of a result the log holds the shape, not the values.
+    """Return the log entry of a call; it has the shape of the result, not its values.
 
     Args:
-        world: the name of the environment.
-        outcome: of the call.
-        origins: where each argument came from.
-        time: when it was called.
-        secrets: whether values that look like keys are kept.
+        world: Name of the environment.
+        outcome: Outcome of the call.
+        origins: Origin of each argument.
+        time: Time of the call.
+        secrets: Whether to keep values that look like keys.
     """
     arguments: Json = dict(outcome.call.arguments)
     return {
@@ -159,21 +156,16 @@ def log_line(
 
 
 def error_text(outcome: CallOutcome, *, secrets: bool = False) -> str:
-    """Return what was said of a failure, on one line, its beginning, without what looks like a key.
-
-    Args:
-        outcome: of the call.
-        secrets: whether what looks like a key stays.
-    """
-    # A key that begins before the cut ends before twice as many characters.
+    """Return the error message of a failure on one line, shortened and with secrets redacted."""
+    # Redact before shortening; a key that starts before the cut is shorter than the margin.
     text = outcome.error[: 2 * MAX_LOGGED_ERROR]
     return short(one_line(text if secrets else without_keys(text)), MAX_LOGGED_ERROR)
 
 
 def redacted(value: Json, depth: int = 0) -> Json:
-    """Return a value without what looks like a key or is named like one.
+    """Return a value without anything that looks like a key or is named like one.
 
-    What lies deeper than `MAX_KEPT_DEPTH` is told by its type alone.
+    Values deeper than `MAX_KEPT_DEPTH` are replaced by their type.
     """
     if isinstance(value, str):
         return without_keys(value)
@@ -192,13 +184,12 @@ def redacted(value: Json, depth: int = 0) -> Json:
 
 
 def excerpt(value: Json, characters: int, depth: int = 0) -> Json:
-    """Return the beginning of a value: of texts some characters, of lists and objects
-    `MAX_SHAPE_KEYS` parts.
+    """Return a shortened value: the first characters of strings, the first items of containers.
 
     Args:
-        value: of a result; nobody knows how large.
-        characters: of each text in it.
-        depth: of the value within others.
+        value: Value of any size.
+        characters: Maximum length of each string.
+        depth: Current nesting depth.
     """
     if isinstance(value, str):
         return value[:characters]
@@ -215,7 +206,7 @@ def excerpt(value: Json, characters: int, depth: int = 0) -> Json:
 
 
 def shape(value: Json, depth: int = 0) -> Json:
-    """Return a value's types: of an object those of its keys, of a list that of its first part."""
+    """Return the JSON types of a value: per key for an object, of the first item for a list."""
     if depth >= MAX_SHOWN_DEPTH:
         return type_name(value)
     if isinstance(value, dict):
@@ -239,11 +230,9 @@ def _origin_as_json(origin: ValueOrigin) -> Json:
 
 
 # Session values -----------------------------------------------------------------------------------
-# Where the values of an agent's calls come from, as far as its session shows.
-#
-# Nothing is known of the request but what the client declares that the user said. So a value is
-# said if the client declares it, identified if it is the only id that a query with said values
-# gave, a default if the schema has it; anything else merely stands in a result, or is unknown.
+# hvr does not see the request, only the values that the client declares as said by the user. A
+# value is said if it was declared, identified if it is the only id returned by a query with said
+# values, and a default if the schema has it; any other value was found in a result or is unknown.
 
 _IDS = frozenset({"id", "ids", "uuid", "guid", "identifier"})
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -251,10 +240,10 @@ _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]|\.\d)")
 
 
 class SessionValues:
-    """The values that were declared as said in a session, and the values of results.
+    """The values declared as said in a session, and the values of its results.
 
     Args:
-        schemas: The JSON Schemas of the tools' arguments, by tool; they have the defaults.
+        schemas: JSON Schemas of the arguments, by tool, which contain the defaults.
     """
 
     def __init__(self, schemas: Mapping[str, Mapping[str, Any]]) -> None:
@@ -264,11 +253,11 @@ class SessionValues:
         self._found: dict[tuple[str, str], str] = {}
 
     def say(self, values: Iterable[Json]) -> None:
-        """Take in what the user said: texts, whose words count as well, and other values."""
+        """Record what the user said: texts, whose words count too, and other values."""
         self._said += [value for value in values if value not in self._said]
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Take in a result; its values can be found, and its only id be identified."""
+        """Record a result, whose values become found and whose only id becomes identified."""
         if not outcome.ok:
             return
         tool = outcome.call.tool
@@ -284,12 +273,12 @@ class SessionValues:
             return
         for keys, values in ids.items():
             if all(same_value(value, values[0]) for value in values):
-                # The thing is named by the id itself, what it stands in, or the tool.
+                # The entity is named by the id's key, the enclosing object, or the tool.
                 names = frozenset(_nouns(*keys[-2:]) or _nouns(tool))
                 self._ids.append((names, values[0], f"the only {keys[-1]} that {tool} gave"))
 
     def sources(self, call: ToolCall) -> dict[Place, Source]:
-        """Return where the values of a call come from, by their places."""
+        """Return the sources of a call's values, by path."""
         return {place: self._source(call, place, value) for place, value in leaf_values(call)}
 
     def _source(self, call: ToolCall, place: Place, value: Json) -> Source:
@@ -322,7 +311,7 @@ class SessionValues:
 
 
 def _says(said: Json, value: Json) -> bool:
-    """Say whether a value is one that was said, or stands as a whole in a text that was."""
+    """Return whether a value equals a statement or occurs in it as a whole word."""
     if same_value(said, value):
         return True
     if not isinstance(said, str) or value is None or isinstance(value, (bool, list, dict)):

@@ -1,4 +1,4 @@
-"""Any MCP server as an environment of tools, by the official client, over stdio or HTTP."""
+"""MCP servers as tool environments, through the official client, over stdio or HTTP."""
 
 from __future__ import annotations
 
@@ -33,31 +33,29 @@ from hvr.tools.calling.calls import (
 from hvr.tools.catalogue.formats import read_tool
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema, quoted
 
-# Mcp tool list ------------------------------------------------------------------------------------
-# The tool lists of an MCP server, without the tools that the official client refuses.
-#
-# The client refuses a whole list because of one tool that does not follow the protocol. So such
-# tools are taken out of the server's answer before the client reads it.
+# Tool lists ---------------------------------------------------------------------------------------
+# The official client rejects a whole list because of one tool that violates the protocol, so such
+# tools are removed from the server's reply before the client reads it.
 
 _SHOWN = 200
 
 
 class ToolListFilter:
-    """Keeps what the client refuses out of the tool lists that a transport receives."""
+    """Removes tools that the client would reject from the lists that a transport receives."""
 
     def __init__(self) -> None:
         self.version = ""
-        """The negotiated version of the protocol, which says what a tool has to have."""
+        """Negotiated protocol version, which determines the schema of a tool."""
         self._sent: tuple[tuple[str, str], ...] = ()
 
     @asynccontextmanager
     async def around(self, transport: Any) -> AsyncIterator[Any]:
-        """Connect a transport whose tool lists are filtered."""
+        """Connect a transport and filter its tool lists."""
         async with transport as (read, write):
             yield _Filtered(read, self), write
 
     def filtered(self, item: Any) -> Any:
-        """Return a received message, a tool list without the tools that the client refuses."""
+        """Return a received message, removing invalid tools if it is a tool list."""
         result = getattr(getattr(item, "message", None), "result", None)
         if not isinstance(result, dict) or "content" in result:
             return item
@@ -71,13 +69,13 @@ class ToolListFilter:
         return item
 
     def told(self, tools: Iterable[Any]) -> Iterator[Any]:
-        """Give the tools of the last list in the server's order.
+        """Yield the tools of the last list in the server's order.
 
         Args:
-            tools: The tools as the client read them.
+            tools: The tools that the client read.
 
         Yields:
-            Each tool as the client read it, or the reason why it is left out.
+            Each tool, or the reason why it is left out.
         """
         rest = deque(tools)
         for name, wrong in self._sent:
@@ -85,12 +83,12 @@ class ToolListFilter:
                 yield wrong
             elif rest and rest[0].name == name:
                 yield rest.popleft()
-            else:  # the client drops a tool that names HTTP headers which the protocol forbids
+            else:  # the client drops tools that name HTTP headers forbidden by the protocol
                 yield f"{quoted(name)}: the MCP client refuses its x-mcp-header"
 
 
 class _Filtered:
-    """A stream of received messages, as transports of the package `mcp` have it."""
+    """A stream of received messages with the interface of the `mcp` package."""
 
     def __init__(self, inner: Any, keeper: ToolListFilter) -> None:
         self._inner, self._keeper = inner, keeper
@@ -125,7 +123,7 @@ def _name(tool: Any) -> str:
 
 
 def _wrong(tool: Any, result: dict[str, Any], version: str) -> str:
-    """Return why the client refuses a tool, or an empty text."""
+    """Return why the client rejects a tool; empty if it accepts it."""
     from mcp_types.methods import parse_server_result
     from pydantic import ValidationError
 
@@ -133,7 +131,7 @@ def _wrong(tool: Any, result: dict[str, Any], version: str) -> str:
         parse_server_result("tools/list", version, {**result, "tools": [tool]})
     except ValidationError as error:
         inside = [one for one in error.errors() if tuple(one["loc"][:2]) == ("tools", 0)]
-        if not inside:  # the list itself is wrong, which is not the fault of a tool
+        if not inside:  # the list itself is invalid, not a tool
             return ""
         place = ".".join(map(str, inside[0]["loc"][2:]))
         text = f"{place}: {inside[0]['msg']}" if place else inside[0]["msg"]
@@ -142,12 +140,12 @@ def _wrong(tool: Any, result: dict[str, Any], version: str) -> str:
     return ""
 
 
-# --------------------------------------------------------------------------------------------------
+# Server -------------------------------------------------------------------------------------------
 
 MAX_PAGES = 100
-"""Pages of `tools/list` that are read; a server that goes on for ever is refused."""
+"""Maximum number of `tools/list` pages; guards against a server whose list never ends."""
 MAX_RESULT_CHARACTERS = 20_000_000
-"""Of a result; a longer one is not kept."""
+"""Maximum number of characters in a result."""
 
 _METHOD_NOT_FOUND, _INVALID_PARAMS = -32601, -32602  # JSON-RPC 2.0, section 5.1
 _Result = TypeVar("_Result")
@@ -155,16 +153,16 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True)
 class McpServer:
-    """Where a server is.
+    """An MCP server to start or to connect to.
 
     Args:
-        command: program and arguments that start it; empty if it runs already.
-        url: of a server that runs, over streamable HTTP; empty if it is started.
-        folder: in which it is started.
-        env: further environment variables of the program, which gets few of this process's.
-        seconds: for one answer at most.
-        trusted: Whether its annotations say what its tools do. Those of a server that is not
-            trusted only make its tools more dangerous.
+        command: Program and arguments that start the server; empty if it is already running.
+        url: Address of a running server, for streamable HTTP; empty if it is started.
+        folder: Working folder of the started server.
+        env: Additional environment variables; the program inherits few from this process.
+        seconds: Time limit for one answer.
+        trusted: Whether to trust its annotations about effects. Annotations of an untrusted server
+            can only make its tools more dangerous.
     """
 
     command: tuple[str, ...] = ()
@@ -181,18 +179,17 @@ class McpServer:
 
 
 def open_server(value: Any, folder: Path, place: str) -> McpTools:
-    """Open the server that a `world.toml` names.
+    """Open the server of an `mcp` entry in a `world.toml`.
 
     Args:
-        value: a table with `command` (a list of texts) or `url`, and `env`, `seconds` and
-            `trusted`.
-        folder: of the world.
-        place: where the table is, for messages.
+        value: A table with `command` or `url`, and optionally `env`, `seconds` and `trusted`.
+        folder: Folder of the world.
+        place: Location of the table, for messages.
 
     Raises:
-        DataFileError: the table is wrong.
-        SimulatorError: the server cannot be reached.
-        MissingExtraError: the package `mcp` is not installed.
+        DataFileError: The table is invalid.
+        SimulatorError: The server cannot be reached.
+        MissingExtraError: The package `mcp` is not installed.
     """
     kinds = {"command": list, "url": str, "env": dict, "seconds": (int, float), "trusted": bool}
     good = isinstance(value, dict) and set(value) <= set(kinds)
@@ -216,15 +213,12 @@ def open_server(value: Any, folder: Path, place: str) -> McpTools:
 
 
 class McpTools:
-    """The tools of a server.
-
-    Args:
-        server: it is started or reached at once.
+    """The tools of an MCP server, which is started or connected to immediately.
 
     Raises:
-        SimulatorError: it cannot be started or reached, or does not list tools in time.
-        DataFileError: what it lists are no tools.
-        MissingExtraError: the package `mcp` is not installed.
+        SimulatorError: The server cannot be reached, or does not list its tools in time.
+        DataFileError: The server's list is invalid.
+        MissingExtraError: The package `mcp` is not installed.
     """
 
     def __init__(self, server: McpServer) -> None:
@@ -235,9 +229,9 @@ class McpTools:
         self._stack = ExitStack()
         self._said: IO[str] | None = None
         self.listed: list[dict[str, Any]] = []
-        """The tools as the server described them, in the protocol's form."""
+        """The tools as the server described them, in the protocol's format."""
         self.answer: Any = None
-        """What the server answered to the last call, as the client of `mcp` read it."""
+        """The server's reply to the last call, as decoded by the client of `mcp`."""
         self._touched = self._broken = self._closed = False
         load("mcp.client.client", "mcp", "mcp")
         self._open()
@@ -249,16 +243,16 @@ class McpTools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools as the server listed them when it was opened, with its hints."""
+        """The tools that the server listed when it was opened, with its hints."""
         return self._catalogue
 
     def reset(self) -> None:
-        """Start a server anew that was started here; one that runs elsewhere goes on as it is."""
+        """Restart a server that was started here; a remote server keeps its state."""
         if self._server.command and self._touched:
             self._reopen()
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool; what the server says of a failure is its outcome."""
+        """Call a tool; failures of the tool or the server are part of the outcome."""
         refused = check_call(self._catalogue, call)
         tool = find_tool(self._catalogue, call.tool)
         if refused is not None or tool is None:
@@ -288,7 +282,7 @@ class McpTools:
         except TimeoutError:
             failure = CallFailure.TIMED_OUT
             error = f"no answer within {self._server.seconds:g} s"
-        except Exception as broken:  # whatever the client raises, the server is what failed
+        except Exception as broken:  # whatever the client raises, the server has failed
             failure, error = _classified(broken)
             self._broken = failure is CallFailure.UNAVAILABLE
         seconds = time.perf_counter() - start
@@ -297,11 +291,11 @@ class McpTools:
         return check_result(tool, CallOutcome(call, result, seconds=seconds))
 
     def state(self) -> Json:
-        """Return None: a server does not show its state."""
+        """Return None, since servers do not expose their state."""
         return None
 
     def close(self) -> None:
-        """End the connection, and a server that was started here."""
+        """Close the connection, and stop a server that was started here."""
         self._closed = True
         self._end()
 
@@ -314,7 +308,7 @@ class McpTools:
 
     def _end(self) -> None:
         self._client = None
-        with suppress(Exception):  # a server that has died cannot be taken leave of
+        with suppress(Exception):  # a dead server cannot be closed cleanly
             self._stack.close()
         self._stack = ExitStack()
 
@@ -333,11 +327,12 @@ class McpTools:
                 env=self._server.env or None,
                 cwd=self._server.folder,
             )
-            # What a server prints is not for the terminal; the end of it explains a failure.
+            # Keep the server's output off the terminal, but use its last line to explain failures.
             said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
             self._said = self._stack.enter_context(said)
             target = stdio_client(parameters, errlog=self._said)
-        # The client logs a traceback for a line that is not a message, and each tool that it drops.
+        # The client logs a traceback per malformed line and a warning per dropped tool; silence
+        # both.
         for log in map(logging.getLogger, ("mcp", "client")):
             if not log.handlers:
                 log.addHandler(logging.NullHandler())
@@ -419,14 +414,14 @@ class McpTools:
 
 
 def content_of(answer: Any) -> Json:
-    """Return what a result holds: its structured content, else its texts, read as JSON if they are.
+    """Return the content of a result: structured content, else its texts, decoded if they are JSON.
 
-    Pictures and sounds are told by their type alone; links and resources by their address.
+    Images and audio are represented by their type, links and resources by their address.
     """
     structured: Json = answer.structured_content
     texts = [block.text for block in answer.content if block.type == "text"]
     if structured is not None:
-        # What is no object is wrapped so by servers, as the protocol has only objects here.
+        # The protocol allows only objects here, so servers wrap other values in `result`.
         if isinstance(structured, dict) and set(structured) == {"result"}:
             return structured["result"]
         return structured
@@ -476,7 +471,7 @@ def _innermost(error: BaseException) -> BaseException:
 
 @asynccontextmanager
 async def _connected(client: Any, seconds: float) -> AsyncIterator[Any]:
-    """Connect within a time; the client itself waits that long for each of several attempts."""
+    """Connect within a time limit; the client's own limit applies to each of several attempts."""
     import anyio
 
     with anyio.CancelScope(deadline=anyio.current_time() + seconds) as scope:

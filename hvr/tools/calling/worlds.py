@@ -1,4 +1,4 @@
-"""Worlds of tools: the table `[tools]` of a `world.toml`, its sources, and stated effects."""
+"""Tool worlds: the `[tools]` table of a `world.toml`, its sources and stated effects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ from hvr.tools.catalogue.python_functions import read_functions
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, escalated_effect, quoted
 
 # Sources ------------------------------------------------------------------------------------------
-# Which sources of tools the table `[tools]` of a `world.toml` names.
 
 SOURCES = ("module", "bfcl", "tau2", "mcp", "openapi", "entry")
 
@@ -39,8 +38,8 @@ class ToolSource:
 
     Args:
         kind: One of `SOURCES`.
-        value: The entry's value in the world's file.
-        label: A name that no other source of the world has.
+        value: Value of the entry in the world's file.
+        label: Unique name of the source within the world.
     """
 
     kind: str
@@ -52,7 +51,7 @@ def read_sources(world: WorldFile) -> tuple[ToolSource, ...]:
     """Return the sources of a world, in the order of its file.
 
     Raises:
-        DataFileError: there is none, or an entry is wrong.
+        DataFileError: The world has no source, or an entry is invalid.
     """
     found: list[ToolSource] = []
     labels: set[str] = set()
@@ -68,7 +67,7 @@ def read_sources(world: WorldFile) -> tuple[ToolSource, ...]:
 
 
 def wrong_entry(world: WorldFile, text: str, word: str) -> DataFileError:
-    """Return the error about an entry of a world's file, with the line that a word stands in."""
+    """Return an error about a world file, located at the line that contains `word`."""
     return DataFileError(f"{world.file}:{line_of(world.file, word)}: {text}")
 
 
@@ -85,7 +84,7 @@ def _entries(world: WorldFile) -> Iterator[tuple[str, Any]]:
 
 
 def _label(kind: str, value: Any) -> tuple[str, Any]:
-    """Return a source's name, the given one or one made of its value, and the value without it."""
+    """Return a source's name, given or derived from its value, and the value without the name."""
     if isinstance(value, dict):
         value = dict(value)
         if isinstance(value.get("name"), str) and value["name"].strip():
@@ -100,52 +99,51 @@ def _label(kind: str, value: Any) -> tuple[str, Any]:
 
 
 # Worlds -------------------------------------------------------------------------------------------
-# Worlds of tools: the table `[tools]` of a `world.toml` says where the tools are.
+# The `[tools]` table of a `world.toml`:
 #
 # ```
 # [tools]
-# module = "desk"                                    # Python functions: desk.py of the folder
-# bfcl = ["TravelAPI"]                               # or classes of BFCL
-# tau2 = "retail"                                    # or a domain of tau2-bench
-# mcp = { command = ["python", "server.py"] }        # or an MCP server that is started
-# mcp = { url = "http://127.0.0.1:8000/mcp" }        # or one that runs
-# entry = "module:function"                          # or whatever a function opens
-# openapi = "shop.yaml"                              # or the operations of an OpenAPI document
+# module = "desk"                                    # Python functions in desk.py of the folder
+# bfcl = ["TravelAPI"]                               # classes of BFCL
+# tau2 = "retail"                                    # a domain of tau2-bench
+# mcp = { command = ["python", "server.py"] }        # an MCP server to start
+# mcp = { url = "http://127.0.0.1:8000/mcp" }        # a running MCP server
+# entry = "module:function"                          # a function that returns an environment
+# openapi = "shop.yaml"                              # the operations of an OpenAPI document
 # openapi = { file = "shop.yaml", server = "http://127.0.0.1:8000", auth = { key = "SHOP_KEY" } }
 #
-# # Several entries, and lists of them, are several sources; `name` names a server or document:
+# # Several entries, and lists, are several sources; `name` names a server or document:
 # mcp = [{ name = "git", command = ["git-mcp"] }, { url = "http://127.0.0.1:8000/mcp" }]
 #
 # reads = ["find_customer"]                          # tools that change nothing
-# writes = ["change_address"]                        # tools that change something, and
-# destroys = ["delete_account"]                      # those after which something is gone
-# idempotent = ["change_address"]                    # writing tools that may be called twice
-# meanings = "meanings.toml"                         # which parameters mean the same
-# decisions = "decisions.json"                       # what judged dialogues taught of the next move
+# writes = ["change_address"]                        # tools that change something
+# destroys = ["delete_account"]                      # tools that delete something
+# idempotent = ["change_address"]                    # writing tools that are safe to repeat
+# meanings = "meanings.toml"                         # parameters with the same meaning
+# decisions = "decisions.json"                       # decision model learnt from judged dialogues
 # ```
 
 EFFECTS = (Effect.READS, Effect.WRITES, Effect.DESTROYS)
-"""The effects that a world can say of a tool, each in an entry of its name."""
+"""Effects that a world can state, each in an entry named after it."""
 
 _LISTS = (*(effect.value for effect in EFFECTS), "idempotent")
 _SAYS = {**dict.fromkeys(_LISTS, list), "meanings": str, "decisions": str}
 
 
 def open_tools(world: WorldFile) -> ToolEnvironment:
-    """Open the tools of a world, in their first state.
+    """Open the tools of a world in their initial state.
 
     Raises:
-        UsageError: it is no world of tools, they cannot be opened as it says, or it is not
-            trusted.
-        DataFileError: its table `[tools]` is wrong.
-        SimulatorError: code of the world raises.
-        MissingExtraError: a package is not installed.
+        UsageError: The world has no tools, is not trusted, or its tools cannot be opened.
+        DataFileError: The `[tools]` table is invalid.
+        SimulatorError: Code of the world raises an error.
+        MissingExtraError: A package is not installed.
     """
     if not world.tools:
         raise UsageError(f"{world.name} is no world of tools: it has no [tools]", field="world")
     sources = _sources(world)
     for source in sources:
-        if source.kind != "openapi":  # a description runs nothing
+        if source.kind != "openapi":  # reading a document runs no code
             world.check_trusted(f"{source.kind} = {source.value!r}", source.kind)
     with ExitStack() as stack:
         parts = []
@@ -164,14 +162,14 @@ def open_tools(world: WorldFile) -> ToolEnvironment:
 
 
 def listed_tools(world: WorldFile) -> Catalogue | None:
-    """Return the tools that are read from the folder without running anything.
+    """Return the tools of a world without running any of its code.
 
     Returns:
-        The functions of its modules, by their source, and the operations of its OpenAPI documents;
-        None if only a program can list some of its tools.
+        The functions of its modules, from their source code, and the operations of its OpenAPI
+        documents; None if some of its tools can only be listed by a program.
 
     Raises:
-        DataFileError: its table `[tools]` is wrong, or the module is not Python.
+        DataFileError: The `[tools]` table is invalid, or a module is not Python.
     """
     parts = []
     for source in _sources(world):
@@ -187,13 +185,13 @@ def _hints(world: WorldFile) -> dict[str, tuple[str, ...]]:
 
 
 def meanings_file(world: WorldFile) -> Path | None:
-    """Return the file that says which parameters mean the same; None if there is none."""
+    """Return the file of parameters with the same meaning, if the world has one."""
     name = world.tools.get("meanings")
     return world.folder / name if isinstance(name, str) else None
 
 
 class _Said:
-    """An environment with what its world says of the tools."""
+    """An environment whose catalogue includes the effects that its world states."""
 
     def __init__(self, inner: ToolEnvironment, catalogue: Catalogue) -> None:
         self._inner = inner
@@ -234,7 +232,7 @@ def _opened_source(world: WorldFile, source: ToolSource) -> ToolEnvironment:
         return _opened(world, source.kind, source.value)
     except HvrError:
         raise
-    except (Exception, SystemExit) as error:  # code of the world, which may raise anything
+    except (Exception, SystemExit) as error:  # code of the world may raise anything
         raise SimulatorError(
             f"{world.file}: the tools of {quoted(source.label)} cannot be opened: "
             f"{type(error).__name__}: {error}",
@@ -292,7 +290,7 @@ def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
 
 
 def _module(world: WorldFile, name: str) -> ModuleType:
-    """Import a module: that of the folder where it has one of this name, anew each time."""
+    """Import a module, preferring the world's folder, from which it is always loaded afresh."""
     path = world.folder / f"{name}.py"
     if not name.isidentifier() or not path.is_file():
         try:
@@ -304,9 +302,9 @@ def _module(world: WorldFile, name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"hvr_tools_{name}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # Dataclasses, enums and hints look their module up by its name.
+    # Dataclasses, enums and type hints look up their module by name.
     sys.modules[module.__name__] = module
-    with redirect_stdout(sys.stderr):  # what it prints is not what the command prints
+    with redirect_stdout(sys.stderr):  # keep its output apart from that of the command
         spec.loader.exec_module(module)
     return module
 
@@ -314,7 +312,7 @@ def _module(world: WorldFile, name: str) -> ModuleType:
 def _as_said(
     world: WorldFile, catalogue: Catalogue, said: Mapping[str, tuple[str, ...]]
 ) -> Catalogue:
-    """Return a catalogue with what the world says of its tools."""
+    """Add the effects that the world states to its catalogue."""
     names = {tool.name for tool in catalogue.tools}
     for key, some in said.items():
         for name in some:
@@ -343,30 +341,29 @@ def _as_said(
 def _effect(tool: ToolSchema, said: Mapping[str, Effect]) -> Effect:
     if tool.name in said:
         return said[tool.name]
-    # Who says which tools read has said that the others do not.
+    # A world that lists its reading tools implies that the others write.
     lists_readers = Effect.READS in said.values()
     known = Effect.WRITES if lists_readers and tool.effect is Effect.UNKNOWN else tool.effect
     return escalated_effect(known, tool.name, tool.description)
 
 
-# World effects ------------------------------------------------------------------------------------
-# What the user says of the effects of tools, kept in the file of their world.
+# Stated effects -----------------------------------------------------------------------------------
 
 _TABLE = re.compile(r"^\s*\[\s*tools\s*\]\s*(#.*)?$")
 _HEADER = re.compile(r"^\s*\[")
 
 
 def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
-    """Add what tools do to the table `[tools]` of a world, all of it or nothing.
+    """Add effects of tools to the `[tools]` table of a world, atomically.
 
-    The rest of the file stays as it is, comments among it.
+    The rest of the file, including comments, stays unchanged.
 
     Args:
         world: The world.
-        effects: What each tool does, by its name; none is `UNKNOWN`.
+        effects: Effect by tool name, never `UNKNOWN`.
 
     Raises:
-        DataFileError: The file cannot be written, or its form leaves no place for the entries.
+        DataFileError: The file cannot be written, or its layout has no place for the entries.
     """
     with exclusive_writer(world.file):
         try:
@@ -396,8 +393,8 @@ def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
 
 
 def _with_entry(lines: Sequence[str], key: str, names: Sequence[str]) -> list[str]:
-    """Return the lines of a file with an entry of `[tools]` that lists names."""
-    # TOML's strings are JSON's, but for one character.
+    """Return the lines with the entry `key` of `[tools]` set to a list of names."""
+    # JSON strings are valid TOML except for DEL.
     listed = json.dumps(list(names), ensure_ascii=False).replace("\x7f", "\\u007f")
     entry = f"{key} = {listed}\n"
     start = next((n for n, line in enumerate(lines) if _TABLE.match(line)), None)
@@ -409,7 +406,7 @@ def _with_entry(lines: Sequence[str], key: str, names: Sequence[str]) -> list[st
     if at is None:
         header = lines[start] if lines[start].endswith("\n") else f"{lines[start]}\n"
         return [*lines[:start], header, entry, *lines[start + 1 :]]
-    # The list may go over several lines: it ends where it is TOML for the first time.
+    # A list may span several lines; it ends at the first line that completes valid TOML.
     for last in range(at + 1, len(lines) + 1):
         if _says("".join(lines[at:last]), None):
             return [*lines[:at], entry, *lines[last:]]
