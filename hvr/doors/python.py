@@ -41,18 +41,18 @@ def solve(
         problem: The problem, likewise.
         planner: Name of a planner, as for `hvr solve --planner`; None chooses by the problem.
         seconds: Wall time limit in seconds.
-        optimal: Whether to search until a plan is proven to be the best.
-        anytime: Whether to go on to better plans until the time is up.
+        optimal: Whether to search until a plan is proven optimal.
+        anytime: Whether to search for better plans until the time is up.
         listen: Called with each plan that is better than those before.
 
     Returns:
-        The solution; its `steps` are None if it is proven that there is no plan.
+        The solution; its `steps` are None if the problem is proven unsolvable.
 
     Raises:
         DataFileError: A file cannot be read.
-        PddlError: A text cannot be used; the message says where and why.
-        UsageError: There is no such planner, or it lacks what the problem uses.
-        PlannerError: Within the time there was neither a plan nor a proof that there is none.
+        PddlError: A text cannot be parsed; the message says where and why.
+        UsageError: The planner is unknown or does not support the problem.
+        PlannerError: The time limit passed without a plan or a proof that there is none.
     """
     with temporary_folder("hvr-solve-") as folder:
         files = (

@@ -1,5 +1,6 @@
-"""The commands, in the order in which `hvr --help` lists them. This table is all there is to
-registering one: help, hints and completion are made of it.
+"""The table of commands, in the order of `hvr --help`.
+
+An entry here registers a command: help, hints and completion are made from this table.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from hvr.values import Value
 class Command(Value):
     """A command.
 
-    Its module is imported only when the command is called. For the command `list`, it has the
-    functions `add_list_arguments(parser)` and `run_list(args) -> int`, which returns the exit code.
+    Its module is imported only when the command runs. For the command `list`, the module has the
+    functions `add_list_arguments(parser)` and `run_list(args) -> int`, which returns the exit
+    code.
     """
 
     name: str
@@ -37,7 +39,7 @@ class Command(Value):
 
 
 class Group(Value):
-    """Commands under one name; `usual` is the one that is meant where none is named."""
+    """Commands under one name. `usual` is the default command."""
 
     name: str
     help: str
@@ -154,4 +156,4 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     Command("completion", "Print a script that completes commands and options in a shell.",
             "hvr.doors.cli.completion"),
 ))  # fmt: skip
-"""All of them."""
+"""All commands."""

@@ -1,4 +1,4 @@
-"""Reading the arguments of a command: errors as hvr has them, values with a range."""
+"""Parsing of arguments: errors as `UsageError`, and values with a range."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _T = TypeVar("_T")
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps the line breaks of descriptions, and knows how wide the terminal is."""
+    """Keeps line breaks in descriptions, and fits the width of the terminal."""
 
     def __init__(self, prog: str) -> None:
-        # Left to itself, argparse imports shutil for the width, even when no help is printed.
+        # By default argparse imports shutil for the width, even without printing help.
         super().__init__(prog, width=columns())
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """The parser of a command; it raises instead of printing its usage and exiting.
+    """The parser of a command; it raises errors instead of printing usage and exiting.
 
-    The name under which it keeps a value (`dest`) is the name of the library's field, so that
-    errors about the field can be told as errors about the option.
+    `dest` of an option is the name of the library's field, so that errors about the field can name
+    the option.
     """
 
     hands_on = False
-    """The words are kept as `utf8_text` for the command, which has a parser of its own for them."""
+    """Whether the command parses its arguments itself; they are passed on as `words`."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, formatter_class=HelpFormatter, allow_abbrev=False)
@@ -45,19 +45,19 @@ class ArgumentParser(argparse.ArgumentParser):
         """Raise the error.
 
         Raises:
-            UsageError: always.
+            UsageError: Always.
         """
         raise UsageError(f"{message} ({self.prog} --help shows the options and examples)")
 
     def read(self, given: Sequence[str]) -> argparse.Namespace:
-        """Read arguments; options may stand among them.
+        """Parse arguments; options may appear anywhere.
 
         Raises:
-            UsageError: they cannot be used.
+            UsageError: An argument is invalid.
         """
         if self.hands_on:
             return argparse.Namespace(words=list(given))
-        if self.usage is None:  # argparse's own would name every option
+        if self.usage is None:  # argparse's default lists every option
             shown = map(_shown, self._get_positional_actions())
             self.usage = " ".join([self.prog, "[OPTIONS]", *shown])
         args, surplus = self.parse_known_intermixed_args(list(given))
@@ -66,11 +66,11 @@ class ArgumentParser(argparse.ArgumentParser):
         return args
 
     def listed(self) -> Sequence[argparse.Action]:
-        """Return the arguments that the help lists, in its order."""
+        """Return the arguments that the help lists, in order."""
         return [action for action in self._actions if action.help is not argparse.SUPPRESS]
 
     def flag(self, field: str) -> str | None:
-        """Return the option or argument that sets a field; None where there is none."""
+        """Return the option or argument that sets a field; None if there is none."""
         for action in self._actions:
             if action.dest == field:
                 long = [name for name in action.option_strings if name.startswith("--")]
@@ -78,9 +78,9 @@ class ArgumentParser(argparse.ArgumentParser):
         return None
 
     def with_flags(self, error: HvrError) -> str:
-        """Return the message of an error with the option in place of the field it is about.
+        """Return an error message with the option's name in place of the field's.
 
-        Where the message does not name the field, the option stands behind it.
+        If the message does not mention the field, the option is appended.
         """
         message = str(error)
         flag = self.flag(error.field) if error.field is not None else None
@@ -101,34 +101,34 @@ class ArgumentParser(argparse.ArgumentParser):
 
 
 def asks_for_help(given: Sequence[str]) -> bool:
-    """Say whether help is wanted: asking for it wins over anything that is wrong beside it."""
+    """Return whether help is requested; that takes precedence over any error."""
     options = given[: given.index("--")] if "--" in given else given
     return any(word in options for word in HELP)
 
 
 def add_json(parser: argparse._ActionsContainer, text: str = "print JSON") -> None:
-    """Add the option `--json`."""
+    """Add `--json`."""
     parser.add_argument("--json", action="store_true", help=text)
 
 
 def utf8_text(text: str) -> str:
-    """Read a text that goes further than to a message, such as to a server or a store.
+    """Parse a text that leaves the process, such as for a server or a store.
 
     Raises:
-        ArgumentTypeError: it is not UTF-8.
+        ArgumentTypeError: The text is not UTF-8.
     """
     try:
-        # Bytes that the locale has no letters for are kept as halves of surrogate pairs.
+        # Python represents undecodable bytes as surrogates.
         return os.fsencode(text).decode("utf-8") if re.search("[\ud800-\udfff]", text) else text
     except UnicodeError:
         raise argparse.ArgumentTypeError(f"{text!a} is not UTF-8") from None
 
 
 def number(text: str) -> Fraction:
-    """Read a number from 0 to a million, exactly.
+    """Parse a number from 0 to a million, exactly.
 
     Raises:
-        ArgumentTypeError: the text is something else.
+        ArgumentTypeError: The text is not such a number.
     """
     _read(numbers.parse_real, text)
     from fractions import Fraction
@@ -137,19 +137,19 @@ def number(text: str) -> Fraction:
 
 
 def real(text: str) -> float:
-    """Read a number from 0 to a million.
+    """Parse a number from 0 to a million.
 
     Raises:
-        ArgumentTypeError: the text is something else.
+        ArgumentTypeError: The text is not such a number.
     """
     return _read(numbers.parse_real, text)
 
 
 def seconds(text: str) -> float:
-    """Read a time: a number above 0, up to a million.
+    """Parse a time: a number above 0, up to a million.
 
     Raises:
-        ArgumentTypeError: the text is something else.
+        ArgumentTypeError: The text is not such a number.
     """
     value = real(text)
     if not value:
@@ -158,7 +158,7 @@ def seconds(text: str) -> float:
 
 
 def gibibytes(text: str) -> int:
-    """Read an amount of memory in GiB and return it in bytes.
+    """Parse an amount of memory in GiB and return it in bytes.
 
     Raises:
         ArgumentTypeError: The text is not a positive number.
@@ -170,19 +170,19 @@ def gibibytes(text: str) -> int:
 
 
 def whole_number(text: str) -> int:
-    """Read a whole number from 0 on.
+    """Parse a non-negative integer.
 
     Raises:
-        ArgumentTypeError: the text is something else.
+        ArgumentTypeError: The text is not such a number.
     """
     return _read(numbers.parse_integer, text)
 
 
 def jobs(text: str) -> int:
-    """Read a number of processes; 0 stands for one for each processor core.
+    """Parse a number of processes; 0 means one per processor core.
 
     Raises:
-        ArgumentTypeError: the text is something else, or too large.
+        ArgumentTypeError: The text is not such a number, or it is too large.
     """
     value = whole_number(text)
     if value > _MOST_JOBS:
@@ -191,7 +191,7 @@ def jobs(text: str) -> int:
 
 
 def columns() -> int:
-    """Return how many columns help may have."""
+    """Return the width of help texts."""
     least, usual, most = _COLUMNS
     text = os.environ.get("COLUMNS", "")
     if text.isdecimal():

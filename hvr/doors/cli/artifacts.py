@@ -19,13 +19,12 @@ if TYPE_CHECKING:
 
 
 # Certify ------------------------------------------------------------------------------------------
-# `hvr validate --certificate`: a proof of the verdict on a plan, as a file.
 
 _MORE = "no certificate: the file is not just a plan; write the plan to a file of its own"
 
 
 def check_certificate(path: Path, suite: Suite) -> None:
-    """Refuse early what no certificate can be written for.
+    """Check early that a certificate can be written.
 
     Raises:
         UsageError: There is more than one plan, or it comes from standard input.
@@ -42,7 +41,7 @@ def check_certificate(path: Path, suite: Suite) -> None:
 def certify(
     path: Path, results: Iterable[Judged], options: BatchOptions, suite: Suite
 ) -> Iterator[Judged]:
-    """Pass the one result on, and write its certificate, or say why there is none.
+    """Pass on the only result and write its certificate, or print why there is none.
 
     Raises:
         DataFileError: The file cannot be written.
@@ -62,7 +61,7 @@ def certify(
 
 
 def _certificate(files: list[Path], options: BatchOptions, result: Judged) -> dict[str, Any]:
-    """Return the certificate of a verdict, proven by the checker."""
+    """Return the certificate of a verdict, verified by the checker."""
     from hvr.base.texts import read_bytes
     from hvr.pddl import GroundAction, read_plan
     from hvr.pddl.checker import check
@@ -102,17 +101,16 @@ def _certificate(files: list[Path], options: BatchOptions, result: Judged) -> di
 
 
 # Pictures -----------------------------------------------------------------------------------------
-# `hvr validate --gantt` and `--values FILE`: pictures of a plan over time.
 
 SUFFIXES: Mapping[str, tuple[str, ...]] = {"gantt": (".svg", ".html"), "values": (".svg",)}
-"""The endings of files that each option draws."""
+"""File endings that each option supports."""
 
 
 def named_pictures(gantt: str | None, values: str | bool | None) -> dict[str, Path]:
     """Return the file of each option that names one.
 
     Raises:
-        UsageError: A file has an ending that the option cannot draw.
+        UsageError: A file has an ending that the option does not support.
     """
     named = {"gantt": gantt, "values": values}
     pictures = {option: Path(file) for option, file in named.items() if isinstance(file, str)}
@@ -126,10 +124,10 @@ def named_pictures(gantt: str | None, values: str | bool | None) -> dict[str, Pa
 
 
 def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
-    """Refuse early what cannot be drawn.
+    """Check early that the pictures can be drawn.
 
     Args:
-        pictures: The file of each option, by the option's name.
+        pictures: Path of each picture, by the name of its option.
         suite: The plans to judge.
 
     Raises:
@@ -144,7 +142,7 @@ def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
 
 
 def draw_charts(pictures: Mapping[str, Path], results: Iterable[Judged]) -> Iterator[Judged]:
-    """Draw the one result, and pass it on.
+    """Pass on the only result and draw its pictures.
 
     Raises:
         UsageError: The plan is hierarchical or could not be read, so there is nothing to draw.

@@ -1,4 +1,4 @@
-"""`hvr bench`: tasks x settings x models x seeds, measured."""
+"""`hvr bench`: measure tasks x settings x models x seeds."""
 
 from __future__ import annotations
 
@@ -25,18 +25,17 @@ if TYPE_CHECKING:
 
 
 # Lists --------------------------------------------------------------------------------------------
-# Lists as `hvr bench` takes them: names, specs of models, seeds.
 
 _MOST_SEEDS = 1000
 
 
 def split_list(text: str) -> list[str]:
-    """Split at commas; empty parts are left out."""
+    """Split a text at commas, without empty parts."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def split_models(text: str) -> list[str]:
-    """Split specs of models at commas, except before an option as in `scripted:error=0,seed=1`."""
+    """Split model specs at commas, except before an option as in `scripted:error=0,seed=1`."""
     specs: list[str] = []
     for part in split_list(text):
         if specs and ":" in specs[-1] and re.match(r"[a-z_]+=", part):
@@ -47,10 +46,10 @@ def split_models(text: str) -> list[str]:
 
 
 def split_seeds(text: str) -> list[int]:
-    """Read `5` as 0 to 4, and `0,7` as these.
+    """Return the seeds 0 to 4 for `5`, and 0 and 7 for `0,7`.
 
     Raises:
-        UsageError: it is neither.
+        UsageError: The text is neither a number nor a list.
     """
     parts = split_list(text)
     if not parts or not all(re.fullmatch(r"\d{1,9}", part, re.ASCII) for part in parts):
@@ -64,46 +63,45 @@ def split_seeds(text: str) -> list[int]:
 
 
 # Report -------------------------------------------------------------------------------------------
-# What `hvr bench` prints and writes of its results.
 
 _MOST_ERRORS = 5
 
 
 def add_report_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what is reported, and where."""
+    """Add the options about reports."""
     group = parser.add_argument_group("report")
     add_json(group, "print one JSON document")
     group.add_argument(
-        "--csv", metavar="FILE", type=Path, help=("write a CSV file with a line for each cell")
+        "--csv", metavar="FILE", type=Path, help="write a CSV file with a line for each cell"
     )
     group.add_argument(
         "--html",
         metavar="FILE",
         type=Path,
-        help=("write a page with the paper's tables beside these, and plots"),
+        help="write a page with the paper's tables beside these, and plots",
     )
     group.add_argument(
         "--latex",
         metavar="FILE",
         type=Path,
-        help=("write the paper's tables 2 and 5 in LaTeX, with 95 per cent intervals"),
+        help="write the paper's tables 2 and 5 in LaTeX, with 95 per cent intervals",
     )
     group.add_argument(
         "--compare",
         metavar="BENCH",
         type=Path,
-        help=("an earlier bench, as its folder or its --json: print what changed"),
+        help="an earlier bench, as its folder or its --json: print what changed",
     )
     group.add_argument(
-        "--per-task", action="store_true", help=("print a table for each measure, too")
+        "--per-task", action="store_true", help="print a table for each measure, too"
     )
 
 
 def check_report(args: argparse.Namespace) -> None:
-    """Say before hours of work what could not be written or read after them.
+    """Check before hours of work that reports can be written and comparisons read.
 
     Raises:
-        DataFileError: a file could not.
+        DataFileError: A file cannot be written or read.
     """
     from hvr.bench.tables import load_results
     from hvr.doors.cli.output import check_writable
@@ -116,7 +114,7 @@ def check_report(args: argparse.Namespace) -> None:
 
 
 def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace) -> None:
-    """Print results, and write the files that were asked for."""
+    """Print results, and write the requested files."""
     from hvr.bench import export
     from hvr.bench import export as latex
     from hvr.bench import export as page
@@ -177,7 +175,6 @@ def _print(
 
 
 # Run ----------------------------------------------------------------------------------------------
-# `hvr bench`: plan with models, and measure the plans.
 
 _RUN_DESCRIPTION = """\
 Plan tasks with models under the paper's settings, or with other policies, and measure the plans.
@@ -256,7 +253,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds",
         default="1",
-        help=("how many (5 stands for 0 to 4), or which, as in 0,7 (default: %(default)s)"),
+        help="how many (5 stands for 0 to 4), or which, as in 0,7 (default: %(default)s)",
     )
     _add_execution_options(parser)
 
@@ -268,7 +265,7 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=jobs,
         default=1,
-        help=("processes; 0 for one a processor core (default: %(default)s)"),
+        help="processes; 0 for one a processor core (default: %(default)s)",
     )
     add_engine_options(parser)
     parser.add_argument(
@@ -284,24 +281,20 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
         "--execute",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help=("carry plans out in the kitchen"),
+        help="carry plans out in the kitchen",
     )
     parser.add_argument(
         "--cassettes",
         metavar="FOLDER",
         type=Path,
-        help=("replay the answers in this folder, such as bench/x/transcripts"),
+        help="replay the answers in this folder, such as bench/x/transcripts",
     )
     add_model_options(parser, _MODEL_FIELDS)
     add_report_options(parser)
 
 
 def run_run(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        HvrError: an option cannot be used, or a file cannot be read or written.
-    """
+    """Run the command and return the exit code."""
     from hvr.bench import runner as cell
     from hvr.bench.cells import CellOptions, plan_cells
     from hvr.bench.runner import run_bench
@@ -349,14 +342,14 @@ def _settings(args: argparse.Namespace) -> str:
 def _exit_code(errors: Sequence[int]) -> int:
     if not errors:
         return 0
-    # What nobody foresaw comes first, then what asking again may mend.
+    # Internal errors take precedence, then errors that a retry may resolve.
     unforeseen = [code for code in errors if code not in (1, 2, 4)]
     return 3 if unforeseen else 4 if 4 in errors else 2
 
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Listen]:
-    """Return a progress bar with the rate and the time left, on standard error."""
+    """Yield a listener that shows a progress bar on standard error."""
     if quiet:
         yield lambda _: None
         return
@@ -397,7 +390,6 @@ def _progress(*, quiet: bool) -> Iterator[Listen]:
 
 
 # Show ---------------------------------------------------------------------------------------------
-# `hvr bench show`: the results of a bench.
 
 _SHOW_DESCRIPTION = """\
 Show the results of a bench, finished or not, without running anything.
@@ -418,12 +410,7 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: there is no such folder.
-        DataFileError: a file cannot be read or written.
-    """
+    """Run the command and return the exit code."""
     from hvr.bench.tables import load_results
 
     check_report(args)

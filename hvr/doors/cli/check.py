@@ -1,4 +1,4 @@
-"""`hvr check`: does a certificate prove its verdict?"""
+"""`hvr check`: check that a certificate proves its verdict."""
 
 from __future__ import annotations
 
@@ -37,11 +37,7 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        DataFileError: A file cannot be read, or is not a certificate.
-    """
+    """Run the command and return the exit code."""
     import json
 
     from hvr.base.texts import read_bytes

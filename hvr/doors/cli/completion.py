@@ -1,4 +1,4 @@
-"""`hvr completion`: scripts for shells, made of the table of commands and their parsers."""
+"""`hvr completion`: shell scripts generated from the table of commands and their parsers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hvr.doors.cli.arguments import ArgumentParser
 from hvr.values import Value
 
 # Shells -------------------------------------------------------------------------------------------
-# Completion scripts for bash, zsh and fish. Values of options without choices are files.
+# Values of options without choices are completed as files.
 
 
 class Option(Value):
@@ -23,7 +23,7 @@ class Option(Value):
 
 
 class Place(Value):
-    """Where a command line may be: after the words of `path`."""
+    """A position in a command line: after the words of `path`."""
 
     path: str
     commands: tuple[tuple[str, str], ...]
@@ -161,11 +161,11 @@ def fish(places: Sequence[Place]) -> str:
 
 
 SHELLS: Mapping[str, Callable[[Sequence[Place]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
-"""Writers of scripts by the name of the shell."""
+"""Script writers by name of the shell."""
 
 
 def _choices(places: Sequence[Place]) -> list[tuple[list[str], tuple[str, ...]]]:
-    """Return where a value with choices follows, and the choices."""
+    """Return the options whose values have choices, with the choices."""
     return [
         ([f"{place.path} {name}" for name in option.names], option.choices)
         for place in places
@@ -175,7 +175,7 @@ def _choices(places: Sequence[Place]) -> list[tuple[list[str], tuple[str, ...]]]
 
 
 def _free(places: Sequence[Place]) -> list[str]:
-    """Return where a value without choices follows."""
+    """Return the options whose values have no choices."""
     return [
         f"{place.path} {name}"
         for place in places
@@ -205,8 +205,6 @@ def _fish_quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-# --------------------------------------------------------------------------------------------------
-
 _DESCRIPTION = """\
 Print a script that completes commands and options in a shell.
 """
@@ -234,7 +232,7 @@ def run_completion(args: argparse.Namespace) -> int:
 
 
 def places(group: Group, path: str) -> Iterator[Place]:
-    """Return what may follow the words that name a group or one of its commands."""
+    """Yield the positions after the name of a group and of each of its commands."""
     commands = tuple((command.name, command.help) for command in group.commands)
     options = [Option(("--help",), "list the commands")]
     if group is HVR:
@@ -252,7 +250,6 @@ def places(group: Group, path: str) -> Iterator[Place]:
 
 
 def _place(command: Command, path: str) -> Place:
-    """Return what may follow the words that name a command."""
     parser = ArgumentParser(path)
     command.add_arguments(parser)
     words: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""`hvr convert`: hierarchical plans in other forms, and runs of hvr as hierarchical plans."""
+"""`hvr convert`: hierarchical plans in other formats, and runs of hvr as hierarchical plans."""
 
 from __future__ import annotations
 
@@ -43,22 +43,18 @@ def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
         metavar=("DOMAIN", "PROBLEM"),
         nargs=2,
         type=Path,
-        help=("find a decomposition of the actions of the plan"),
+        help="find a decomposition of the actions of the plan",
     )
     parser.add_argument(
         "--folder",
         metavar="DIR",
         type=Path,
-        help=("for hddl: where to write domain.hddl, problem.hddl and plan.txt"),
+        help="for hddl: where to write domain.hddl, problem.hddl and plan.txt",
     )
 
 
 def run_convert(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        HvrError: a file or an option cannot be used, or nothing was found within the limits.
-    """
+    """Run the command and return the exit code."""
     if args.to == "hddl":
         if args.folder is None:
             raise UsageError("--to hddl needs --folder DIR to write to")
@@ -88,7 +84,7 @@ def _print(plan: HierarchicalPlan, form: str) -> None:
 
 
 def _found(file: Path, domain: Path, problem: Path) -> HierarchicalPlan | None:
-    """Return the actions of a plan with a decomposition; None, and say why, if there is none."""
+    """Return a plan with its decomposition; None, with a message, if there is none."""
     import sys
 
     from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem

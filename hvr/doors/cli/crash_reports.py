@@ -1,7 +1,7 @@
-"""Errors that are none of hvr's: the line that tells the user, and the exit code.
+"""Errors outside hvr's own hierarchy: the message for the user, and the exit code.
 
-What the system says of a file that the command line names is about that file. A full disk is
-nobody's fault. Everything else is a fault of hvr, with a full report for who mends it.
+A system error about a file on the command line is an error of usage. A full disk is temporary.
+Everything else is a bug in hvr, with a full report for its developers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MOST = 1_000_000
 
 
 def describe_crash(error: BaseException, given: Sequence[str]) -> tuple[str, int]:
-    """Return what the user is told of an error, and the exit code."""
+    """Return the message and the exit code for an error."""
     if isinstance(error, OSError):
         from hvr.base.files import is_passing
 
@@ -34,15 +34,14 @@ def describe_crash(error: BaseException, given: Sequence[str]) -> tuple[str, int
 
 
 def report(error: BaseException, given: Sequence[str], environ: Mapping[str, str]) -> str:
-    """Keep a report of an error that nobody foresaw, and return the line that tells the user.
+    """Save a report of an unexpected error, and return the message that names it.
 
-    A report that cannot be written is printed on standard error: an error that leaves no trace
-    cannot be mended. Keys are taken out of both.
+    If the report cannot be saved, it is printed on standard error. Secrets are redacted in both.
 
     Args:
-        error: what was raised.
-        given: the command line.
-        environ: has `HVR_TRACEBACK`, and the keys that are taken out.
+        error: The exception.
+        given: The command line.
+        environ: The environment, with `HVR_TRACEBACK` and the secrets to redact.
     """
     try:
         from hvr.base.secrets.scrubber import Scrubber
@@ -50,7 +49,7 @@ def report(error: BaseException, given: Sequence[str], environ: Mapping[str, str
         scrub = Scrubber.of(environ).text
         what = f"hvr failed: {scrub(_in_a_line(error))}"
         text = scrub(_facts(error, [scrub(word) for word in given]))[:_MOST]
-    except Exception:  # no memory, or a damaged installation: say what is certain
+    except Exception:  # out of memory, or a damaged installation
         return f"hvr failed: {type(error).__name__}, and could make no report of it"
     place = None if traceback_wanted(environ) else _written(text)
     if place is None:
@@ -77,7 +76,7 @@ def _has_working_folder() -> bool:
 def _in_a_line(error: BaseException) -> str:
     try:
         text = " ".join(str(error).split())
-    except Exception:  # the message itself cannot be made
+    except Exception:  # str() of the error failed
         text = ""
     shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     return f"{type(error).__name__}: {shown}" if shown else type(error).__name__
@@ -106,7 +105,7 @@ def _written(report: str) -> Path | None:
 
 
 def _kept(report: str) -> Path | None:
-    """Write the report into hvr's own folder, which keeps the newest ones."""
+    """Write the report to hvr's own folder, which keeps the newest ones."""
     from hvr.base.files import user_folder
 
     try:
@@ -115,13 +114,13 @@ def _kept(report: str) -> Path | None:
         place = _left_behind(report, folder)
         for old in sorted(folder.glob("*.txt"))[:-_KEPT]:
             old.unlink(missing_ok=True)
-    except (OSError, RuntimeError):  # RuntimeError: the user has no home
+    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
         return None
     return place
 
 
 def _left_behind(report: str, folder: Path | None) -> Path | None:
-    """Write the report whole or not at all; without a folder, among temporary files."""
+    """Write the report atomically; without a folder, among temporary files."""
     import tempfile
     import time
 

@@ -1,4 +1,4 @@
-"""How a run looks while it happens: a live tree on a terminal, plain lines elsewhere."""
+"""Live display of a run: a tree on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ from hvr.validation.report import count
 
 @contextmanager
 def display(kind: str) -> Iterator[Callable[[Event | PolicyEvent], None] | None]:
-    """Return a listener that shows events.
+    """Yield a listener that shows events.
 
     Args:
-        kind: `live` (a tree that is redrawn), `lines` (one line an event) or `none`.
+        kind: `live` (a tree that is redrawn), `lines` (one line per event) or `none`.
     """
     if kind == "live":
         view = LiveTree()
         with Live(view.render(), console=console(), refresh_per_second=20, transient=False) as live:
 
             def show(event: Event | PolicyEvent) -> None:
-                # What a model writes scrolls by above the tree, which may be as high as the screen.
+                # Model output scrolls by above the tree, which may fill the screen.
                 if line := policy_line(event):
                     live.console.print(Text(line, style=policy_style(event)))
                 view.take(event)
@@ -65,7 +65,7 @@ def display(kind: str) -> Iterator[Callable[[Event | PolicyEvent], None] | None]
 
 
 class Lines:
-    """One plain line an event."""
+    """Shows events as plain lines."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -111,7 +111,7 @@ class Lines:
 
 
 def reading_lines(event: Understood) -> Iterator[str]:
-    """Yield how a request was read, in plain words, and what of it was not."""
+    """Yield how a request was read, and the words that were not read."""
     if event.said:
         yield f"read as: {in_order(event.said)}"
     if event.reader != "grammar":
@@ -121,7 +121,7 @@ def reading_lines(event: Understood) -> Iterator[str]:
 
 
 def policy_line(event: Event | PolicyEvent) -> str:
-    """Return what a language model's policy does, in plain lines; empty for other events."""
+    """Return an event of a language model's policy as plain lines; empty for other events."""
     match event:
         case ObjectsChosen(request, names, unmatched):
             what = request.rpartition("Macro action: ")[2]
@@ -156,7 +156,7 @@ def policy_line(event: Event | PolicyEvent) -> str:
 
 
 def policy_style(event: Event | PolicyEvent) -> str:
-    """Return how a line of `policy_line` looks on a terminal: trouble in yellow."""
+    """Return the terminal style of a `policy_line`; problems are yellow."""
     match event:
         case BlockChecked(_, problem):
             return "yellow" if problem else "green"
@@ -169,7 +169,7 @@ def policy_style(event: Event | PolicyEvent) -> str:
 
 
 def describe_plan(event: PlanReady) -> str:
-    """Return one line: how long the plan is, what was proven, how long it took."""
+    """Return the length, the proof and the planning time of a plan, in one line."""
     plan = event.plan
     proven = "shortest, proven; " if plan.optimal else "not proven to be shortest; "
     looking = f"looking for {', '.join(event.looking_for)}: " if event.looking_for else ""
@@ -182,12 +182,12 @@ def describe_plan(event: PlanReady) -> str:
 
 
 def timed_step(event: StepDone) -> str:
-    """Return the step, after its time where it has one."""
+    """Return a step, after its time if it has one."""
     return f"{'' if event.time is None else f'{decimal_text(event.time)}: '}{event.action}"
 
 
 def deviations(event: StepDone) -> str:
-    """Return what went otherwise than expected, or nothing."""
+    """Return the deviations of a step in parentheses; empty if there were none."""
     parts = [f"{f.kind.value}: {f.explanation}" for f in event.failures]
     if not parts and event.error:
         parts.append(event.error)
@@ -197,7 +197,7 @@ def deviations(event: StepDone) -> str:
 
 
 class LiveTree:
-    """The plan as a tree whose steps tick through validated, executed, observed."""
+    """Shows the plan as a tree whose steps are validated, executed and observed."""
 
     def __init__(self) -> None:
         self.head: list[Text] = []
@@ -207,7 +207,7 @@ class LiveTree:
         self.past: list[Tree | Text] = []
 
     def take(self, event: Event | PolicyEvent) -> None:
-        """Note an event."""
+        """Record an event."""
         match event:
             case Understood(_, _, notes):
                 self.head += [Text(line, style="bold") for line in reading_lines(event)]
@@ -232,7 +232,7 @@ class LiveTree:
                 pass
 
     def render(self) -> Group:
-        """Return what is to be seen now."""
+        """Return the current view."""
         parts: list[Tree | Text] = [*self.head, *self.past]
         if self.plan is None:
             parts.append(Text("planning …", style="dim"))
@@ -241,7 +241,7 @@ class LiveTree:
         return Group(*parts)
 
     def tree(self, event: PlanReady) -> Tree:
-        """Return a plan with its marks: v validated, x executed, o observed as expected."""
+        """Return a plan with its marks: validated, executed, observed as expected."""
         root = Tree(Text(describe_plan(event), style="bold"), guide_style="dim")
         number = event.first_step
         for block in event.plan.blocks:
@@ -255,7 +255,7 @@ class LiveTree:
         return root
 
     def step(self, number: int, action: str) -> Text:
-        """Return one step: ✓ validated, ✓ executed, ✓ observed; ✗ where it went wrong."""
+        """Return one step: ✓ validated, ✓ executed, ✓ observed; ✗ where it failed."""
         done = self.done.get(number)
         text = Text()
         if done is None:

@@ -1,4 +1,4 @@
-"""`hvr doctor`: what hvr and AI2-THOR can use on this machine, and how to mend what is missing."""
+"""`hvr doctor`: check what hvr and AI2-THOR can use on this machine, with advice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from hvr.doors.cli.output import print_json
 from hvr.values import Value
 
 # Machine ------------------------------------------------------------------------------------------
-# `hvr doctor`: what hvr can use on this machine, what not, and what to do about it.
 
 _MACHINE_DESCRIPTION = """\
 Show what hvr can use on this machine: Python, the extras with the line that installs each, the
@@ -59,7 +58,7 @@ EXTRAS = {
     "thor": ("ai2thor",),
     "mcp": ("mcp",),
 }
-"""The packages of each extra, beside those of `plan`; a test compares them with pyproject.toml."""
+"""Packages of each extra, in addition to `plan`; a test compares them with pyproject.toml."""
 
 _OLDEST = (3, 11)
 _SECONDS = 5.0
@@ -70,13 +69,13 @@ Status = Literal["works", "there", "none", "broken"]
 
 
 class MachineCheck(Value):
-    """One thing that hvr can use.
+    """The check of one thing that hvr can use.
 
     Attributes:
-        name: The thing.
+        name: Name of the thing.
         status: `works` or `broken` if it was tried, `there` if it was only found, else `none`.
-        found: What was found.
-        advice: What to do; empty if there is nothing to do.
+        found: The finding.
+        advice: The remedy; empty if none is needed.
     """
 
     name: str
@@ -85,7 +84,7 @@ class MachineCheck(Value):
     advice: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
+        """Return the check as JSON values."""
         return {
             "name": self.name,
             "status": self.status,
@@ -120,7 +119,7 @@ def run_machine(args: argparse.Namespace) -> int:
 
 
 def machine_checks() -> Iterator[MachineCheck]:
-    """Yield what there is on this machine, in the order in which it is shown."""
+    """Yield the checks of this machine, in display order."""
     yield _python()
     for extra, packages in EXTRAS.items():
         yield _extra(extra, packages)
@@ -173,7 +172,6 @@ def _version(package: str) -> str | None:
 
 
 def _planner() -> MachineCheck:
-    """Solve a problem of one step."""
     name = "planner"
     if _version("up-fast-downward") is None:
         advice = "pip install '.[plan]' in a checkout of hvr"
@@ -185,7 +183,7 @@ def _planner() -> MachineCheck:
         domain = parse_domain("(define (domain d) (:predicates (p)) (:action a :effect (p)))")
         problem = parse_problem("(define (problem q) (:domain d) (:init) (:goal (p)))", domain)
         found = solve(Task(domain, problem), _SECONDS)
-    except Exception as error:  # whatever is wrong with it is the answer
+    except Exception as error:  # any failure is the answer
         return MachineCheck(name, "broken", f"Fast Downward: {error}", "reinstall up-fast-downward")
     return MachineCheck(name, "works", f"Fast Downward solved a problem in {found.seconds:.2f} s")
 
@@ -206,7 +204,7 @@ def _gpu() -> MachineCheck:
 
 
 def _model() -> Iterator[MachineCheck]:
-    """Yield which model is set up, and whether its server takes connections."""
+    """Yield checks of the configured model and of the connection to its server."""
     from hvr.base.proxies import proxy_of
     from hvr.errors import HvrError
     from hvr.models.config import read_config
@@ -241,8 +239,7 @@ def _model() -> Iterator[MachineCheck]:
         yield MachineCheck("server", "works", f"{shown} takes connections")
 
 
-# Doctor -------------------------------------------------------------------------------------------
-# `hvr doctor thor`: whether AI2-THOR can run here, and what to do where it cannot.
+# AI2-THOR -----------------------------------------------------------------------------------------
 
 _THOR_DESCRIPTION = """\
 Check whether AI2-THOR can run here. Nothing is downloaded or started.
@@ -276,17 +273,13 @@ def add_thor_arguments(parser: argparse.ArgumentParser) -> None:
         "--thor",
         metavar="NAME=VALUE",
         action="append",
-        help=("an option of AI2-THOR, see docs/thor.md"),
+        help="an option of AI2-THOR, see docs/thor.md",
     )
     add_json(parser, "print one JSON document")
 
 
 def run_thor(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: an option of AI2-THOR cannot be used.
-    """
+    """Run the command and return the exit code."""
     from hvr.worlds.thor.installation import check_requirements, inspect_machine, is_ready
     from hvr.worlds.thor.options import option_texts, read_options
 

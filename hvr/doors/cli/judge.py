@@ -1,4 +1,4 @@
-"""`hvr judge`: which steps of a plan are superfluous, which are missing, and why."""
+"""`hvr judge`: find redundant and missing steps of a plan, with proofs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
         "plan",
         metavar="PLAN",
         type=Path,
-        help=("a PDDL plan, the folder of an hvr run, or logs of agents (JSON)"),
+        help="a PDDL plan, the folder of an hvr run, or logs of agents (JSON)",
     )
     _add_goal_options(parser)
     _add_judging_options(parser)
@@ -69,28 +69,28 @@ def _add_goal_options(parser: argparse.ArgumentParser) -> None:
         "--goal-pddl",
         metavar="FILE",
         type=Path,
-        help=("a PDDL condition on the objects of a scene"),
+        help="a PDDL condition on the objects of a scene",
     )
     goal.add_argument("--problem", metavar="FILE", type=Path, help="a PDDL problem")
     goal.add_argument(
-        "--domain", metavar="FILE", type=Path, help=("its domain (default: that of the scene)")
+        "--domain", metavar="FILE", type=Path, help="its domain (default: that of the scene)"
     )
     goal.add_argument(
         "--scene",
         metavar="NAME",
-        help=("the scene of --goal and --goal-pddl (default: FloorPlan16)"),
+        help="the scene of --goal and --goal-pddl (default: FloorPlan16)",
     )
     goal.add_argument(
         "--tools",
         metavar="FILE",
         type=Path,
-        help=("the tools of tool plans: tools.json, function schemas, MCP, OpenAPI or Python"),
+        help="the tools of tool plans: tools.json, function schemas, MCP, OpenAPI or Python",
     )
     goal.add_argument(
         "--graph",
         metavar="FILE",
         type=Path,
-        help=("the links of the tools (default: those that follow from the tools)"),
+        help="the links of the tools (default: those that follow from the tools)",
     )
 
 
@@ -99,14 +99,14 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
     judging.add_argument(
         "--lenient",
         action="store_true",
-        help=("accept what VAL accepts of what the language forbids"),
+        help="accept what VAL accepts of what the language forbids",
     )
     judging.add_argument(
         "--work",
         metavar="N",
         type=whole_number,
         default=40,
-        help=("test at most N million conditions for missing steps and a proof (default: 40)"),
+        help="test at most N million conditions for missing steps and a proof (default: 40)",
     )
     judging.add_argument(
         "--llm",
@@ -119,13 +119,13 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
         ),
     )
     judging.add_argument(
-        "--base-url", metavar="URL", type=utf8_text, help=("address of the model's server")
+        "--base-url", metavar="URL", type=utf8_text, help="address of the model's server"
     )
     add_trust(judging)
     judging.add_argument(
         "--advise",
         action="store_true",
-        help=("look some seconds for a shorter plan with other steps: advice, no finding"),
+        help="look some seconds for a shorter plan with other steps: advice, no finding",
     )
 
 
@@ -137,7 +137,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="?",
         const=Path("-"),
-        help=("write the repaired plan, proven valid, to a file, or print it"),
+        help="write the repaired plan, proven valid, to a file, or print it",
     )
     add_json(output, "print one JSON document")
     output.add_argument(
@@ -151,13 +151,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_judge(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: an option cannot be used, or one is missing.
-        DataFileError: a file is missing or damaged, or one cannot be written.
-        PddlError: a PDDL file is wrong.
-    """
+    """Run the command and return the exit code."""
     from hvr.doors.cli.output import check_writable, print_json
     from hvr.judging.reports import sarif
 
@@ -237,7 +231,7 @@ def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
 
     if args.graph is not None and args.tools is None:
         raise UsageError("--graph has the links of the tools: give these with --tools")
-    # A problem makes it a PDDL plan.
+    # With a problem it is a PDDL plan, whatever its content.
     if is_json(args.plan) and args.problem is None:
         return _judged_tool_plans(args)
     if args.tools is not None:
@@ -279,7 +273,7 @@ def _judged_tool_plans(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
 def _with_model(
     args: argparse.Namespace, results: tuple[JudgedPlan, ...]
 ) -> tuple[JudgedPlan, ...]:
-    """Return the verdicts with what a model says and can be proven."""
+    """Add the proven opinions of a language model to the verdicts."""
     from hvr.models.choice import ModelChoice
     from hvr.models.connect import connect
     from hvr.runs.judging import with_opinion
@@ -290,7 +284,7 @@ def _with_model(
 
 
 def _advised(result: JudgedPlan) -> JudgedPlan:
-    """Return a judged plan with a shorter one, where one is found."""
+    """Add a shorter plan to the verdict, if one is found."""
     from hvr.errors import PlannerError
     from hvr.judging.reports import shorter_plan
     from hvr.planning.search.planners import DEFAULT, make_planner
@@ -307,7 +301,7 @@ def _advised(result: JudgedPlan) -> JudgedPlan:
 
 
 def _fixed(args: argparse.Namespace, results: tuple[JudgedPlan, ...]) -> str:
-    """Return the repaired plans as text, written where a file is named."""
+    """Return the repaired plans as text, and write them if a file is given."""
     if args.fix is None:
         return ""
     from hvr.doors.cli.output import write_whole

@@ -1,4 +1,4 @@
-"""`hvr kg`: look into the knowledge graph of a run or of a scene."""
+"""`hvr kg`: query, show, export and check the knowledge graph of a run or a scene."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ if TYPE_CHECKING:
 
 
 # Graphs -------------------------------------------------------------------------------------------
-# Which graph a command of `hvr kg` is about.
 
 
 def add_graph_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name a graph."""
+    """Add the options that select a graph."""
     parser.add_argument(
         "--run",
         metavar="FOLDER",
@@ -44,20 +43,20 @@ def add_graph_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_store_option(parser: argparse.ArgumentParser, text: str, *, needed: bool = False) -> None:
-    """Add the option that names a server."""
+    """Add `--store`."""
     parser.add_argument("--store", metavar="URL", required=needed, help=text)
 
 
 @contextmanager
 def open_server(store: str, timeout: float = 30.0) -> Iterator[SparqlServer]:
-    """Reach a server, with what the environment says of its users.
+    """Connect to a SPARQL server, with credentials from the environment.
 
     Args:
-        store: its address.
-        timeout: most seconds to wait for an answer.
+        store: Address of the server.
+        timeout: Maximum number of seconds to wait for an answer.
 
     Raises:
-        UsageError: the address cannot be used.
+        UsageError: The address is invalid.
     """
     from hvr.knowledge.sparql_server import ServerAddress, SparqlServer
 
@@ -69,12 +68,12 @@ def open_server(store: str, timeout: float = 30.0) -> Iterator[SparqlServer]:
 def open_graph(
     run: Path | None, scene: str | None, store: str | None = None
 ) -> Iterator[KnowledgeGraph]:
-    """Open the graph of a run, of a scene, or, with neither, of the newest run.
+    """Open the graph of a run or a scene; by default, of the newest run.
 
     Raises:
-        UsageError: both are named, or there is no such run.
-        UnknownObjectError: a server does not list the run.
-        StoreError: a server does not answer.
+        UsageError: Both a run and a scene are given, or the run does not exist.
+        UnknownObjectError: The server does not list the run.
+        StoreError: The server does not answer.
     """
     from hvr.knowledge.graph import KnowledgeGraph
 
@@ -92,11 +91,11 @@ def open_graph(
 
 
 def graph_quads(run: Path | None, scene: str | None) -> bytes:
-    """Return the quads of such a graph as N-Quads; of a run, without the time to make a graph.
+    """Return the graph of a run or a scene as N-Quads. A run's graph is not loaded for it.
 
     Raises:
-        UsageError: both are named, or there is no such run.
-        StoreError: there is no graph of the run, or it is corrupt.
+        UsageError: Both a run and a scene are given, or the run does not exist.
+        StoreError: The run has no graph, or it is corrupt.
     """
     from hvr.knowledge.journal import read_journal
 
@@ -144,7 +143,7 @@ def _scene_graph(scene: str) -> KnowledgeGraph:
 
 
 def world_of_run(folder: Path) -> WorldFile:
-    """Return the world of a run; the usual one where its status does not say."""
+    """Return the world of a run; the default world if its status does not tell."""
     from hvr.knowledge.world_file import load_world
     from hvr.runs.folder import STATUS_FILE, read_status
 
@@ -167,12 +166,11 @@ def _run_folder(run: Path | None) -> Path:
 
 
 def value_text(value: object) -> str:
-    """Return a value of the graph, for people."""
+    """Return a value of the graph as text for people."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 # Query --------------------------------------------------------------------------------------------
-# `hvr kg query`: answers to SPARQL.
 
 _QUERY_DESCRIPTION = """\
 Answer a SPARQL query.
@@ -221,14 +219,7 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_query(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: there is no such graph, or a limit is out of range.
-        DataFileError: standard input has no text.
-        StoreError: the query is malformed, or a server does not answer.
-        QueryLimitError: the limits did not suffice.
-    """
+    """Run the command and return the exit code."""
     from hvr.knowledge.query import QueryLimits, run_limited_query
 
     limits = QueryLimits(args.timeout, args.rows)
@@ -252,7 +243,7 @@ def run_query(args: argparse.Namespace) -> int:
 
 
 def _asked_of_server(args: argparse.Namespace, text: str) -> QueryResult:
-    """Let a server answer: about one run and its ontology, or about all named graphs."""
+    """Query a server: one run with its ontology, or all named graphs."""
     from hvr.knowledge.shared_graph import ask_run
 
     if args.scene is not None:
@@ -271,7 +262,6 @@ def _print_table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
 
 
 # Show ---------------------------------------------------------------------------------------------
-# `hvr kg show`: what a graph knows of one object.
 
 _SHOW_EPILOG = """\
 examples:
@@ -289,12 +279,7 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: there is no such graph.
-        UnknownObjectError: there is no such object in it.
-    """
+    """Run the command and return the exit code."""
     with open_graph(args.run, args.scene, args.store) as graph:
         description = graph.describe(args.name)
     if args.json:
@@ -322,7 +307,6 @@ def _lines(about: Description) -> Iterator[str]:
 
 
 # Export -------------------------------------------------------------------------------------------
-# `hvr kg export`: a graph as a file.
 
 _EXPORT_EPILOG = """\
 examples:
@@ -347,11 +331,7 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_export(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: there is no such graph.
-    """
+    """Run the command and return the exit code."""
     from hvr.base.printable import printable
 
     shown = BytesIO()
@@ -367,7 +347,6 @@ def run_export(args: argparse.Namespace) -> int:
 
 
 # Runs ---------------------------------------------------------------------------------------------
-# `hvr kg runs`: the runs whose graphs are on a server.
 
 _RUNS_EPILOG = """\
 examples:
@@ -385,12 +364,7 @@ def add_runs_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_runs(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: the address cannot be used.
-        StoreError: the server refuses or does not answer.
-    """
+    """Run the command and return the exit code."""
     from hvr.knowledge.shared_graph import list_runs
 
     with open_server(args.store) as server:
@@ -404,7 +378,6 @@ def run_runs(args: argparse.Namespace) -> int:
 
 
 # Publish ------------------------------------------------------------------------------------------
-# `hvr kg publish`: the graph of a run, put on a server.
 
 _PUBLISH_DESCRIPTION = """\
 Put the graph of a run on a SPARQL server, instead of what is there under its name.
@@ -426,17 +399,12 @@ def add_publish_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="FOLDER", type=Path, help="folder of the run")
     add_store_option(parser, "address of the SPARQL server", needed=True)
     parser.add_argument(
-        "--name", help=("of the run on the server (default: its name there, or that of the folder)")
+        "--name", help="of the run on the server (default: its name there, or that of the folder)"
     )
 
 
 def run_publish(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: there is no such run, or the address cannot be used.
-        StoreError: the graph is corrupt, or the server refuses or does not answer.
-    """
+    """Run the command and return the exit code."""
     from hvr.knowledge.shared_graph import SharedRun, publish
     from hvr.runs.folder import read_status
     from hvr.runs.recording import shared_names
@@ -461,7 +429,6 @@ def run_publish(args: argparse.Namespace) -> int:
 
 
 # Check --------------------------------------------------------------------------------------------
-# `hvr kg check`: contradictions.
 
 _CHECK_DESCRIPTION = """\
 Check the ontology for contradictions, with the facts of a run or scene if one is named.
@@ -484,11 +451,7 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: there is no such graph.
-    """
+    """Run the command and return the exit code."""
     from hvr.knowledge.owl import check_consistency
 
     if args.run is None and args.scene is None and args.store is None:

@@ -1,4 +1,4 @@
-"""`hvr library`: look into the library of macro actions, merge and share libraries."""
+"""`hvr library`: list, show, merge and share libraries of macro actions."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 
 
 # Libraries ----------------------------------------------------------------------------------------
-# Which library a command of `hvr library` is about.
 
 
 def add_library_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names a library."""
+    """Add `--library`."""
     parser.add_argument(
         "--library",
         metavar="FILE",
@@ -36,21 +35,21 @@ def add_library_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_agent_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names an agent."""
+    """Add `--agent`."""
     parser.add_argument(
         "--agent", help="only what this agent has learnt: single-arm, dual-arm, pusher"
     )
 
 
 def library_path(library: Path | None) -> Path:
-    """Return the file of a library, the usual one if none is named."""
+    """Return the path of a library; the default one if none is given."""
     from hvr.planning.library.library import default_path
 
     return library if library is not None else default_path()
 
 
 def read(library: Path | None, agent: str | None = None) -> Library:
-    """Return the library, of one agent if one is named. The usual one need not exist yet."""
+    """Return a library, or the part that an agent learnt. The default library need not exist."""
     from hvr.knowledge.world_file import load_agent
     from hvr.planning.library.library import read_library
 
@@ -59,7 +58,7 @@ def read(library: Path | None, agent: str | None = None) -> Library:
 
 
 def merge_in(more: Library, library: Path | None) -> None:
-    """Add to a library and print how many macro actions it has."""
+    """Merge into a library and print the number of its macro actions."""
     from hvr.planning.library.library import read_library, update_library
 
     path = library_path(library)
@@ -74,7 +73,7 @@ def count(number: int) -> str:
 
 
 def print_table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
-    """Print a table; an id is never cut."""
+    """Print a table that never truncates ids."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -88,7 +87,6 @@ def print_table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Non
 
 
 # Listing ------------------------------------------------------------------------------------------
-# `hvr library list`: the macro actions.
 
 _LIST_EPILOG = """\
 examples:
@@ -107,12 +105,7 @@ def add_list_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_list(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        DataFileError: the library cannot be read.
-        UsageError: there is no such agent.
-    """
+    """Run the command and return the exit code."""
     library = read(args.library, args.agent)
     if args.json:
         print_json([_summary(entry) for entry in library], indent=2)
@@ -150,7 +143,6 @@ def _sources(entry: Entry) -> str:
 
 
 # Show ---------------------------------------------------------------------------------------------
-# `hvr library show`: one macro action.
 
 _SHOW_DESCRIPTION = """\
 Show one macro action: conditions, block, where it was learnt, and its cluster.
@@ -172,12 +164,7 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        DataFileError: the library cannot be read.
-        UsageError: no macro action has this id, or several have.
-    """
+    """Run the command and return the exit code."""
     from hvr.base.printable import one_line
     from hvr.knowledge.ontology import load_ontology
 
@@ -229,7 +216,6 @@ def _lines(entry: Entry, cluster: Cluster) -> list[str]:
 
 
 # Merge --------------------------------------------------------------------------------------------
-# `hvr library merge`: several libraries in one.
 
 _MERGE_DESCRIPTION = """\
 Merge other libraries into this one; nothing is lost, nothing is there twice.
@@ -250,11 +236,7 @@ def add_merge_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_merge(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        DataFileError: a library cannot be read or written.
-    """
+    """Run the command and return the exit code."""
     from hvr.planning.library.library import Library, read_library
 
     merge_in(Library().merge(*(read_library(file) for file in args.files)), args.library)
@@ -262,7 +244,6 @@ def run_merge(args: argparse.Namespace) -> int:
 
 
 # Import -------------------------------------------------------------------------------------------
-# `hvr library import`: a library of someone else.
 
 _IMPORT_EPILOG = """\
 examples:
@@ -284,11 +265,7 @@ def add_import_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_import(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        DataFileError: a library cannot be read or written.
-    """
+    """Run the command and return the exit code."""
     from hvr.planning.library.library import read_library
 
     merge_in(read_library(args.file), args.library)
@@ -296,7 +273,6 @@ def run_import(args: argparse.Namespace) -> int:
 
 
 # Export -------------------------------------------------------------------------------------------
-# `hvr library export`: a library as another file.
 
 _EXPORT_DESCRIPTION = """\
 Write the library to another file, as Turtle or, if its name ends in .json, as JSON.
@@ -318,12 +294,7 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_export(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        DataFileError: a library cannot be read or written.
-        UsageError: there is no such agent.
-    """
+    """Run the command and return the exit code."""
     from hvr.planning.library.library import write_library
 
     library = read(args.library, args.agent)
@@ -333,7 +304,6 @@ def run_export(args: argparse.Namespace) -> int:
 
 
 # Clusters -----------------------------------------------------------------------------------------
-# `hvr library clusters`: macro actions that do the same.
 
 _CLUSTERS_DESCRIPTION = """\
 Show which macro actions do the same, across agents, and what they have in common.
@@ -354,11 +324,7 @@ def add_clusters_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_clusters(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        DataFileError: the library cannot be read.
-    """
+    """Run the command and return the exit code."""
     from hvr.knowledge.ontology import load_ontology
 
     clusters = read(args.library).clusters(load_ontology())

@@ -1,4 +1,4 @@
-"""`hvr lint`: what is wrong, superfluous or suspicious in a domain and a problem."""
+"""`hvr lint`: errors, redundancies and suspicious parts of a domain and a problem."""
 
 from __future__ import annotations
 
@@ -58,35 +58,31 @@ def add_lint_arguments(parser: argparse.ArgumentParser) -> None:
         "--select",
         metavar="RULES",
         action="append",
-        help=("report only rules that begin so, such as HVR3 or HVR301,HVR311"),
+        help="report only rules that begin so, such as HVR3 or HVR301,HVR311",
     )
     parser.add_argument(
-        "--ignore", metavar="RULES", action="append", help=("do not report rules that begin so")
+        "--ignore", metavar="RULES", action="append", help="do not report rules that begin so"
     )
     parser.add_argument(
         "--skip",
         metavar="PATTERN",
         action="append",
-        help=("leave out files that are called so; may be given several times"),
+        help="leave out files that are called so; may be given several times",
     )
     add_report_arguments(parser, _FORMATS)
     parser.add_argument(
-        "--strict", action="store_const", const=True, help=("exit with 1 for notes, too")
+        "--strict", action="store_const", const=True, help="exit with 1 for notes, too"
     )
     parser.add_argument(
         "--lenient",
         action="store_const",
         const=True,
-        help=("report what a lenient reading overlooks, instead of refusing the file"),
+        help="report what a lenient reading overlooks, instead of refusing the file",
     )
 
 
 def run_lint(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: an option, a setting or a pattern cannot be used.
-    """
+    """Run the command and return the exit code."""
     from hvr.validation.findings import Level
     from hvr.validation.lint_files import (
         RuleSelection,
@@ -139,7 +135,7 @@ def _write(
         elif form in ("sarif", "github"):
             from hvr.validation.reporters import ReportOptions, find_reporter
 
-            # A model has no plans; what is said about it are warnings of a report on none.
+            # A model has no plans, so report its findings as warnings of an empty report.
             options = ReportOptions(tuple(folded), base=report_base(), rules_url=rules_url)
             yield from find_reporter(form)((), options)
         else:

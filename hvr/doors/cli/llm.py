@@ -1,4 +1,4 @@
-"""`hvr llm`: does a model answer, and what did a run use."""
+"""`hvr llm`: check that a model answers, and sum up the usage of a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 # Check --------------------------------------------------------------------------------------------
-# `hvr llm check`: does a model answer?
 
 _CHECK_DESCRIPTION = """\
 Say in one line whether a model answers.
@@ -41,7 +40,7 @@ exit codes:
 """
 
 _QUESTION = "Answer with the single word: ready"
-# Models that think first need room before their answer.
+# Reasoning models need room before their answer.
 _ANSWER_TOKENS = 256
 _SHOWN = 60
 
@@ -73,12 +72,7 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: no model is named, or one that cannot be asked.
-        MissingExtraError: a package that the model needs is not installed.
-    """
+    """Run the command and return the exit code."""
     from hvr.models.config import read_config
 
     chosen = read_config(
@@ -150,7 +144,6 @@ def _brief(text: str) -> str:
 
 
 # Usage --------------------------------------------------------------------------------------------
-# `hvr llm usage`: what a run used.
 
 _USAGE_DESCRIPTION = """\
 Sum up the calls, tokens, cost and time of a transcript by purpose. What earlier tries of a run
@@ -174,11 +167,7 @@ def add_usage_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_usage(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        DataFileError: there is no transcript, or it is damaged.
-    """
+    """Run the command and return the exit code."""
     from hvr.models import transcript
     from hvr.models.model import Totals
     from hvr.models.recording import set_aside

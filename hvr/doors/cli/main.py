@@ -1,9 +1,8 @@
-"""`hvr`: the way to the commands, and what errors look like.
+"""The `hvr` command line: dispatch to commands, and errors as messages and exit codes.
 
-Exit codes: 0 good; 1 the answer is no (invalid plan, goal not reached, impossible request);
-2 the question was unusable (bad option, unknown name, bad file, wrong key); 3 hvr failed, as
-nobody foresaw; 4 it was not answered (something that hvr needs did not deliver, and asking again
-may help); 130 interrupted; 143 terminated.
+Exit codes: 0 success; 1 a negative answer (invalid plan, goal not reached, impossible request); 2
+unusable input (bad option, unknown name, bad file, wrong key); 3 an internal error; 4 no answer
+(something that hvr needs failed, and trying again may help); 130 interrupted; 143 terminated.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ _NOT_ANSWERED = 4
 
 
 class Call(Value):
-    """What a command line calls.
+    """A resolved command line.
 
-    `words` are those that name it, `rest` what follows them. Where the usual command of a group
-    is meant without being named, `group` is that group.
+    `words` name the command and `rest` follows them. `group` is set if the command is the default
+    of a group.
     """
 
     words: tuple[str, ...]
@@ -38,8 +37,8 @@ class Call(Value):
 
 
 def run() -> None:
-    """Run the command line as this process, and exit."""
-    # Imports make many objects and hardly any garbage.
+    """Run the command line of this process, and exit."""
+    # Imports create many objects and hardly any garbage.
     gc.set_threshold(_OBJECTS)
     own = False
     try:
@@ -55,7 +54,7 @@ def run() -> None:
 
 
 def main(given: Sequence[str]) -> int:
-    """Run a command line and return the exit code; errors are printed."""
+    """Run a command line and return the exit code; print errors."""
     parser: ArgumentParser | None = None
     try:
         call = resolve(given)
@@ -81,7 +80,7 @@ def main(given: Sequence[str]) -> int:
         if missing is None:
             return _unforeseen(given, error)
         return _refused(given, missing, str(missing), missing.exit_code)
-    except BaseException as error:  # a library may call sys.exit, and one in Rust may panic
+    except BaseException as error:  # libraries may call sys.exit, or panic in Rust
         return _unforeseen(given, error)
 
 
@@ -93,7 +92,7 @@ def _unforeseen(given: Sequence[str], error: BaseException) -> int:
 
 
 def resolve(given: Sequence[str]) -> Call:
-    """Return what a command line calls: a command, or a group where it names no command."""
+    """Return the command of a command line, or the group if it names no command."""
     words: tuple[str, ...] = (HVR.name,)
     rest = tuple(given)
     called: Command | Group = HVR
@@ -119,7 +118,7 @@ def command_parser(call: Call, command: Command) -> ArgumentParser:
 
 
 def _about_group(call: Call, group: Group) -> int:
-    """Print what there is in a group, or the version."""
+    """Print the help of a group, or the version."""
     name = " ".join(call.words)
     first = call.rest[0] if call.rest else ""
     if first == "--version" and group is HVR:
@@ -146,7 +145,7 @@ def _about_group(call: Call, group: Group) -> int:
 
 
 def _commands(group: Group) -> str:
-    """Return the list of a group's commands, for people."""
+    """Return the list of a group's commands as help text."""
     import textwrap
 
     from hvr.doors.cli.arguments import columns
@@ -170,7 +169,7 @@ def _protect_output() -> None:
 
 
 def _refused(given: Sequence[str], error: BaseException, message: str, code: int) -> int:
-    """Say why there is no answer, and where a run is kept; return the exit code."""
+    """Print an error and where a run is saved; return the exit code."""
     from hvr.base.printable import block
 
     folder = getattr(error, "folder", None)
@@ -188,7 +187,7 @@ def _refused(given: Sequence[str], error: BaseException, message: str, code: int
 
 
 def _delivered(code: int) -> int:
-    """Return the exit code of a command: 4 if its answer could not be written."""
+    """Return the exit code of a command, or 4 if its answer could not be written."""
     streams.flush()
     trouble = streams.write_error()
     if trouble is None or code not in _ANSWERS:

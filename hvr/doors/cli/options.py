@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 
 
 # Trust --------------------------------------------------------------------------------------------
-# `--trust-project` and `--run`: let hvr use what the current folder or project names.
 
 
 def add_trust(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """Add the option, unless the parser has it."""
+    """Add `--trust-project`, unless the parser has it."""
     if parser.get_default("trust_project") is not None:
         return
     parser.add_argument(
@@ -38,31 +37,30 @@ def add_trust(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    """Add `--run` to a command that only looks at a world otherwise."""
+    """Add `--run` to a command that otherwise only inspects a world."""
     parser.add_argument(
         "--run",
         action="store_true",
-        help=("run the world's own code: open its environment or tools, start its server"),
+        help="run the world's own code: open its environment or tools, start its server",
     )
 
 
 # Engine options -----------------------------------------------------------------------------------
-# Options that say where cells of work are done.
 
 _SECTION = "tool.hvr.engine"
 _SETTINGS = ("name", "address")
 _OWN = (None, "here", "processes")
-"""Engines that a project may choose: no code of others, and nothing leaves the machine."""
+"""Engines that a project may choose: they run no foreign code and stay on this machine."""
 
 
 def add_engine_options(
     parser: argparse.ArgumentParser | argparse._ArgumentGroup, when: str = ""
 ) -> None:
-    """Add `--engine` and `--address`; `--jobs` is the command's own.
+    """Add `--engine` and `--address`; the command itself adds `--jobs`.
 
     Args:
-        parser: takes the options.
-        when: words of the help about when they are of use.
+        parser: The parser or group to extend.
+        when: Beginning of the help texts, such as a condition for the options.
     """
     parser.add_argument(
         "--engine",
@@ -84,10 +82,10 @@ def add_engine_options(
 
 
 def engine_choice(args: argparse.Namespace) -> EngineChoice:
-    """Return which engine is meant: options, environment, pyproject.toml, in this order.
+    """Return the engine chosen by options, environment or pyproject.toml, in this order.
 
     Raises:
-        UsageError: a name is unknown, or a setting cannot be used.
+        UsageError: A name is unknown, or a setting is invalid.
         DataFileError: pyproject.toml cannot be read.
     """
     from hvr.base.engines.registry import EngineChoice
@@ -98,7 +96,7 @@ def engine_choice(args: argparse.Namespace) -> EngineChoice:
 
 
 def other_engine(args: argparse.Namespace) -> EngineChoice | None:
-    """Return which engine is meant, or None where that is this process; see `engine_choice`."""
+    """Return the chosen engine, or None for this process; see `engine_choice`."""
     name, address = _named(args)
     if name in (None, "here") and address is None and (name == "here" or args.jobs == 1):
         return None
@@ -148,9 +146,8 @@ def _section(folder: Path) -> tuple[dict[str, str], Path | None]:
 
 
 # Model options ------------------------------------------------------------------------------------
-# The options that say which language model is asked, and how: one group for all commands.
 
-# By the fields of ModelChoice; a limit is `max_` and a field of its Limits.
+# Keys are fields of ModelChoice; `max_` begins a field of its Limits.
 _OPTIONS: dict[str, dict[str, Any]] = {
     "spec": {
         "flag": "--llm",
@@ -213,11 +210,11 @@ _LIMITS = ("calls", "tokens", "dollars")
 _LIBRARY = "HVR_LIBRARY"
 
 PLAN_FIELDS = tuple(field for field in _OPTIONS if field != "calls_per_plan")
-"""The fields of a command that makes one plan: the most calls are those of the plan."""
+"""The fields of a command that makes one plan, so `max_calls` is the limit of that plan."""
 
 
 def add_model_options(parser: argparse.ArgumentParser, fields: Sequence[str] = PLAN_FIELDS) -> None:
-    """Add the options of some fields as a group of their own; what is not given stays unset."""
+    """Add the options of some fields as a group; options that are not given stay unset."""
     options = _OPTIONS | (_OF_MANY_PLANS if "calls_per_plan" in fields else {})
     group = parser.add_argument_group("language model")
     for field in fields:
@@ -230,14 +227,14 @@ def add_model_options(parser: argparse.ArgumentParser, fields: Sequence[str] = P
 
 
 def refuse_model_options(args: argparse.Namespace, why: str) -> None:
-    """Raise if options were given that only matter where a language model is asked.
+    """Refuse options that have no effect without a language model.
 
     Args:
-        args: what was read.
-        why: why none is asked, and what to do.
+        args: The parsed arguments.
+        why: Why no model is used, and what to do.
 
     Raises:
-        UsageError: there are such options.
+        UsageError: Such options are given.
     """
     given = next((name for name in given_model_options(args) if name != "spec"), None)
     if given is not None:
@@ -245,7 +242,7 @@ def refuse_model_options(args: argparse.Namespace, why: str) -> None:
 
 
 def given_model_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options that were given, by their fields; not those of the environment."""
+    """Return the given options by field, without defaults from the environment."""
     given = {field: value for field, value in vars(args).items() if field in _OPTIONS}
     if str(given.get("library")) == str(os.environ.get(_LIBRARY) or None):
         given.pop("library", None)
@@ -253,7 +250,7 @@ def given_model_options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def model_choice(args: argparse.Namespace) -> ModelChoice:
-    """Return what was chosen; fields without an option keep their usual values."""
+    """Return the chosen model; fields without an option keep their defaults."""
     from hvr.models.choice import ModelChoice
 
     given = vars(args)

@@ -1,4 +1,4 @@
-"""What commands write: JSON, text of other formats, and files whole or not at all."""
+"""Output of commands: JSON, text in other formats, and files written atomically."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["check_apart", "check_writable", "print_chunks", "print_json", "write
 
 
 def check_writable(path: Path) -> None:
-    """Say early that a file could not be written.
+    """Check early that a file can be written.
 
     Raises:
-        DataFileError: the file is a folder, or there is no folder for it.
-        UsageError: it is `-`, which other programs take for standard output.
+        DataFileError: The file is a folder, or its folder does not exist.
+        UsageError: The name is `-`, which other programs take for standard output.
     """
     if str(path) == "-":
         raise UsageError("- is not taken for standard output here: name a file, or /dev/stdout")
@@ -32,14 +32,14 @@ def check_writable(path: Path) -> None:
 
 
 def check_apart(outputs: Iterable[Path], inputs: Iterable[str] = ()) -> None:
-    """Refuse to write two things to one file, or one to a file that is read.
+    """Refuse to write two outputs to one file, or an output over an input.
 
     Args:
-        outputs: The files that will be written.
-        inputs: The names of the files that are read.
+        outputs: The files to write.
+        inputs: Names of the files to read.
 
     Raises:
-        UsageError: A file would be lost. Devices take whatever is written to them.
+        UsageError: A file would be overwritten. Devices are exempt.
     """
     written: set[object] = set()
     for path in outputs:
@@ -63,9 +63,9 @@ def _place(name: str) -> object:
 
 
 def print_json(data: object, indent: int | None = None) -> None:
-    """Print values as JSON, on one line or, with an indent, as people can read it, too.
+    """Print values as JSON, on one line or indented.
 
-    JSON has no NaN and no infinity; what is no number is null.
+    JSON has no NaN and no infinity; they become null.
     """
     try:
         text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
@@ -76,9 +76,9 @@ def print_json(data: object, indent: int | None = None) -> None:
 
 
 def print_chunks(chunks: Iterable[str]) -> None:
-    """Print text in a format that programs read, each chunk as soon as it is there.
+    """Print text in a machine-readable format, each chunk as soon as it is available.
 
-    It is UTF-8 whatever the locale: so these formats are defined.
+    The encoding is UTF-8 whatever the locale, as these formats require.
     """
     use_utf8()
     for chunk in chunks:

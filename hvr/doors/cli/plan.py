@@ -78,7 +78,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--task",
-        help=("do a task instead: an id such as T2, or a file of your own such as mine.toml"),
+        help="do a task instead: an id such as T2, or a file of your own such as mine.toml",
     )
     parser.add_argument(
         "--policy",
@@ -103,11 +103,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_plan(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        HvrError: the request cannot be met or understood, or an option cannot be used.
-    """
+    """Run the command and return the exit code."""
     from hvr.doors.cli.display import display
     from hvr.doors.cli.output import check_writable, print_json
     from hvr.doors.cli.runs import write_page
@@ -175,7 +171,7 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--world",
-        help=("a world with scenes, by name or folder: kitchen, home (default: that of the scene)"),
+        help="a world with scenes, by name or folder: kitchen, home (default: that of the scene)",
     )
     group.add_argument(
         "--env",
@@ -203,13 +199,13 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
         "--thor",
         metavar="NAME=VALUE",
         action="append",
-        help=("an option of AI2-THOR, such as platform=CloudRendering"),
+        help="an option of AI2-THOR, such as platform=CloudRendering",
     )
     _add_observation_options(group)
 
 
 def _add_observation_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--seed", type=whole_number, help=("seed of the environment (default: 0)"))
+    group.add_argument("--seed", type=whole_number, help="seed of the environment (default: 0)")
     group.add_argument(
         "--sight",
         help=(
@@ -221,10 +217,10 @@ def _add_observation_options(group: argparse._ArgumentGroup) -> None:
         "--error-rate",
         metavar="RATE",
         type=real,
-        help=("wrong readings that its sensor is taken to have, 0 to 0.5 (default: 0)"),
+        help="wrong readings that its sensor is taken to have, 0 to 0.5 (default: 0)",
     )
     group.add_argument(
-        "--faults", metavar="FILE", type=Path, help=("faults to play, a JSON file (docs/faults.md)")
+        "--faults", metavar="FILE", type=Path, help="faults to play, a JSON file (docs/faults.md)"
     )
 
 
@@ -248,24 +244,24 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
         "--reading",
         metavar="NUMBER",
         type=whole_number,
-        help=("which reading of a request is meant, where it has several; from 1"),
+        help="which reading of a request is meant, where it has several; from 1",
     )
     group.add_argument(
         "--budget",
         metavar="SECONDS",
         type=seconds,
-        help=("for one planner call at most (default: 10)"),
+        help="for one planner call at most (default: 10)",
     )
     group.add_argument(
         "--max-replans",
         metavar="N",
         type=whole_number,
-        help=("new plans at most when the world differs (default: 3)"),
+        help="new plans at most when the world differs (default: 3)",
     )
     group.add_argument(
         "--dry-run",
         action=argparse.BooleanOptionalAction,
-        help=("plan, prove whether the plan reaches the goal, do not execute"),
+        help="plan, prove whether the plan reaches the goal, do not execute",
     )
 
 
@@ -275,16 +271,16 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         "--save",
         metavar="FOLDER",
         type=Path,
-        help=("run folder, new or empty (default: one under ./runs)"),
+        help="run folder, new or empty (default: one under ./runs)",
     )
     group.add_argument(
         "--store",
         metavar="URL",
         default=argparse.SUPPRESS,
-        help=("a SPARQL server that gets the graph of the run, too (docs/knowledge.md)"),
+        help="a SPARQL server that gets the graph of the run, too (docs/knowledge.md)",
     )
     group.add_argument(
-        "--html", metavar="FILE", type=Path, help=("write the run as one self-contained page")
+        "--html", metavar="FILE", type=Path, help="write the run as one self-contained page"
     )
     group.add_argument(
         "--verify",
@@ -299,7 +295,6 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _options(args: argparse.Namespace) -> Options:
-    """Return what is to be done."""
     from hvr.runs import Options
 
     options = Options(**given_options(args), model=model_choice(args))
@@ -327,7 +322,7 @@ def _notices(options: Options | None, *, quiet: bool) -> AbstractContextManager[
 
 
 def given_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options that were given, by the fields of `Options`; not those of a model."""
+    """Return the given options, by the fields of `Options`, without model options."""
     given = vars(args)
     options = {name: given[name] for name in _FIELDS if given.get(name) is not None}
     if "dry_run" in given:
@@ -345,7 +340,7 @@ def _thor_options(given: Mapping[str, Any]) -> list[str]:
 
 
 def _score_wanted(given: bool | None) -> bool:
-    """Return whether to score plans: what the option says, or the environment."""
+    """Return whether to score plans, by the option or the environment."""
     text = os.environ.get("HVR_VERIFY", "")
     if given is not None or not text:
         return given is not False
@@ -355,27 +350,25 @@ def _score_wanted(given: bool | None) -> bool:
 
 
 def _verdict(run: Run) -> Verdict | None:
-    """Return the plan verifier's verdict; None without the extra `gnn`, or of a plan that is not
-    valid.
-    """
+    """Return the plan verifier's verdict; None without the extra `gnn` or a valid plan."""
     if not run.plans or not all(ready.report.valid for ready in run.plans):
         return None
     if run.finished is None and run.goal is not None and len(run.goal.stages) > 1:
-        return None  # the plan is that of the first stage, and the request is about all of them
+        return None  # the plan covers only the first stage of the request
     from hvr.knowledge.world_file import load_world
 
     if run.world != load_world().name:
-        return None  # the verifier that hvr brings was trained in the usual world alone
+        return None  # hvr's verifier is trained in the default world only
     try:
         from hvr.runs.judging import verify
 
         return verify(run)
-    except (MissingExtraError, UsageError):  # not installed; or an empty plan
+    except (MissingExtraError, UsageError):  # not installed, or an empty plan
         return None
 
 
 def _foreseen(run: Run, steps: int) -> str:
-    """Return how a plan that was not executed ends."""
+    """Return the predicted outcome of a plan that was not executed."""
     if run.would_reach is None:
         return f"valid; goal not judged: {run.verdict}"
     if run.would_reach:
@@ -386,7 +379,7 @@ def _foreseen(run: Run, steps: int) -> str:
 
 
 def _lines(run: Run) -> list[str]:
-    """Return how a run ended, for people."""
+    """Return the outcome of a run as lines for people."""
     from hvr.validation.report import count
 
     steps = sum(len(p.plan.actions) for p in run.plans)

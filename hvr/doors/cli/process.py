@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 # Signals ------------------------------------------------------------------------------------------
-# What ends a command from outside: the first signal lets it put its things in order, a second one
-# ends it at once.
+# The first signal lets the command clean up; a second one ends it at once.
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _SOON_S = 0.05
@@ -30,7 +29,8 @@ _SOON_S = 0.05
 class Terminated(KeyboardInterrupt):
     """The process was asked to end, as by `kill`.
 
-    Libraries such as asyncio let an interrupt through where they keep other exceptions.
+    It derives from KeyboardInterrupt because libraries such as asyncio let interrupts through but
+    swallow other exceptions.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def signals_as_exceptions() -> Iterator[None]:
-    """Turn the first signal to end into an exception; the second one then ends the process.
+    """Turn the first signal into an exception; a second one ends the process.
 
     Raises:
         KeyboardInterrupt: SIGINT came.
@@ -47,7 +47,7 @@ def signals_as_exceptions() -> Iterator[None]:
     """
     import threading
 
-    # A background job of a shell ignores SIGINT, and goes on doing so.
+    # Shells start background jobs with SIGINT ignored: respect that.
     heeded = [s for s in _SIGNALS if signal.getsignal(s) is not signal.SIG_IGN]
     if threading.current_thread() is not threading.main_thread():
         heeded = []
@@ -71,8 +71,7 @@ def signals_as_exceptions() -> Iterator[None]:
 
 
 def raise_later(signalled: type[BaseException]) -> None:
-    """Raise once more, soon, what a signal has raised where Python ignores it, as in
-    destructors."""
+    """Raise a signal's exception again soon, since Python ignores it in destructors."""
     import threading
 
     number = signal.SIGTERM if issubclass(signalled, Terminated) else signal.SIGINT
@@ -84,7 +83,7 @@ def raise_later(signalled: type[BaseException]) -> None:
         raise signalled
 
     def send() -> None:
-        # Not from within the destructor, where it would be ignored again.
+        # Another thread sends it: within the destructor it would be ignored.
         if main.ident is not None:
             signal.pthread_kill(main.ident, number)
 
@@ -96,7 +95,7 @@ def raise_later(signalled: type[BaseException]) -> None:
 
 
 def saved_note(error: BaseException) -> str:
-    """Return where what a run has done is kept, as the end of the message of its error."""
+    """Return the end of an error message that tells where the run is saved."""
     folder: Path | None = getattr(error, "folder", None)
     if folder is None:
         return ""
@@ -109,25 +108,24 @@ def saved_note(error: BaseException) -> str:
 
 
 # Process ------------------------------------------------------------------------------------------
-# The process of a command line: how it begins, how it is interrupted, how it ends.
 
 INTERRUPTED = 130
 TERMINATED = 143
 
 
 def prepare() -> bool:
-    """Keep out what disturbs a command or its messages: streams, sizes, remarks of libraries.
+    """Set up streams, sizes and warnings, so that nothing disturbs a command or its messages.
 
     Returns:
-        whether the process is a command line of hvr's own. In another one, such as that of the
-        tests, streams and signals belong to somebody else, and nothing is changed.
+        Whether this process is hvr's own command line. In other processes, such as the
+        tests, streams and signals are left alone.
     """
     if sys.stdout is not sys.__stdout__:
         return False
     streams.prepare()
     for name in ("COLUMNS", "LINES"):
         text = os.environ.get(name)
-        # Rich takes any size: 0, a million, and digits of other scripts, on which it fails.
+        # Rich accepts any size, such as 0 or a million, and fails on digits of other scripts.
         if text is not None and not re.fullmatch("[1-9][0-9]{0,3}", text):
             del os.environ[name]
     if not traceback_wanted():
@@ -138,12 +136,12 @@ def prepare() -> bool:
 
 
 def prepare_worker() -> None:
-    """Keep out of a process that works for a command what disturbs it: see `prepare`."""
+    """Set up a worker process; see `prepare`."""
     prepare()
 
 
 def ended_by(signalled: KeyboardInterrupt) -> int:
-    """Say that a signal ended the command, and where what it did is kept; return the exit code."""
+    """Print that a signal ended the command and where the run is saved; return the exit code."""
     terminated = isinstance(signalled, Terminated)
     print(
         f"{'terminated' if terminated else 'interrupted'}{saved_note(signalled)}", file=sys.stderr
@@ -153,12 +151,12 @@ def ended_by(signalled: KeyboardInterrupt) -> int:
 
 
 def finish() -> None:
-    """Let Ctrl-C end the process at once: all is done, and cleaning up deserves no traceback."""
+    """Let Ctrl-C end the process at once: the work is done."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def traceback_wanted(environ: Mapping[str, str] = os.environ) -> bool:
-    """Say whether `HVR_TRACEBACK` asks for whatever helps to mend hvr."""
+    """Return whether `HVR_TRACEBACK` asks for tracebacks."""
     return environ.get("HVR_TRACEBACK", "0") not in ("", "0")
 
 

@@ -1,4 +1,4 @@
-"""The reports of a run: which formats, and where each goes."""
+"""The reports of a run: their formats and destinations."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hvr.validation.reporters import FORMATS
 from hvr.values import Value
 
 FOR_PEOPLE = ("text", "github")
-"""Formats whose standard output is read by people; what else is to be said may stand there."""
+"""Formats that people read, so remarks may appear among them."""
 
 _Item = TypeVar("_Item")
 
 
 class FileReport(Value):
-    """A report that goes to a file."""
+    """A report in a file."""
 
     form: str
     path: Path
@@ -31,9 +31,9 @@ class Reports(Value):
     """The reports of one run.
 
     Attributes:
-        shown: The format of standard output.
-        files: The reports that go to files.
-        brief: Whether standard output has only the summary: a file has the same text.
+        shown: The format on standard output.
+        files: The reports in files.
+        brief: Whether to print only the summary, since a file has the same text.
     """
 
     shown: str
@@ -42,24 +42,24 @@ class Reports(Value):
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """Every format that is written."""
+        """All formats."""
         return (self.shown, *(report.form for report in self.files))
 
     @property
     def aside(self) -> Any:
-        """The stream for remarks: standard error where a program reads standard output."""
+        """The stream for remarks: standard error if a program reads standard output."""
         return sys.stdout if self.shown in FOR_PEOPLE else sys.stderr
 
     @property
     def paths(self) -> list[Path]:
-        """The files that are written."""
+        """The files to write."""
         return [report.path for report in self.files]
 
     def check_writable(self) -> None:
-        """Refuse files that cannot be written, before any work is done.
+        """Check early that the files can be written.
 
         Raises:
-            HvrError: A name cannot be a report file.
+            HvrError: A file cannot be written.
         """
         if self.files:
             from hvr.doors.cli.output import check_writable
@@ -74,10 +74,10 @@ class Reports(Value):
         *,
         shown: bool,
     ) -> None:
-        """Print one report while the items come, then write the files.
+        """Print one report as the items come, then write the files.
 
-        A file gets its whole report or keeps its old content. One that cannot be written does
-        not stop the others.
+        A file gets its whole report or keeps its old content. If one cannot be written, the others
+        are written anyway.
 
         Args:
             items: The results or findings to report.
@@ -127,23 +127,23 @@ def add_report_arguments(
             "true); with a file, the report is written there; may be given several times"
         ),
     )
-    # For completion: as `choices`, argparse would refuse FORMAT=FILE.
+    # Only for completion: argparse's `choices` would reject FORMAT=FILE.
     option.offered = tuple(formats)  # type: ignore[attr-defined]
     group.add_argument(
         "--output-file",
         metavar="FILE",
-        help=("write the report of the format without a file there"),
+        help="write the report of the format without a file there",
     )
 
 
 def read_reports(
     given: argparse.Namespace, settings: dict[str, Any], formats: Collection[str] = FORMATS
 ) -> Reports:
-    """Return the reports that the command line and the settings ask for.
+    """Return the reports requested by the command line and the settings.
 
     Raises:
-        UsageError: An unknown format, two reports for standard output, or options that exclude
-            each other.
+        UsageError: A format is unknown, two reports would go to standard output, or options
+            exclude each other.
     """
     texts: Sequence[str] = given.format or settings.get("format", ())
     if getattr(given, "json", False):
@@ -181,7 +181,8 @@ def read_reports(
 def report_base() -> str:
     """Return the folder that paths in a report are relative to.
 
-    A GitHub workflow may work in a folder of the repository; its annotations are about the whole.
+    GitHub annotations need paths relative to the repository, even if a workflow runs in a
+    subfolder.
     """
     here = os.getcwd()  # noqa: PTH109 - a text is wanted
     workspace = os.environ.get("GITHUB_WORKSPACE", "")

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 # Show ---------------------------------------------------------------------------------------------
-# `hvr show`: look at a saved run again.
 
 _DESCRIPTION = """\
 Show a saved run: its plans, its steps, and what went otherwise than expected.
@@ -60,7 +59,8 @@ def write_page(run: Path, html: Path) -> None:
     """Write the page of a run folder.
 
     Raises:
-        DataFileError: it is no run folder, a file in it is damaged, or the page cannot be written.
+        DataFileError: It is not a run folder, a file in it is damaged, or the page cannot be
+            written.
     """
     from hvr.doors.cli.output import check_writable, write_whole
     from hvr.runs.report.run_page.page import render
@@ -93,29 +93,28 @@ def _lines(story: Story) -> list[str]:
 
 
 # Resuming -----------------------------------------------------------------------------------------
-# `hvr plan --resume`: a run goes on with the request and the options that it began with.
 
 _ANEW = ("base_url", "timeout", "max_calls", "max_tokens", "max_dollars")
-"""Options of a model that may be others than when the run began."""
+"""Model options that may change when a run is resumed."""
 
 
 def check_resumable(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
-    """Raise if an option contradicts what a run began with.
+    """Check that no option contradicts the original run.
 
     Args:
-        args: what was read.
-        given: the options that were given, by the fields of `Options`.
+        args: The parsed arguments.
+        given: The given options, by the fields of `Options`.
 
     Raises:
-        UsageError: an option does.
-        DataFileError: the run cannot be read.
+        UsageError: An option contradicts the run.
+        DataFileError: The run cannot be read.
     """
     from hvr.runs.folder import RunState, read_status
     from hvr.runs.request import read_request, request_from_json
 
     about, state = read_status(args.resume)
     if "llm" not in about or state is RunState.FINISHED:
-        return  # nothing to go on with, as will be said
+        return  # resuming reports that there is nothing to do
     began = request_from_json(about, args.resume, _named(given))
     if not began.policy.asks_model:
         refuse_model_options(args, "the run asks none: leave it out")
@@ -132,15 +131,15 @@ def check_resumable(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
 
 
 def resume_run(args: argparse.Namespace, given: Mapping[str, Any], listen: Listener | None) -> Run:
-    """Go on with a run.
+    """Resume a run.
 
     Args:
-        args: what was read.
-        given: the options that were given, by the fields of `Options`.
-        listen: called with each event as it happens.
+        args: The parsed arguments.
+        given: The given options, by the fields of `Options`.
+        listen: Called with each event as it happens.
 
     Raises:
-        HvrError: see `hvr.runs.resume`.
+        HvrError: See `hvr.runs.resume`.
     """
     from hvr.runs import resume
     from hvr.worlds.environment import names_executable
@@ -168,7 +167,7 @@ def _compare(
     now: Mapping[str, Any],
     then: Mapping[str, Any],
 ) -> None:
-    """Raise if an option that was given differs from that of the run; keys are by option."""
+    """Raise an error if a given option differs from the original run's; keys are by option."""
     for name, key in keys.items():
         given = vars(args).get("dry_run" if name == "execute" else name)
         if given is not None and now.get(key) != then.get(key):

@@ -1,4 +1,4 @@
-"""`hvr scene`: look at a kitchen, or serve one."""
+"""`hvr scene`: draw a scene, or serve one to AI2-THOR's client."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 # Show ---------------------------------------------------------------------------------------------
-# `hvr scene show`: a floor plan, with characters or as a picture.
 
 _DESCRIPTION = """\
 Draw the floor plan of a scene with its objects.
@@ -56,29 +55,23 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("name", metavar="SCENE", nargs="?", help="the scene, as FloorPlan16")
     parser.add_argument(
-        "--output", "-o", metavar="FILE", type=Path, help=("write a picture: FILE.svg or FILE.png")
+        "--output", "-o", metavar="FILE", type=Path, help="write a picture: FILE.svg or FILE.png"
     )
     parser.add_argument(
         "--run",
         metavar="FOLDER",
         type=Path,
-        help=("draw the scene of this run, with the robot's way and steps"),
+        help="draw the scene of this run, with the robot's way and steps",
     )
     parser.add_argument("--objects", action="store_true", help="list all objects, too")
     parser.add_argument(
-        "--labels", action="store_true", help=("name small things in the picture, too")
+        "--labels", action="store_true", help="name small things in the picture, too"
     )
     add_json(parser, "print the objects as JSON")
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: there is nothing to draw, or it cannot be drawn like that.
-        SceneError: there is no such scene.
-        DataFileError: the run cannot be read, or the picture cannot be written.
-    """
+    """Run the command and return the exit code."""
     from hvr.doors.cli.output import check_writable, print_json
 
     output: Path | None = args.output
@@ -129,7 +122,7 @@ def _write(plan: FloorPlan, way: Route | None, output: Path, labels: bool) -> No
 
 
 def _print(plan: FloorPlan) -> None:
-    """Print the plan with characters and what they stand for; in colours on a terminal."""
+    """Print the plan in characters with a legend; coloured on a terminal."""
     from rich.text import Text
 
     from hvr.runs.report.floor_plan.characters import character_plan
@@ -201,13 +194,12 @@ def _list(plan: FloorPlan) -> None:
 
 
 # Serve --------------------------------------------------------------------------------------------
-# `hvr scene serve`: the process that AI2-THOR's Python client takes for Unity.
 
 
 def add_serve_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command.
 
-    The process reads them itself: it has to tell the client that waits for it what is wrong.
+    The process parses them itself, since it must report errors to the client that waits for it.
     """
     parser.hands_on = True
     parser.description = launcher.DESCRIPTION
@@ -215,11 +207,7 @@ def add_serve_arguments(parser: ArgumentParser) -> None:
 
 
 def run_serve(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        HvrError: an option cannot be used, or the client is not there.
-    """
+    """Run the command and return the exit code."""
     from hvr.doors.stand_in.process import main
 
     return main(args.words)

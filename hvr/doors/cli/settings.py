@@ -21,19 +21,19 @@ LINT_SECTION = "tool.hvr.lint"
 def read_settings(folder: Path, section_name: str = SECTION) -> dict[str, Any]:
     """Return the settings for commands that run in a folder.
 
-    Paths in the file are relative to the folder of the file.
+    Paths in the file are relative to its folder.
 
     Returns:
-        the values by their names with `_` for `-`; empty when there is no file or no section.
+        The values by name, with `_` for `-`; empty without a file or section.
 
     Raises:
-        DataFileError: the file cannot be read or is not TOML.
-        UsageError: an unknown setting, or a value of the wrong kind.
+        DataFileError: The file cannot be read or is not TOML.
+        UsageError: A setting is unknown, or a value has the wrong type.
     """
     file = _nearest(folder)
     if file is None:
         return {}
-    # Without its zeros UTF-16 shows the name, too, and is then refused by name.
+    # UTF-16 contains the name with zeros between its letters; reading it then names the encoding.
     if b"hvr" not in read_bytes(file).replace(b"\0", b""):
         return {}
     section: Any = read_toml(file)
@@ -88,7 +88,7 @@ def _text(value: object, folder: Path) -> str:
 
 
 def _formats(value: object, folder: Path) -> list[str]:
-    """Return formats, each alone or with the file that its report goes to."""
+    """Return formats, each alone or with the file for its report."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list):
         raise TypeError
@@ -116,7 +116,7 @@ def _path(value: object, folder: Path) -> str:
 
 
 def _output(value: object, folder: Path) -> str:
-    """Return a file to write, which a project may only name inside its own folder."""
+    """Return a file to write; a project may only name files inside its own folder."""
     text = _text(value, folder)
     if not (folder / text).resolve().is_relative_to(folder.resolve()):
         raise argparse.ArgumentTypeError(

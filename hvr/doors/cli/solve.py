@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 
 # Problem ------------------------------------------------------------------------------------------
-# What `hvr solve` is asked: two files, or a problem of a world, perhaps with another goal.
 
 
 @dataclass(frozen=True)
 class PosedProblem:
-    """A problem to be solved.
+    """A problem to solve.
 
     Args:
-        domain, problem: as parsed, with the goal that was given.
-        words: of the world, or derived from the domain.
-        world: None for two files.
-        request: what was asked for, as it was said; empty where nothing was.
-        known: the goal is the problem's own, or was read; not, where a model has to read it.
+        domain: The parsed domain.
+        problem: The parsed problem, with the given goal.
+        words: Words of the world, or derived from the domain.
+        world: The world; None for two files.
+        request: The goal as given; empty if none was.
+        known: Whether the goal is known. It is not if a model has to read it.
     """
 
     domain: Domain
@@ -53,7 +53,7 @@ def posed_files(args: argparse.Namespace) -> Iterator[tuple[Path, Path]]:
     """Yield the files of the domain and the problem.
 
     Raises:
-        HvrError: the arguments, or files, cannot be used.
+        HvrError: An argument or a file cannot be used.
     """
     if args.world is None and args.goal is None:
         yield _two_files(args)
@@ -64,7 +64,7 @@ def posed_files(args: argparse.Namespace) -> Iterator[tuple[Path, Path]]:
 
 @contextmanager
 def problem_files(asked: PosedProblem) -> Iterator[tuple[Path, Path]]:
-    """Yield files of a domain and a problem that are there for as long."""
+    """Yield temporary files of a domain and a problem."""
     from hvr.base.files import temporary_folder, write_whole
     from hvr.pddl import print_domain, print_problem
 
@@ -76,10 +76,10 @@ def problem_files(asked: PosedProblem) -> Iterator[tuple[Path, Path]]:
 
 
 def posed_problem(args: argparse.Namespace, *, by_model: bool = False) -> PosedProblem:
-    """Return the problem, and say a goal in other words back, unless a model is to read it.
+    """Return the problem, and print the paraphrase of a goal in words, unless a model reads it.
 
     Raises:
-        HvrError: the arguments, or files, cannot be used.
+        HvrError: An argument or a file cannot be used.
     """
     from hvr.execution.facts.sentences import problem_for
     from hvr.knowledge.world_file import find_world, is_trusted
@@ -122,7 +122,7 @@ def posed_problem(args: argparse.Namespace, *, by_model: bool = False) -> PosedP
 
 
 def _task_of(args: argparse.Namespace) -> str | None:
-    """Return the task or problem of a world that is named, as an option or by itself."""
+    """Return the task or problem of a world, given as an option or as an argument."""
     named = [str(one) for one in (args.problem, args.domain, args.file) if one is not None]
     if len(named) > 1:
         raise UsageError(
@@ -139,8 +139,6 @@ def _two_files(args: argparse.Namespace) -> tuple[Path, Path]:
         raise UsageError("this is for --world, which is not given", field="problem")
     return args.domain, args.file
 
-
-# --------------------------------------------------------------------------------------------------
 
 _DESCRIPTION = """\
 Find a plan for a PDDL domain and problem, prove it with hvr's validator, and show it as macro
@@ -216,14 +214,14 @@ def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DOMAIN",
         type=Path,
         nargs="?",
-        help=("PDDL domain, or a set: a folder, or a manifest that ends in .jsonl"),
+        help="PDDL domain, or a set: a folder, or a manifest that ends in .jsonl",
     )
     parser.add_argument(
         "file",
         metavar="PROBLEM",
         type=Path,
         nargs="?",
-        help=("PDDL problem, or a folder of problems"),
+        help="PDDL problem, or a folder of problems",
     )
     parser.add_argument(
         "--world",
@@ -245,7 +243,7 @@ def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--goal",
         metavar="TEXT",
-        help=("another goal: PDDL, or a simple sentence in the world's words"),
+        help="another goal: PDDL, or a simple sentence in the world's words",
     )
     _add_planner_options(parser)
     _add_set_options(parser)
@@ -260,7 +258,7 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--optimal",
         action="store_true",
-        help=("search until the plan is proven to be best, or the time is up"),
+        help="search until the plan is proven to be best, or the time is up",
     )
     parser.add_argument(
         "--anytime",
@@ -274,21 +272,19 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
     own.add_argument(
         "--alias",
         metavar="NAME",
-        help=("let Fast Downward plan alone with an alias of its own, such as lama"),
+        help="let Fast Downward plan alone with an alias of its own, such as lama",
     )
     own.add_argument(
         "--search",
         metavar="TEXT",
-        help=(
-            "let Fast Downward plan alone with a search of its own, such as 'lazy_greedy([ff()])'"
-        ),
+        help="let Fast Downward plan alone with a search of its own, such as 'lazy_greedy([ff()])'",
     )
     parser.add_argument(
         "--budget",
         metavar="SECONDS",
         type=seconds,
         default=60.0,
-        help=("wall time at most (default: 60)"),
+        help="wall time at most (default: 60)",
     )
     limit = "GiB of memory that a planner may use, with all that it starts (default: no limit)"
     parser.add_argument("--memory", metavar="GIB", type=gibibytes, default=0, help=limit)
@@ -296,7 +292,7 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
         "--save",
         metavar="FOLDER",
         type=Path,
-        help=("folder for domain, problem, plan and solution.json; new or empty"),
+        help="folder for domain, problem, plan and solution.json; new or empty",
     )
 
 
@@ -307,14 +303,14 @@ def _add_set_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=jobs,
         default=1,
-        help=("problems at a time; 0 for one a processor core (default: 1)"),
+        help="problems at a time; 0 for one a processor core (default: 1)",
     )
     sets.add_argument("--csv", metavar="FILE", type=Path, help="write the table as CSV, too")
     sets.add_argument(
         "--reference",
         metavar="FOLDER",
         type=Path,
-        help=("results of another run of the set, whose costs qualities refer to"),
+        help="results of another run of the set, whose costs qualities refer to",
     )
 
 
@@ -326,28 +322,28 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
         metavar="KIND:RATE",
         action="append",
         default=[],
-        help=("faults to inject, see below; may be repeated"),
+        help="faults to inject, see below; may be repeated",
     )
     acting.add_argument(
         "--seed",
         metavar="N",
         type=whole_number,
         default=0,
-        help=("of the faults that are drawn (default: 0)"),
+        help="of the faults that are drawn (default: 0)",
     )
     acting.add_argument(
         "--hide",
         metavar="PREDICATE",
         action="append",
         default=[],
-        help=("facts of this predicate or function are not seen; may be repeated"),
+        help="facts of this predicate or function are not seen; may be repeated",
     )
     acting.add_argument(
         "--max-replans",
         metavar="N",
         type=whole_number,
         default=20,
-        help=("most new plans (default: 20)"),
+        help="most new plans (default: 20)",
     )
     acting.add_argument(
         "--env-timeout",
@@ -361,11 +357,7 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_solve(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        HvrError: see `hvr.planning.solving.solve`.
-    """
+    """Run the command and return the exit code."""
     args.downward = _own_options(args)
     from hvr.doors.cli.solve_sets import is_problem_set, solve_problem_set
 
@@ -504,7 +496,7 @@ def _lines(solution: Solution, *, quiet: bool) -> list[str]:
     if solution.cost is not None and solution.cost != len(solution.steps):
         cost = f", cost {decimal_text(solution.cost)}"
     proven = ", proven to be best" if solution.proven else ""
-    # A scene has a choice of objects; nobody shall think that this was one among few.
+    # Large scenes offer a choice: tell how many objects the planner considered.
     among = "" if solution.objects is None else f"; all {count(solution.objects, 'object')}"
     lines.append(
         f"plan found: {count(len(solution.steps), 'step')}{cost}, valid{proven} "

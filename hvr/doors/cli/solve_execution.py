@@ -1,4 +1,4 @@
-"""`hvr solve --execute` and `--llm`: execute the plan, or have a language model write it."""
+"""`hvr solve --execute` and `--llm`: execute the plan, or let a language model write it."""
 
 from __future__ import annotations
 
@@ -33,14 +33,13 @@ from hvr.worlds.facts.faults import FaultRule, FaultyWorld, read_faults
 from hvr.worlds.facts.timed_environment import domain_environment
 
 # Execution ----------------------------------------------------------------------------------------
-# `hvr solve --execute`: the plan carried out, watched and repaired.
 
 
 def execute_solution(args: argparse.Namespace) -> int:
     """Run `hvr solve --execute` and return its exit code: 0 reached, 1 out of reach, 2 undecided.
 
     Raises:
-        HvrError: files or options cannot be used.
+        HvrError: A file or an option cannot be used.
     """
     if args.optimal:
         raise UsageError(
@@ -126,7 +125,7 @@ def _opened(
 def _environment(
     asked: PosedProblem, args: argparse.Namespace, rules: Sequence[FaultRule]
 ) -> FactEnvironment:
-    """Open the world's own environment, or one that runs the domain, with its faults."""
+    """Open the world's own environment, or one that simulates the domain, with its faults."""
     if asked.world is None or not asked.world.environment:
         own = domain_environment(asked.domain, asked.problem, args.hide)
         return FaultyWorld(own, rules, args.seed)
@@ -141,7 +140,7 @@ def _environment(
 
 
 def summary(run: WorldRun) -> str:
-    """Return one line: how a run ended."""
+    """Return the outcome of a run in one line."""
     done = run.finished
     parts = [count(done.steps, "step"), count(done.replans, "new plan")]
     if run.faults:
@@ -164,22 +163,21 @@ def summary(run: WorldRun) -> str:
 
 
 # Plans by a language model ------------------------------------------------------------------------
-# `hvr solve --llm`: the plan that a language model writes, judged by hvr's validator.
 
 SIMULATED = "scripted"
-"""The provider whose models write what is known already."""
+"""The provider of simulated models, which know the solution."""
 
 PLANNING = "planning.json"
-"""File of a saved run with how each of the model's plans came about."""
+"""File of a saved run that records how the model wrote its plans."""
 
 
 def model_planner(
     args: argparse.Namespace, asked: PosedProblem, listen: Callable[[Any], None] | None
 ) -> ModelPlanner:
-    """Return the language model that the arguments name, told of the goal in words.
+    """Return the language model of the arguments, prompted with the goal in words.
 
     Raises:
-        HvrError: an option cannot be used, or the model cannot be reached.
+        HvrError: An option cannot be used, or the model cannot be reached.
     """
     for name in ("planner", "optimal"):
         if getattr(args, name):
@@ -201,10 +199,10 @@ def model_planner(
 
 
 def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, PosedProblem, Meter]:
-    """Return the problem as it was posed, with the goal that a model reads, and the model's meter.
+    """Return the problem as given, the problem with the model's goal, and the model's meter.
 
     Raises:
-        HvrError: an option cannot be used, or the model writes no goal that can be.
+        HvrError: An option cannot be used, or the model writes no usable goal.
     """
     asked = posed_problem(args, by_model=True)
     choice, world = model_choice(args), asked.world
@@ -236,10 +234,10 @@ def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, Posed
 
 
 def judged_by_own_goal(asked: PosedProblem, solution: Solution, meter: Meter) -> Solution:
-    """Return a solution for a model's goal with a note, and hold it against the goal as known.
+    """Check the solution for a model's goal against the given goal, and add notes.
 
     Raises:
-        PlannerError: the plan does not reach the goal that was given.
+        PlannerError: The plan does not reach the given goal.
     """
     notes = [f"the goal is that of {meter.name} ({count(meter.totals.calls, 'question')})"]
     if meter.simulated:
@@ -256,19 +254,19 @@ def judged_by_own_goal(asked: PosedProblem, solution: Solution, meter: Meter) ->
 
 
 def run_name(args: argparse.Namespace) -> str:
-    """Return how the library names the run: by its folder, if it has one."""
+    """Return the name of the run in the library, after its folder if it has one."""
     return args.save.name if args.save is not None else "solve"
 
 
 def save_planning(args: argparse.Namespace, planner: ModelPlanner) -> None:
-    """Write how the model's plans came about."""
+    """Write the records of the model's planning."""
     records = [record.to_json() for record in planner.records]
     text = json.dumps(records, indent=2, ensure_ascii=False)
     write_whole(args.save / PLANNING, f"{text}\n")
 
 
 def save_model_run(args: argparse.Namespace, planner: FactPlanner, run: WorldRun) -> None:
-    """Keep what a run with a language model's plans leaves: their record, and macro actions."""
+    """Save the records of a run with a language model, and its macro actions."""
     assert isinstance(planner, ModelPlanner)
     if args.save is not None:
         save_planning(args, planner)
@@ -277,11 +275,11 @@ def save_model_run(args: argparse.Namespace, planner: FactPlanner, run: WorldRun
 
 
 def solve_by_model(args: argparse.Namespace, asked: PosedProblem) -> Solution:
-    """Return the plan of a language model with hvr's judgement.
+    """Return the plan of a language model with hvr's verdict.
 
     Raises:
-        HvrError: an option cannot be used, or the model does not answer.
-        PlannerError: the plan is not valid.
+        HvrError: An option cannot be used, or the model does not answer.
+        PlannerError: The plan is not valid.
     """
     show = "lines" if sys.stderr.isatty() and not (args.json or args.quiet) else "none"
     with display(show) as listen:

@@ -1,4 +1,4 @@
-"""`hvr solve FOLDER` and `--anytime`: many problems in a table, or better and better plans."""
+"""`hvr solve FOLDER` and `--anytime`: a table of many problems, or a stream of better plans."""
 
 from __future__ import annotations
 
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 
 # Solving sets -------------------------------------------------------------------------------------
-# `hvr solve FOLDER`: a table of many problems, written as it comes and resumable.
 
 RESULTS = "results.jsonl"
 OPTIONS = "set.json"
@@ -56,7 +55,7 @@ _LOCK = ".lock"
 
 
 def is_problem_set(args: argparse.Namespace) -> bool:
-    """Return whether the arguments mean a set of problems."""
+    """Return whether the arguments name a set of problems."""
     last = args.domain if args.file is None else args.file
     return (
         last is not None
@@ -106,7 +105,7 @@ def solve_problem_set(args: argparse.Namespace) -> int:
 
 
 def _solved(asked: Sequence[SetProblem], options: SetOptions, jobs: int) -> Iterator[SetRow]:
-    """Yield a row for each problem, as soon as it is known."""
+    """Yield a row per problem as soon as it is known."""
     from hvr.doors.cli.process import prepare_worker
 
     with closing(EngineChoice(None, jobs, None, prepare_worker).open(len(asked))) as engine:
@@ -124,7 +123,7 @@ def _solved(asked: Sequence[SetProblem], options: SetOptions, jobs: int) -> Iter
 def _results(
     folder: Path | None, options: SetOptions, asked: Sequence[SetProblem]
 ) -> Iterator[tuple[dict[str, SetRow], Callable[[SetRow], None]]]:
-    """Open the results of a set; yield the rows that are there, and what keeps another one."""
+    """Open the results of a set; yield the existing rows and a function that appends one."""
     if folder is None:
         yield {}, lambda _: None
         return
@@ -138,7 +137,7 @@ def _results(
         path = folder / RESULTS
         with path.open("r+b" if path.exists() else "w+b") as file:
             known = _read(file, path)
-            # By content: the set may have moved, and a file may have changed.
+            # Match by content: the set may have moved, and a file may have changed.
             current = {
                 one.key: replace(known[digest], domain=one.domain, problem=one.problem)
                 for one in asked
@@ -172,12 +171,12 @@ def _check_options(folder: Path, options: SetOptions) -> None:
 
 
 def _read(file: BinaryIO, path: Path) -> dict[str, SetRow]:
-    """Read the rows that are there by their digests, and go to the end of the last whole one."""
+    """Read the rows by digest, and truncate the file after the last complete one."""
     rows: dict[str, SetRow] = {}
     end = 0
     for number, line in enumerate(file, 1):
         if not line.endswith(b"\n"):
-            break  # the process was killed while it wrote
+            break  # the process was killed while writing
         try:
             row = SetRow.of_json(parse_json(line))
         except (ValueError, KeyError, TypeError) as error:
@@ -191,7 +190,7 @@ def _read(file: BinaryIO, path: Path) -> dict[str, SetRow]:
 
 
 def _references(path: Path | None, asked: Sequence[SetProblem]) -> dict[str, Fraction]:
-    """Return the best costs that are known: of the manifest, and of other results."""
+    """Return the best known costs, from the manifest and from other results."""
     best = {one.key: one.best for one in asked if one.best is not None}
     if path is not None:
         file = path / RESULTS if path.is_dir() else path
@@ -209,7 +208,7 @@ def _references(path: Path | None, asked: Sequence[SetProblem]) -> dict[str, Fra
 
 
 class _Progress:
-    """Says on standard error what becomes of each problem."""
+    """Prints the outcome of each problem on standard error."""
 
     def __init__(self, number: int, done: int, *, quiet: bool) -> None:
         self._number, self._done, self._quiet = number, done, quiet
@@ -217,7 +216,7 @@ class _Progress:
             print(f"{count(done, 'problem')} of {number} done before", file=sys.stderr)
 
     def row(self, row: SetRow) -> None:
-        """Report the outcome of a problem."""
+        """Print the outcome of a problem."""
         self._done += 1
         if not self._quiet:
             what = "  ".join(part for part in (row.problem, *_told(row)) if part)
@@ -329,7 +328,7 @@ def _said(figures: Mapping[str, float]) -> str:
 
 
 def _save_plans(folder: Path, rows: Sequence[SetRow]) -> None:
-    """Write each plan into the folder `plans`, named after its place in the set and its problem."""
+    """Write each plan to the folder `plans`, named after its index in the set and its problem."""
     plans = folder / "plans"
     with writing(plans):
         plans.mkdir(exist_ok=True)
@@ -347,15 +346,14 @@ def _exit_code(rows: Sequence[SetRow]) -> int:
 
 
 # Solving streams ----------------------------------------------------------------------------------
-# `hvr solve --anytime`: each better plan as soon as it is found and proven.
 
 
 class AnytimePrinter:
-    """A listener that prints each better plan, and keeps the last one in a file.
+    """A listener that prints each better plan and saves the latest one.
 
     Args:
-        folder: Where the best plan so far is kept as `plan.pddl`; None keeps none.
-        json_lines: Print a JSON document a line.
+        folder: Folder for `plan.pddl`, the best plan so far; None to save none.
+        json_lines: Whether to print one JSON document per line.
     """
 
     def __init__(self, folder: Path | None, *, json_lines: bool) -> None:
@@ -363,7 +361,7 @@ class AnytimePrinter:
         self._json_lines = json_lines
 
     def __call__(self, found: FoundPlan) -> None:
-        """Print a plan, which the validator has accepted."""
+        """Print a validated plan."""
         cost = found.report.cost
         if self._folder is not None:
             with writing(self._folder):

@@ -1,8 +1,8 @@
-"""The standard streams of the process: what cannot be delivered never disturbs what is done.
+"""Standard streams that never interrupt the work of a command.
 
-A reader that has gone (`hvr ... | head -1`) or a full disk is no reason to break off a run that
-takes minutes and may cost money. Output is dropped from then on, the command goes on to its
-end, and its exit code says what came out; only a full disk changes it, since nobody meant that.
+A reader that has gone (`hvr ... | head -1`) or a full disk must not abort a run that takes minutes
+and may cost money. Further output is dropped and the command runs to its end. Only a full disk
+changes the exit code, since it is not the user's intention.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ _STANDARD = ("stdin", "stdout", "stderr")
 
 
 class Outlet(io.FileIO):
-    """A standard stream that drops what it cannot deliver.
+    """A standard stream that drops what it cannot write.
 
     Attributes:
-        gone: nobody reads it any more.
-        error: why something could not be written; None as long as everything could.
+        gone: Whether the reader has gone.
+        error: The first write error; None without one.
     """
 
     gone: bool = False
     error: OSError | None = None
 
     def write(self, data: object, /) -> int:
-        """Write some of the bytes, or drop them; return how many are dealt with."""
+        """Write some of the bytes, or drop them all; return the number of bytes consumed."""
         while not self.gone and self.error is None:
             try:
                 written = super().write(data)  # type: ignore[arg-type]
@@ -47,9 +47,9 @@ class Outlet(io.FileIO):
 
 
 def prepare() -> None:
-    """Give this process outlets as standard streams; streams that somebody has put there stay.
+    """Replace the standard streams by outlets, except streams that are already redirected.
 
-    A stream that was closed when the process was started leads nowhere afterwards.
+    A stream that was closed at the start of the process discards its output.
     """
     for number, name in enumerate(_STANDARD):
         _occupy(number)
@@ -58,12 +58,12 @@ def prepare() -> None:
             continue
         if stream is None or type(_raw(stream)) is io.FileIO:
             setattr(sys, name, _outlet(number, name, stream))
-        else:  # the console of Windows
+        else:  # the Windows console
             stream.reconfigure(errors="backslashreplace")
 
 
 def flush() -> None:
-    """Deliver what is still buffered, as far as that can be done."""
+    """Flush the buffered output, as far as possible."""
     for name in _STANDARD[1:]:
         stream = getattr(sys, name)
         try:
@@ -74,19 +74,19 @@ def flush() -> None:
 
 
 def write_error() -> OSError | None:
-    """Return why standard output could not be written; None if it could, or nobody reads it."""
+    """Return the write error of standard output; None without one, or if the reader has gone."""
     raw = _raw(sys.stdout)
     return raw.error if isinstance(raw, Outlet) else None
 
 
 def is_reader_gone() -> bool:
-    """Say whether standard output was a pipe whose reader has gone."""
+    """Return whether standard output was a pipe whose reader has gone."""
     raw = _raw(sys.stdout)
     return isinstance(raw, Outlet) and raw.gone
 
 
 def use_utf8() -> None:
-    """Let standard output be UTF-8, for what programs read: JSON is, whatever the locale."""
+    """Switch standard output to UTF-8, as JSON requires, whatever the locale."""
     stream = sys.stdout
     encoding = getattr(stream, "encoding", None)
     if encoding and encoding.lower().replace("-", "") != "utf8" and hasattr(stream, "reconfigure"):
@@ -94,7 +94,7 @@ def use_utf8() -> None:
 
 
 def _occupy(number: int) -> None:
-    """Take the number of a closed stream, so that no file gets it and is written over."""
+    """Take the number of a closed stream, so that no file gets it and is overwritten."""
     try:
         os.fstat(number)
     except OSError:
@@ -111,13 +111,13 @@ def _raw(stream: object) -> object:
 
 
 def _outlet(number: int, name: str, old: io.TextIOWrapper | None) -> io.TextIOWrapper:
-    """Return a text stream over an outlet, which is otherwise like the old one."""
+    """Return a text stream over an outlet, with the settings of the old stream."""
     raw = Outlet(number, "w", closefd=False)
     raw.name = f"<{name}>"
     return io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding=old.encoding if old is not None else "utf-8",
-        # Names and texts for which the terminal has no letters are shown in another way.
+        # Escape characters that the terminal cannot show.
         errors="backslashreplace",
         line_buffering=old is not None and old.line_buffering,
         write_through=old is not None and old.write_through,

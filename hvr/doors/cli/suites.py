@@ -19,20 +19,19 @@ from hvr.validation.suites.collection import collect, is_folder, is_pattern, pla
 from hvr.validation.suites.files import FileKind, definition
 
 # Suites -------------------------------------------------------------------------------------------
-# Which suite a command line and the settings of `hvr validate` mean.
 
 
 def find_suite(
     given: Sequence[str], settings: dict[str, Any], skip: Sequence[str], *, extract: bool = False
 ) -> Suite:
-    """Return the suite that files and settings stand for.
+    """Return the suite that files and settings name.
 
-    Where the domain is configured, the first file is still taken for the domain if it defines
-    one, so that a complete command line means the same everywhere; likewise the problem.
+    Even if the domain is configured, a first file that defines a domain overrides it, so that a
+    complete command line means the same everywhere. The same holds for the problem.
 
     Raises:
-        UsageError: a file is missing, or nothing is there to be validated.
-        DataFileError: a folder or a manifest cannot be read.
+        UsageError: A file is missing, or there is nothing to validate.
+        DataFileError: A folder or a manifest cannot be read.
     """
     if not given and settings.get("suites"):
         return collect(settings["suites"], skip, doubtful=extract)
@@ -87,7 +86,7 @@ def _has_models(names: Sequence[str]) -> bool:
 
 
 def _files(given: Sequence[str], settings: dict[str, Any]) -> tuple[str, str, list[str]]:
-    """Tell the domain, the problem and the plans apart."""
+    """Split the files into domain, problem and plans."""
     rest = list(given)
     models = []
     for kind in (FileKind.DOMAIN, FileKind.PROBLEM):
@@ -110,24 +109,21 @@ def _files(given: Sequence[str], settings: dict[str, Any]) -> tuple[str, str, li
 
 
 # Changes ------------------------------------------------------------------------------------------
-# Changed files: `--changed-since REV` and `--watch`.
 
-# Changes since a revision -------------------------------------------------------------------------
-# `--changed-since REV`: leave out the plans that git says are as they were.
 
-# A checked repository must not run programs by its own configuration.
+# A repository's own configuration must not run programs.
 _GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 
 
 def changed_only(suite: Suite, revision: str) -> tuple[Suite, int]:
-    """Return the suite without the plans that have not changed, and the number of these.
+    """Return the suite without unchanged plans, and the number of plans left out.
 
     All plans of a changed domain or problem stay. Problems without a plan stay, too, since a plan
     may have been deleted.
 
     Args:
         suite: The suite.
-        revision: A revision of git, such as `origin/main`.
+        revision: A git revision, such as `origin/main`.
 
     Raises:
         UsageError: This is not a git repository, or it has no such revision.
@@ -148,7 +144,7 @@ def _is_in(file: str, changed: Collection[str]) -> bool:
 
 
 def _changed_files(revision: str) -> frozenset[str]:
-    """Return the paths of files that differ from a revision, or that git does not know."""
+    """Return the real paths of files that differ from a revision or are untracked."""
     top = Path(_git("rev-parse", "--show-toplevel").removesuffix("\n"))
     differing = _git(
         "-C",
@@ -180,7 +176,6 @@ def _git(*words: str) -> str:
 
 
 # Watch --------------------------------------------------------------------------------------------
-# Doing something again whenever files change, until Ctrl-C.
 
 _INTERVAL = 0.25
 
@@ -188,20 +183,20 @@ _Stamps = dict[str, tuple[int, int, int] | None]
 
 
 def watch(work: Callable[[], object], files: Callable[[], Iterable[str]]) -> int:
-    """Do the work now and after each change.
+    """Do the work now and after each change, until Ctrl-C.
 
-    Errors of hvr are printed and do not end it: the next change may mend them.
+    Errors of hvr are printed and do not end the watch, since the next change may fix them.
 
     Args:
-        work: what to do.
-        files: gives the files to look at; asked each time, because new ones may have come.
+        work: The work.
+        files: Returns the files to watch; called each time, since new ones may appear.
 
     Returns:
-        the exit code, 0: it ends by being interrupted, or when nobody reads its output any more.
+        The exit code 0, when interrupted or when the reader of the output has gone.
     """
     try:
         while True:
-            # Looked at before the work, so that no change during it is missed.
+            # Record the state before the work, so that no change during it is missed.
             seen = _stamps(files)
             try:
                 work()

@@ -1,4 +1,4 @@
-"""`hvr tasks`, `hvr scenes` and `hvr problems`: what there is to plan."""
+"""`hvr tasks`, `hvr scenes` and `hvr problems`: list and generate tasks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from hvr.doors.cli.output import print_json
 from hvr.errors import UsageError
 
 # Tasks --------------------------------------------------------------------------------------------
-# `hvr tasks`: the tasks.
 
 _TASKS_EPILOG = """\
 examples:
@@ -70,7 +69,6 @@ def run_tasks(args: argparse.Namespace) -> int:
 
 
 # Scenes -------------------------------------------------------------------------------------------
-# `hvr scenes`: the scenes of all worlds.
 
 _SCENES_EPILOG = """\
 examples:
@@ -112,7 +110,6 @@ def run_scenes(args: argparse.Namespace) -> int:
 
 
 # Problems -----------------------------------------------------------------------------------------
-# `hvr problems`: problems to train on.
 
 _DESCRIPTION = """\
 Generate planning problems to train on: each with the length of a shortest plan and the reason why
@@ -136,49 +133,45 @@ def add_problems_arguments(parser: argparse.ArgumentParser) -> None:
         "--family",
         metavar="NAMES",
         default="all",
-        help=("families, such as blocksworld,ferry (default: %(default)s)"),
+        help="families, such as blocksworld,ferry (default: %(default)s)",
     )
     parser.add_argument(
         "--level",
         metavar="LEVELS",
         default="1-5",
-        help=("levels from 1 to 5, such as 2 or 1-3 (default: %(default)s)"),
+        help="levels from 1 to 5, such as 2 or 1-3 (default: %(default)s)",
     )
     parser.add_argument(
         "--count",
         metavar="N",
         type=whole_number,
         default=40,
-        help=("number of problems, spread over families and levels (default: %(default)s)"),
+        help="number of problems, spread over families and levels (default: %(default)s)",
     )
     parser.add_argument(
         "--seed",
         metavar="N",
         type=whole_number,
         default=0,
-        help=("seed of the first problem; the others follow (default: %(default)s)"),
+        help="seed of the first problem; the others follow (default: %(default)s)",
     )
     parser.add_argument(
         "--unsolvable",
         metavar="SHARE",
         type=real,
         default=0.0,
-        help=("share of problems without a plan (default: %(default)s)"),
+        help="share of problems without a plan (default: %(default)s)",
     )
     parser.add_argument(
         "--output",
         metavar="FILE",
         type=Path,
-        help=("write the problems there (default: standard output)"),
+        help="write the problems there (default: standard output)",
     )
 
 
 def run_problems(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        HvrError: An option cannot be used, or the file cannot be written.
-    """
+    """Run the command and return the exit code."""
     from hvr.doors.cli.output import check_writable, write_whole
     from hvr.planning.problems import FAMILIES, series
 

@@ -11,21 +11,20 @@ from dataclasses import dataclass, field
 from hvr.base.printable import console
 
 # Progress -----------------------------------------------------------------------------------------
-# How far long work has come, on standard error: bars on a terminal, lines elsewhere.
 
 Tell = Callable[[str, int, int, str], None]
-"""Called with the name of a stage, how much of it is done, of how much, and a remark."""
+"""Called with the name of a stage, the amount done, the total amount, and a remark."""
 
 PROGRESS_INTERVAL_S = 10.0
-"""Seconds between two lines of a stage where there is no terminal."""
+"""Seconds between two lines of a stage without a terminal."""
 
 
 @contextmanager
 def show_progress(every_s: float = PROGRESS_INTERVAL_S) -> Iterator[Tell]:
-    """Return a function that shows how far stages have come.
+    """Yield a function that shows the progress of stages on standard error.
 
-    On a terminal each stage has a bar, which goes when the work ends. Elsewhere (in a log, in CI)
-    a stage has a line when it begins, one every `every_s` seconds, and one when it is done.
+    On a terminal each stage has a bar, which disappears at the end. Elsewhere, as in a log or in
+    CI, a stage prints a line at its start, every `every_s` seconds, and at its end.
     """
     from rich.progress import Progress, TaskID, TextColumn
 
@@ -48,14 +47,14 @@ def show_progress(every_s: float = PROGRESS_INTERVAL_S) -> Iterator[Tell]:
 
 @dataclass
 class _Lines:
-    """Lines of stages, not too many of them."""
+    """Prints the progress of stages as lines, at intervals."""
 
     write: Callable[[str], None]
     every_s: float
     _last: dict[str, float] = field(default_factory=dict)
 
     def tell(self, stage: str, done: int, of: int, remark: str = "") -> None:
-        """Write a line if a stage begins or ends, or if its last one is long ago."""
+        """Print a line if a stage begins or ends, or if its last line is old enough."""
         now = time.monotonic()
         if stage in self._last and done < of and now - self._last[stage] < self.every_s:
             return
@@ -64,11 +63,10 @@ class _Lines:
 
 
 # Questions ----------------------------------------------------------------------------------------
-# One question on a terminal: which of several readings of a request is meant.
 
 
 def on_terminal() -> bool:
-    """Return whether someone can be asked: input and output are a terminal."""
+    """Return whether the user can be asked: input and output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -77,12 +75,12 @@ def ask_reading(
     ask: Callable[[str], str] = input,
     tell: Callable[[str], object] = print,
 ) -> int | None:
-    """Ask which reading is meant; return its number from 1, or None if none is.
+    """Ask which reading of a request is meant; return its 1-based number, or None.
 
     Args:
-        readings: each in plain words.
-        ask: shows a prompt and returns the answer.
-        tell: shows a line.
+        readings: The readings in plain words.
+        ask: Shows a prompt and returns the answer.
+        tell: Shows a line.
     """
     tell("This can be read in several ways. Which one is meant?")
     for number, words in enumerate(readings, start=1):

@@ -1,4 +1,4 @@
-"""`hvr validate`: is a plan valid, and if not, why."""
+"""`hvr validate`: check whether plans are valid, and why not."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ settings:
 
 
 class _Request(Value):
-    """What is to be done, from the command line and the settings."""
+    """The request, from the command line and the settings."""
 
     files: tuple[str, ...]
     settings: dict[str, Any]
@@ -93,7 +93,7 @@ class _Request(Value):
 
     @property
     def outputs(self) -> list[Path]:
-        """The files that are written."""
+        """The files to write."""
         baseline = [self.baseline] if self.baseline and self.update_baseline else []
         certificate = [] if self.certificate is None else [self.certificate]
         return [*self.reports.paths, *self.pictures.values(), *certificate, *baseline]
@@ -108,7 +108,7 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
         "--skip",
         metavar="PATTERN",
         action="append",
-        help=("leave out files that are called so; may be given several times"),
+        help="leave out files that are called so; may be given several times",
     )
     _add_judging_options(parser)
     _add_detail_options(parser)
@@ -147,7 +147,7 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
     judging.add_argument(
         "--no-decomposition",
         action="store_true",
-        help=("hierarchical plans: read the actions only, and look for a decomposition"),
+        help="hierarchical plans: read the actions only, and look for a decomposition",
     )
     _value(
         judging,
@@ -227,12 +227,12 @@ def _add_detail_options(parser: argparse.ArgumentParser) -> None:
     asking.add_argument(
         "--gantt",
         metavar="FILE",
-        help=("draw the one plan over time, as a picture (.svg) or a page (.html)"),
+        help="draw the one plan over time, as a picture (.svg) or a page (.html)",
     )
     asking.add_argument(
         "--certificate",
         metavar="FILE",
-        help=("write a proof of the verdict on the one plan, for hvr check"),
+        help="write a proof of the verdict on the one plan, for hvr check",
     )
 
 
@@ -243,7 +243,7 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
     reporting.add_argument(
         "--explain-skipped",
         action="store_true",
-        help=("list every file that is not validated, why, and how to include it"),
+        help="list every file that is not validated, why, and how to include it",
     )
     _flag(reporting, "--exit-zero", "exit with 0 when plans are invalid; not when in doubt")
     _flag(reporting, "--quiet", "print nothing", "-q")
@@ -264,12 +264,12 @@ def _add_mode_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--baseline",
         metavar="FILE",
-        help=("report only findings that this file of accepted ones does not have"),
+        help="report only findings that this file of accepted ones does not have",
     )
     group.add_argument(
         "--update-baseline",
         action="store_true",
-        help=("write the findings of this run to the file of --baseline, and exit with 0"),
+        help="write the findings of this run to the file of --baseline, and exit with 0",
     )
     group.add_argument(
         "--changed-since",
@@ -282,7 +282,7 @@ def _add_mode_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--watch",
         action="store_true",
-        help=("validate again whenever a file changes, until Ctrl-C"),
+        help="validate again whenever a file changes, until Ctrl-C",
     )
     group.add_argument(
         "--rows",
@@ -305,17 +305,13 @@ def _add_mode_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--texts-only",
         action="store_true",
-        help=("with --serve: open no file that a request names"),
+        help="with --serve: open no file that a request names",
     )
 
 
 def run_validate(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        HvrError: an option or a setting cannot be used, or the output cannot be written.
-    """
-    # Reading makes many objects and hardly any garbage.
+    """Run the command and return the exit code."""
+    # Reading creates many objects and hardly any garbage.
     gc.set_threshold(100_000)
     request = _request(args)
     if args.serve:
@@ -362,7 +358,7 @@ def _pictures(given: argparse.Namespace) -> dict[str, Path]:
 
 def _flag(group: argparse._ArgumentGroup, name: str, text: str, *short: str) -> None:
     group.add_argument(*short, name, action="store_const", const=True, help=text)
-    # Turns off what is configured; not listed, as it is of no use otherwise.
+    # It only overrides a setting: hide it in the help.
     opposite, target = f"--no-{name[2:]}", name[2:].replace("-", "_")
     group.add_argument(
         opposite, dest=target, action="store_const", const=False, help=argparse.SUPPRESS
@@ -374,7 +370,7 @@ def _value(group: argparse._ArgumentGroup, name: str, what: str, read: Any, text
 
 
 def _request(given: argparse.Namespace) -> _Request:
-    """Put the command line over the settings."""
+    """Merge the command line with the settings."""
     from hvr.validation.batch import BatchOptions
     from hvr.validation.validator import EXACT
 
@@ -497,7 +493,7 @@ def _validate(request: _Request) -> int:
 def _against_baseline(
     request: _Request, results: Iterable[Judged], outcomes: Counter[Outcome], suite: Suite
 ) -> int:
-    """Report what the baseline does not have, or write a new one; return the exit code."""
+    """Report findings that are not in the baseline, or write a new one; return the exit code."""
     from hvr.validation.report import count
     from hvr.validation.reporters.formats import Baseline
 
@@ -520,8 +516,8 @@ def _against_baseline(
 
 
 def _refused(request: _Request, error: UnusableModelError, outcomes: Counter[Outcome]) -> int:
-    """Say why the only domain and problem cannot be used."""
-    # As text it is the message of the error that follows.
+    """Report that the only domain and problem cannot be used."""
+    # In text format, the error message below is the report.
     _report(request, [error.result], outcomes, shown=request.reports.shown != "text")
     from hvr.base.printable import block
 
@@ -532,7 +528,7 @@ def _refused(request: _Request, error: UnusableModelError, outcomes: Counter[Out
 
 
 def _remark(request: _Request, suite: Suite) -> None:
-    """Name what was seen and not validated."""
+    """Print the files that were found but not validated."""
     if request.quiet:
         return
     from hvr.base.printable import one_line
@@ -554,7 +550,7 @@ def _report(
     shown: bool = True,
     several: bool = False,
 ) -> bool:
-    """Report the results as they come, count their outcomes, and return whether any is unknown."""
+    """Report the results as they come and count their outcomes; return whether any is unknown."""
     from hvr.validation.reporters.text import summary
 
     shown = shown and not request.quiet

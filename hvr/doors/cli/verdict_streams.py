@@ -30,7 +30,6 @@ from hvr.validation.streaming import (
 )
 
 # Rows ---------------------------------------------------------------------------------------------
-# `hvr validate --rows`: a verdict for each row of a file, as many as there are.
 
 _TELL_SECONDS = 2.0
 
@@ -43,22 +42,22 @@ def judge_rows(
     *,
     quiet: bool,
 ) -> int:
-    """Write a line of JSON for each row: its number, its id, and the verdict.
+    """Write a line of JSON per row: its number, its id, and the verdict.
 
     Args:
-        name: of the file, see `read_rows`.
-        options: what to find out about each plan.
-        engine: where plans are judged; in this process if None.
-        output: a file; the rows whose lines it has already are not judged again. Standard output
-            if None.
-        quiet: do not say how far it has come.
+        name: Name of the file; see `read_rows`.
+        options: The checks and reports for each plan.
+        engine: The engine that judges plans; None for this process.
+        output: The file to write, where existing rows are not judged again; None for standard
+            output.
+        quiet: Whether to hide the progress.
 
     Returns:
-        0 if all plans are valid, 2 if a row could not be judged, 1 otherwise; of all rows, also of
-        those that were judged before.
+        0 if all plans are valid, 2 if a row could not be judged, 1 otherwise; rows judged before
+        count.
 
     Raises:
-        HvrError: a file cannot be read or written.
+        HvrError: A file cannot be read or written.
     """
     outcomes: set[str] = set()
     rows = read_rows(name)
@@ -77,11 +76,11 @@ def judge_rows(
 
 
 def _taken_up(file: BinaryIO, outcomes: set[str], path: Path) -> int:
-    """Read the lines that are there, and go to the end of the last whole one; return how many."""
+    """Return the number of complete lines, and truncate the file after them."""
     done = end = 0
     for line in file:
         if not line.endswith(b"\n"):
-            break  # a line that a kill cut off
+            break  # cut off by a kill
         try:
             said = parse_json(line)
             outcomes.add(said["outcome"])
@@ -105,7 +104,7 @@ def _write(
     outcomes: set[str],
     progress: _Progress,
 ) -> None:
-    # The engine reads ahead; what it has read is known here until its verdict comes.
+    # The engine reads ahead, so remember rows until their verdicts come.
     ahead: deque[PlanRow] = deque()
 
     def texts() -> Iterator[tuple[str, str, str]]:
@@ -142,7 +141,7 @@ def _line(row: PlanRow, judged: Judged) -> dict[str, Any]:
 
 
 class _Progress:
-    """Says on standard error how many rows are judged, now and then."""
+    """Prints the number of judged rows on standard error, at intervals."""
 
     def __init__(self, done: int, quiet: bool) -> None:
         self._done = self._resumed = done
@@ -160,7 +159,7 @@ class _Progress:
             self._tell(now, "\r" if sys.stderr.isatty() else "\n")
 
     def end(self) -> None:
-        """Say how many there were."""
+        """Print the final number."""
         if not self._quiet:
             self._tell(time.monotonic(), "\n")
 
@@ -170,21 +169,20 @@ class _Progress:
 
 
 # Serve --------------------------------------------------------------------------------------------
-# `hvr validate --serve`: requests from standard input, an answer to each on standard output.
 
 
 def serve(options: BatchOptions, *, texts_only: bool = False) -> int:
-    """Answer requests until standard input ends, or nobody reads the answers any more.
+    """Answer requests until standard input ends or the reader has gone.
 
     Args:
         options: The checks to make for each plan.
-        texts_only: Whether to open no file that a request names.
+        texts_only: Whether to ignore files that a request names.
 
     Returns:
-        the exit code, 0: what is wrong with a request or a plan is said in the answer to it.
+        The exit code 0; errors in a request or a plan are part of its answer.
 
     Raises:
-        DataFileError: standard input is closed or cannot be read.
+        DataFileError: Standard input is closed or cannot be read.
     """
     if sys.stdin is None or sys.stdin.closed:
         raise DataFileError("cannot read standard input: it is closed")
@@ -193,7 +191,7 @@ def serve(options: BatchOptions, *, texts_only: bool = False) -> int:
         for line in sys.stdin.buffer:
             if not line.strip():
                 continue
-            # In ASCII, so that no character of a text can look like the end of the answer.
+            # ASCII, so that no character of a text looks like the end of the answer.
             sys.stdout.write(json.dumps(resident.answer(line)) + "\n")
             sys.stdout.flush()
             if is_reader_gone():

@@ -1,4 +1,4 @@
-"""`hvr verify`: does a plan do what was asked? Scored as a whole, by step and by link."""
+"""`hvr verify`: score whether a plan does what was asked, as a whole, by step and by link."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 
 
 # Tool plans ---------------------------------------------------------------------------------------
-# The plans of `hvr verify` where they are plans over tools, and what belongs to them.
 
 
 def is_json(plan: Path) -> bool:
-    """Return whether a file holds tool plans or logs of agents, by its name or its beginning."""
+    """Return whether a file holds tool plans or agent logs, by its name or its beginning."""
     if not plan.is_file():
         return False
     if plan.suffix in (".json", ".jsonl", ".ndjson"):
@@ -44,18 +43,18 @@ def tool_verdicts(
     tools: Path | None,
     graph: Path | None,
 ) -> Sequence[Verdict | NoVerdict]:
-    """Return the verdicts on tool plans, one a record; a plan that cannot be judged says why.
+    """Return one verdict per record of tool plans; a plan that cannot be judged has a reason.
 
     Args:
-        path: the plans.
-        request: what was asked; None for what the plans say.
-        model: folder of a verifier.
-        tools: the tools that it is to know; None if that is not to be checked.
-        graph: their links, where they are in another file.
+        path: The file of plans.
+        request: The request; None for the requests in the plans.
+        model: Folder of a verifier.
+        tools: The tools that the verifier must know; None to skip the check.
+        graph: The links of the tools, if in another file.
 
     Raises:
-        UsageError: there is no verifier, or it is for other tools.
-        DataFileError: a file is missing or damaged.
+        UsageError: No verifier is given, or it is for other tools.
+        DataFileError: A file is missing or damaged.
     """
     from hvr.judging.verifier.verdict import NoVerdict
 
@@ -74,7 +73,7 @@ def tool_verdicts(
 
 
 def _refused(judge: Judge, plan: ToolPlan) -> str:
-    """Return why a plan has no graph; empty if it has one."""
+    """Return the reason why a plan has no graph; empty if it has one."""
     from hvr.judging.verifier.graph import plan_graph
 
     try:
@@ -88,7 +87,7 @@ def read_tool_logs(path: Path) -> Sequence[ReadPlan]:
     """Return the records of a file with their plans, in any known format.
 
     Raises:
-        DataFileError: There are none, or the file cannot be read.
+        DataFileError: The file cannot be read or has no records.
     """
     from hvr.tools.logs.reading import read_log
 
@@ -102,7 +101,7 @@ def read_tool_plans(path: Path) -> Sequence[ToolPlan]:
     """Return the plans of a file.
 
     Raises:
-        DataFileError: there are none, or they cannot be read.
+        DataFileError: The file cannot be read or has no plans.
     """
     from hvr.tools.datasets import read_plans
 
@@ -113,10 +112,10 @@ def read_tool_plans(path: Path) -> Sequence[ToolPlan]:
 
 
 def read_tool_graph(tools: Path, graph: Path | None) -> ToolGraph:
-    """Return tools with their links; those that follow from the tools if no file has them.
+    """Return tools with their links; without a file of links, those that the tools imply.
 
     Raises:
-        DataFileError: a file cannot be read.
+        DataFileError: A file cannot be read.
     """
     from hvr.tools.datasets import read_graph
 
@@ -150,7 +149,6 @@ def _tool_judge(model: Path | None, tools: Path | None, graph: Path | None) -> J
 
 
 # Plan ---------------------------------------------------------------------------------------------
-# `hvr verify plan`, or `hvr verify` for short: the score of a plan.
 
 _PLAN_DESCRIPTION = """\
 Score a plan: does it do what was asked? Which steps and links are risky, and why?
@@ -175,13 +173,13 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
         "plan",
         metavar="PLAN",
         type=Path,
-        help=("tool plans or agents' logs (JSON), the folder of an hvr run, or a PDDL plan"),
+        help="tool plans or agents' logs (JSON), the folder of an hvr run, or a PDDL plan",
     )
     parser.add_argument(
         "--request",
         metavar="TEXT",
         type=utf8_text,
-        help=("what was asked, if the plan does not say"),
+        help="what was asked, if the plan does not say",
     )
     parser.add_argument(
         "--model",
@@ -196,36 +194,29 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
         "--tools",
         metavar="FILE",
         type=Path,
-        help=("the tools: tools.json, function schemas, MCP, OpenAPI or Python"),
+        help="the tools: tools.json, function schemas, MCP, OpenAPI or Python",
     )
     parser.add_argument(
         "--graph",
         metavar="FILE",
         type=Path,
-        help=("their links (default: those that follow from the tools)"),
+        help="their links (default: those that follow from the tools)",
     )
     parser.add_argument(
         "--domain",
         metavar="FILE",
         type=Path,
-        help=("the domain of a PDDL plan (default: hvr's kitchen)"),
+        help="the domain of a PDDL plan (default: hvr's kitchen)",
     )
-    parser.add_argument("--problem", metavar="FILE", type=Path, help=("the problem of a PDDL plan"))
+    parser.add_argument("--problem", metavar="FILE", type=Path, help="the problem of a PDDL plan")
     parser.add_argument(
-        "--svg", metavar="FILE", type=Path, help=("draw the plan with its risks; for one plan only")
+        "--svg", metavar="FILE", type=Path, help="draw the plan with its risks; for one plan only"
     )
     add_json(parser)
 
 
 def run_plan(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        MissingExtraError: the extra `gnn` is not installed.
-        UsageError: an option cannot be used, or one is missing.
-        DataFileError: a file is missing or damaged, or the picture cannot be written.
-        PddlError: a PDDL file is wrong.
-    """
+    """Run the command and return the exit code."""
     from hvr.base.extras import need_gnn
 
     need_gnn()
@@ -272,7 +263,6 @@ def run_plan(args: argparse.Namespace) -> int:
 
 
 # Train --------------------------------------------------------------------------------------------
-# `hvr verify train`: a verifier for tools of your own.
 
 _TRAIN_EPILOG = """\
 examples:
@@ -291,22 +281,20 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         required=True,
-        help=("the tools: tools.json, function schemas, MCP, OpenAPI or Python"),
+        help="the tools: tools.json, function schemas, MCP, OpenAPI or Python",
     )
     parser.add_argument(
         "--graph",
         metavar="FILE",
         type=Path,
-        help=(
-            "their links (graph.json or graph_desc.json; default: those that follow from the tools)"
-        ),
+        help="links of the tools, graph.json or graph_desc.json (default: implied by the tools)",
     )
     parser.add_argument(
         "--out",
         metavar="FOLDER",
         type=Path,
         default=Path("verifier"),
-        help=("folder for the verifier (default: %(default)s)"),
+        help="folder for the verifier (default: %(default)s)",
     )
     parser.add_argument(
         "--encoder",
@@ -321,25 +309,19 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seen-links",
         action="store_true",
-        help=("links are those that occur in these plans, whatever else the files list"),
+        help="links are those that occur in these plans, whatever else the files list",
     )
     parser.add_argument(
         "--seed",
         type=whole_number,
         default=0,
-        help=("seed of the simulated drafts (default: %(default)s)"),
+        help="seed of the simulated drafts (default: %(default)s)",
     )
     add_json(parser)
 
 
 def run_train(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        MissingExtraError: the extra `gnn` is not installed.
-        UsageError: a setting cannot be used.
-        DataFileError: a file cannot be read or written.
-    """
+    """Run the command and return the exit code."""
     from hvr.base.extras import need_gnn
 
     need_gnn()
@@ -394,7 +376,6 @@ def _progress() -> Iterator[ProgressCallback]:
 
 
 # Correct ------------------------------------------------------------------------------------------
-# `hvr verify correct`: plans repaired at their risky places.
 
 _CORRECT_DESCRIPTION = """\
 Correct plans at their risky places; the changes are printed on standard error.
@@ -413,31 +394,25 @@ def add_correct_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _CORRECT_DESCRIPTION, _CORRECT_EPILOG
     parser.add_argument(
-        "model", metavar="VERIFIER", type=Path, help=("folder that `hvr verify train` wrote")
+        "model", metavar="VERIFIER", type=Path, help="folder that `hvr verify train` wrote"
     )
     parser.add_argument("plans", metavar="PLANS", type=Path, help="plans to correct, JSON lines")
     parser.add_argument(
         "--requests",
         metavar="FILE",
         type=Path,
-        help=("JSON lines with id and user_request, for plans that lack their request"),
+        help="JSON lines with id and user_request, for plans that lack their request",
     )
     parser.add_argument(
         "--out",
         metavar="FILE",
         type=Path,
-        help=("write the plans as JSON lines (default: print them)"),
+        help="write the plans as JSON lines (default: print them)",
     )
 
 
 def run_correct(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        MissingExtraError: the extra `gnn` is not installed.
-        UsageError: an option cannot be used.
-        DataFileError: a file cannot be read or written.
-    """
+    """Run the command and return the exit code."""
     from hvr.base.extras import need_gnn
 
     need_gnn()
@@ -481,7 +456,6 @@ def run_correct(args: argparse.Namespace) -> int:
 def _corrected(
     judge: Judge, plans: Sequence[ToolPlan]
 ) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
-    """Yield the corrected plans, each with its changes in words."""
     from hvr.doors.cli.terminal import show_progress
     from hvr.judging.verifier.judgement.judge import correct
 
@@ -497,7 +471,6 @@ def _asked(plans: Sequence[ToolPlan], requests: Mapping[str, str]) -> tuple[Tool
 
 
 # Evaluate -----------------------------------------------------------------------------------------
-# `hvr verify evaluate`: how good a verifier is.
 
 _EVALUATE_DESCRIPTION = """\
 Measure how well a verifier tells true plans from wrong ones that are made of them.
@@ -514,27 +487,22 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _EVALUATE_DESCRIPTION, _EVALUATE_EPILOG
     parser.add_argument(
-        "model", metavar="VERIFIER", type=Path, help=("folder that `hvr verify train` wrote")
+        "model", metavar="VERIFIER", type=Path, help="folder that `hvr verify train` wrote"
     )
     parser.add_argument(
-        "plans", metavar="PLANS", type=Path, help=("true plans that it has not seen, JSON lines")
+        "plans", metavar="PLANS", type=Path, help="true plans that it has not seen, JSON lines"
     )
     parser.add_argument(
         "--seed",
         type=whole_number,
         default=1,
-        help=("of the wrong plans made of them (default: %(default)s)"),
+        help="of the wrong plans made of them (default: %(default)s)",
     )
     add_json(parser)
 
 
 def run_evaluate(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        MissingExtraError: the extra `gnn` is not installed.
-        DataFileError: a file cannot be read, or there is no plan in it.
-    """
+    """Run the command and return the exit code."""
     from hvr.base.extras import need_gnn
 
     need_gnn()

@@ -1,4 +1,4 @@
-"""`hvr world`: folders that say what there is to plan and act in."""
+"""`hvr world`: make, check and show world folders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 # New world ----------------------------------------------------------------------------------------
-# `hvr world new`: a world of a PDDL domain.
 
 _NEW_DESCRIPTION = """\
 Make a world of a PDDL domain: a folder with world.toml, a copy of the domain, and words.ttl with
@@ -46,11 +45,7 @@ def add_new_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_new(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        HvrError: see `hvr.worlds.facts.folder.create_world`.
-    """
+    """Run the command and return the exit code."""
     from hvr.worlds.facts.folder import create_world
 
     if args.domain is None:
@@ -61,7 +56,6 @@ def run_new(args: argparse.Namespace) -> int:
 
 
 # Check --------------------------------------------------------------------------------------------
-# `hvr world check`: what does not fit in a world.
 
 _CHECK_DESCRIPTION = """\
 Name every mismatch of a world, with file and line: missing files, a domain that cannot be used or
@@ -96,17 +90,13 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
         "--env-timeout",
         metavar="SECONDS",
         type=seconds,
-        help=("for each call of the environment (default: that of world.toml, or 60)"),
+        help="for each call of the environment (default: that of world.toml, or 60)",
     )
     add_json(parser)
 
 
 def run_check(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: there is no such world.
-    """
+    """Run the command and return the exit code."""
     from hvr.base.printable import one_line
     from hvr.doors.cli.output import print_json
     from hvr.errors import DataFileError
@@ -140,7 +130,6 @@ def run_check(args: argparse.Namespace) -> int:
 
 
 # Show ---------------------------------------------------------------------------------------------
-# `hvr world show`: what there is in a world.
 
 _SHOW_DESCRIPTION = """\
 Show what there is in a world: types, facts, numbers and actions with their words, problems and
@@ -167,11 +156,7 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_show(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        HvrError: the world cannot be read, or the drawing not be written.
-    """
+    """Run the command and return the exit code."""
     from hvr.base.printable import one_line
     from hvr.doors.cli.output import check_writable, print_json, write_whole
     from hvr.knowledge.world_file import find_world

@@ -1,7 +1,7 @@
 """The stand-in server: a process that AI2-THOR's Python client takes for Unity.
 
-Behind it is hvr's kitchen. `launcher.controller_arguments` gives what `ai2thor.Controller`
-needs to start it; docs/stand_in.md describes it.
+hvr's kitchen runs behind it. `launcher.controller_arguments` returns the arguments with which
+`ai2thor.Controller` starts it; see docs/how-to/stand_in.md.
 """
 
 from hvr.doors.stand_in.launcher import controller_arguments

@@ -13,15 +13,14 @@ from hvr.base.numbers import parse_integer, parse_real
 from hvr.errors import MissingExtraError
 
 # Launcher -----------------------------------------------------------------------------------------
-# Arguments with which a program starts the stand-in instead of Unity.
 
 
 def command(*, seed: int = 0, profile: str = "5") -> str:
     """Return the command line for `Controller(local_executable_path=...)`.
 
     Args:
-        seed: of the kitchen.
-        profile: version of AI2-THOR that the kitchen plays: `5` or `2.1.0`.
+        seed: Seed of the kitchen.
+        profile: Version of AI2-THOR that the kitchen imitates: `5` or `2.1.0`.
     """
     words = [sys.executable, "-P", "-m", "hvr.doors.stand_in"]
     if seed:
@@ -41,18 +40,18 @@ def controller_arguments(
 ) -> dict[str, Any]:
     """Return the arguments with which `ai2thor.controller.Controller` starts the stand-in.
 
-    `x_display` is there because the client wants a value; no display is contacted. Time limits
-    are such that the client notices at once when the process has ended.
+    The client requires a value for `x_display`, but no display is contacted. The time limits let
+    the client notice at once when the process has ended.
 
     Args:
-        scene: the first scene.
-        wsgi: HTTP instead of pipes.
-        headless: no images.
-        seed: of the kitchen.
-        profile: version of AI2-THOR that the kitchen plays: `5` or `2.1.0`.
+        scene: The first scene.
+        wsgi: Whether to use HTTP instead of pipes.
+        headless: Whether to send no images.
+        seed: Seed of the kitchen.
+        profile: Version of AI2-THOR that the kitchen imitates: `5` or `2.1.0`.
 
     Raises:
-        MissingExtraError: the package ai2thor is not installed (looked at with `wsgi` only).
+        MissingExtraError: The package ai2thor is not installed (only with `wsgi`).
     """
     chosen: dict[str, Any] = {
         "local_executable_path": command(seed=seed, profile=profile),
@@ -71,7 +70,6 @@ def controller_arguments(
 
 
 # Options ------------------------------------------------------------------------------------------
-# The options of the process.
 
 _MOST_PIXELS = 16384
 _T = TypeVar("_T")
@@ -90,7 +88,7 @@ It ends when the client stops or goes away.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the process, and those of Unity's that it heeds."""
+    """Add the options of the process, and the supported ones of Unity."""
     parser.add_argument("--port", type=_port, help="go to a client that listens at this port")
     parser.add_argument("--host", default="127.0.0.1", help="where it listens (%(default)s)")
     parser.add_argument(

@@ -26,21 +26,18 @@ from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import scene_names
 
 # Conversation -------------------------------------------------------------------------------------
-# The conversation with a client: one event in reply to each action, whatever it is.
 
-# Camera -------------------------------------------------------------------------------------------
-# Images of events, where pictures can be drawn.
 
 Draw = Callable[[Mapping[str, Any], int, int], bytes]
-"""Metadata, width and height in pixels to RGB bytes, bottom row first."""
+"""Draws metadata with a width and height in pixels as RGB bytes, bottom row first."""
 
 
 class SceneRenderer:
-    """Draws a scene, and only again when something in it has changed.
+    """Draws a scene, and reuses the image while nothing changes.
 
     Args:
-        draw: what draws; by default hvr's top view. Without numpy and Pillow there are no
-            images; a line on standard error says so once.
+        draw: The drawing function; by default hvr's top view. Without numpy and Pillow there are
+            no images, as standard error reports once.
     """
 
     def __init__(self, draw: Draw | None = None) -> None:
@@ -49,7 +46,7 @@ class SceneRenderer:
         self._last: tuple[list[dict[str, Any]], object, bytes] | None = None
 
     def picture(self, metadata: Mapping[str, Any], width: int, height: int) -> bytes | None:
-        """Return RGB bytes of the scene, or None when pictures cannot be drawn."""
+        """Return RGB bytes of the scene, or None if it cannot be drawn."""
         if self._missing:
             return None
         objects, view = metadata["objects"], (metadata["agent"], width, height)
@@ -76,7 +73,7 @@ def _same(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> bool:
 
 
 # Scope --------------------------------------------------------------------------------------------
-# Requests of AI2-THOR that the stand-in refuses, each in one clear sentence.
+# Requests of AI2-THOR that the stand-in does not support.
 
 _IMAGES = (
     "renderDepthImage",
@@ -92,11 +89,11 @@ _OF_THE_CONNECTION = frozenset({"action", "sequenceId", "agentId", "renderImage"
 
 
 class RefusedActionError(Exception):
-    """Refuses an action.
+    """A refused action.
 
     Args:
-        message: `errorMessage`.
-        code: `errorCode`; InvalidArgument and InvalidAction make the client raise ValueError.
+        message: The `errorMessage`.
+        code: The `errorCode`; InvalidArgument and InvalidAction make the client raise ValueError.
     """
 
     def __init__(self, message: str, code: str = "InvalidArgument") -> None:
@@ -106,10 +103,10 @@ class RefusedActionError(Exception):
 
 
 def arguments(action: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of an action less those that concern agents and images.
+    """Return the arguments of an action without those about agents and images.
 
     Raises:
-        RefusedError: it asks for a second agent, another camera or another image than RGB.
+        RefusedActionError: The action needs a second agent, another camera or a non-RGB image.
     """
     name = action.get("action")
     if isinstance(name, str) and name in _CAMERAS:
@@ -133,7 +130,7 @@ def check_initialize(args: Mapping[str, Any]) -> None:
     """Check the arguments of `Initialize`.
 
     Raises:
-        RefusedError: they ask for several agents or another kind of agent.
+        RefusedActionError: They ask for several agents or another kind of agent.
     """
     count = args.get("agentCount", 1)
     if count != 1:
@@ -146,19 +143,17 @@ def check_initialize(args: Mapping[str, Any]) -> None:
         )
 
 
-# --------------------------------------------------------------------------------------------------
-
 _LARGEST = 8192
 
 
 class Conversation:
-    """Answers actions: those of the connection itself, all others by the kitchen.
+    """Answers actions: those about the connection itself, and all others through the kitchen.
 
     Args:
-        kitchen: what is simulated.
-        width: of the image, pixels.
-        height: of the image, pixels.
-        camera: draws the images; None sends none.
+        kitchen: The simulation.
+        width: Width of images in pixels.
+        height: Height of images in pixels.
+        camera: Draws the images; None to send none.
     """
 
     def __init__(
@@ -188,7 +183,7 @@ class Conversation:
         return self._reply(self._kitchen.last_event.metadata, 0, image=True)
 
     def answer(self, action: Mapping[str, Any]) -> Reply:
-        """Do an action; an error of it becomes the message of the event."""
+        """Execute an action and return its event; errors become the event's message."""
         name = action.get("action")
         try:
             args = arguments(action)
@@ -203,7 +198,8 @@ class Conversation:
         except RefusedActionError as error:
             metadata = self._answered(name, message=error.message, code=error.code)
         except Exception as error:
-            # As AI2-THOR: what throws inside is the event's message, and the world stays.
+            # As in AI2-THOR, an exception becomes the event's message, and the world stays as it
+            # is.
             metadata = self._answered(name, message=f"{type(error).__name__}: {error}")
         sequence_id = action.get("sequenceId", 0)
         return self._reply(metadata, sequence_id, image=action.get("renderImage") is not False)
@@ -217,14 +213,14 @@ class Conversation:
             event = self._kitchen.step({**args, "action": name})
         except ValueError:
             event = self._kitchen.last_event
-            if event is before:  # not the kitchen's own refusal
+            if event is before:  # not a refusal by the kitchen
                 raise
         return event.metadata
 
     def _answered(
         self, name: Any, *, result: Any = None, message: str = "", code: str | None = None
     ) -> dict[str, Any]:
-        """Return the present state as the answer to an action of the connection."""
+        """Return the current state as the answer to an action about the connection."""
         return {
             **self._kitchen.last_event.metadata,
             "lastAction": str(name),
@@ -285,7 +281,6 @@ def converse(conversation: Conversation, link: Link) -> None:
 
 
 # Process ------------------------------------------------------------------------------------------
-# The process: environment variables and command line, then a conversation.
 
 _PREFIX = "AI2THOR_"
 
@@ -299,18 +294,18 @@ def main(given: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
     """Serve one client.
 
     Args:
-        given: the command line: options of this process and of Unity's.
-        environ: where the client says how to reach it.
+        given: The command line, with options of this process and of Unity.
+        environ: The environment, where the client says how to reach it.
 
     Returns:
-        the exit code, 0: the client stopped or went away.
+        The exit code 0, when the client has stopped or gone away.
 
     Raises:
-        UsageError: started with neither a client's environment nor `--port`, or an option
-            cannot be used, or the client is not where it should be.
-        ProtocolError: the client does not speak AI2-THOR's protocol.
+        UsageError: There is neither a client's environment nor `--port`, an option is invalid, or
+            the client cannot be reached.
+        ProtocolError: The client violates AI2-THOR's protocol.
         MissingExtraError: msgpack is not installed.
-        SceneError: the scenes are not installed.
+        SceneError: The scenes are not installed.
     """
     variables = {k.removeprefix(_PREFIX): v for k, v in environ.items() if k.startswith(_PREFIX)}
     try:
@@ -326,7 +321,7 @@ def main(given: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
         if pipe := variables.get("FIFO_SERVER_PIPE_PATH"):
             refuse(Path(pipe))
         raise
-    # Everything loaded so far stays, so the garbage collector need not look through it again.
+    # Everything loaded so far stays, so spare the garbage collector from scanning it.
     gc.freeze()
     converse(conversation, link)
     return 0
@@ -341,7 +336,7 @@ def _options(given: Sequence[str], *, started_by_client: bool) -> argparse.Names
     )
     add_arguments(parser)
     if started_by_client:
-        # Unity takes more options than are of interest here.
+        # Unity has more options, which do not matter here.
         return parser.parse_known_args(given)[0]
     return parser.parse_args(given)
 

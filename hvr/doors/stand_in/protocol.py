@@ -1,4 +1,4 @@
-"""The protocol between client and stand-in: messages, over two named pipes or HTTP."""
+"""The protocol between client and stand-in: messages over two named pipes or HTTP."""
 
 from __future__ import annotations
 
@@ -23,18 +23,10 @@ from hvr.base.texts import parse_json
 from hvr.errors import HvrError, MissingExtraError, UsageError
 
 # Messages -----------------------------------------------------------------------------------------
-# Messages between client and stand-in: fields, replies, encoded metadata.
-
-# Errors -------------------------------------------------------------------------------------------
-# Errors that end the conversation with a client.
 
 
 class ProtocolError(HvrError):
-    """The other side does not speak AI2-THOR's protocol, or refused a message."""
-
-
-# Reply --------------------------------------------------------------------------------------------
-# Replies, and the protocol of the transports.
+    """The client violates AI2-THOR's protocol, or rejected a message."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +34,11 @@ class Reply:
     """One event for the client.
 
     Args:
-        metadata: of the agent, in AI2-THOR's schema. Dicts of unchanged objects are those of
-            earlier replies.
-        sequence_id: that of the action answered.
-        image: RGB, `screenWidth` x `screenHeight` of the metadata, bottom row first; None
-            when none is sent. The same object as before when nothing in it changed.
+        metadata: Metadata of the agent in AI2-THOR's schema. Unchanged objects are the same dicts
+            as in earlier replies.
+        sequence_id: The sequence id of the action.
+        image: RGB bytes, `screenWidth` x `screenHeight` of the metadata, bottom row first; None
+            without an image. An unchanged image is the same object as before.
     """
 
     metadata: Mapping[str, Any]
@@ -61,22 +53,22 @@ class Link(Protocol):
         """Send an event and wait for the next action.
 
         Returns:
-            the action, or None when the client has stopped or gone away.
+            The action, or None if the client has stopped or gone away.
 
         Raises:
-            ProtocolError: what came is not AI2-THOR's protocol.
+            ProtocolError: The answer violates AI2-THOR's protocol.
         """
         ...
 
 
 # Framing ------------------------------------------------------------------------------------------
-# The fields of a message in AI2-THOR's pipes: 1 byte type, 4 bytes length, body.
+# A field of a message has 1 byte for its type, 4 bytes for its length, and a body.
 
 _HEAD = struct.Struct("!BI")
 
 
 class Field(IntEnum):
-    """The types of fields that the server sends or gets."""
+    """The types of fields in messages."""
 
     METADATA = 1
     ACTION = 2
@@ -86,7 +78,7 @@ class Field(IntEnum):
 
 
 def field(kind: Field, body: bytes = b"") -> bytes:
-    """Return one field."""
+    """Return one encoded field."""
     return _HEAD.pack(kind, len(body)) + body
 
 
@@ -94,7 +86,7 @@ def read_action(pipe: BinaryIO) -> dict[str, Any] | None:
     """Return the next action, or None at the end of the stream.
 
     Raises:
-        ProtocolError: the stream is no message with an action.
+        ProtocolError: The stream does not contain an action.
     """
     body: bytes | None = None
     while True:
@@ -121,7 +113,7 @@ def action_from(text: bytes) -> dict[str, Any]:
     """Return an action from its JSON.
 
     Raises:
-        ProtocolError: it is not a JSON object.
+        ProtocolError: The text is not a JSON object.
     """
     try:
         action = parse_json(text, strict=False)
@@ -133,24 +125,24 @@ def action_from(text: bytes) -> dict[str, Any]:
 
 
 # Multipart ----------------------------------------------------------------------------------------
-# The body of a post to the client, in the subset that its own parser understands.
+# The body of a post, limited to what the client's own parser understands.
 
 _BOUNDARY = b"hvr-stand-in-7c1f3a0e5b9d42868f26d0c4a1e7b953"
 
 CONTENT_TYPE = f"multipart/form-data; boundary={_BOUNDARY.decode('ascii')}"
-"""The header of the post."""
+"""The content type of the post."""
 
 
 def body(metadata: bytes, token: str, image: bytes | None) -> bytes:
-    """Return the parts of one event.
+    """Return the multipart body of one event.
 
-    The spelling `Content-disposition` and a `Content-Type` in every part are what the parser
-    looks for.
+    The client's parser requires the spelling `Content-disposition` and a `Content-Type` in every
+    part.
 
     Args:
-        metadata: JSON.
-        token: of the client.
-        image: RGB bytes, or None.
+        metadata: The metadata as JSON.
+        token: Token of the client.
+        image: RGB bytes, if any.
     """
     parts = [
         _part(b"metadata", b"text/plain; charset=utf-8", metadata),
@@ -170,11 +162,9 @@ def _part(name: bytes, content_type: bytes, content: bytes) -> bytes:
 
 
 # Packing ------------------------------------------------------------------------------------------
-# Metadata as bytes, each object encoded once for as long as it stays the same.
-#
-# Encoding 80 objects takes longer than simulating the action. The kitchen gives the same dict
-# for an object that has not changed; when only the agent has moved, an object's dict is new but
-# differs in three fields, so these are encoded apart from the others.
+# Encoding 80 objects takes longer than simulating the action, so cache the bytes of each object.
+# The kitchen returns the same dict for an unchanged object. If only the agent has moved, the dict
+# is new but differs in three fields, so these are encoded separately.
 
 _OF_THE_VIEW = ("visible", "isInteractable", "distance")
 _Fields = Mapping[str, Any]
@@ -182,11 +172,10 @@ _json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class MetadataEncoder(ABC):
-    """The envelope that the client reads, as bytes.
+    """Encodes the envelope that the client reads.
 
     Args:
-        reuse: keep the bytes of unchanged objects; without it everything is encoded at every
-            step, which is there for measuring.
+        reuse: Whether to cache the bytes of unchanged objects; False is for measuring.
     """
 
     def __init__(self, reuse: bool = True) -> None:
@@ -200,7 +189,7 @@ class MetadataEncoder(ABC):
         return self._map(4, [self._fields(outer), self._member("agents", agents)])
 
     def without_objects(self, reply: Reply) -> bytes:
-        """Return the agent's map less `objects`."""
+        """Return the agent's map without `objects`."""
         fields = {k: v for k, v in reply.metadata.items() if k != "objects"}
         return self._map(len(fields), [self._fields(fields)])
 
@@ -216,7 +205,7 @@ class MetadataEncoder(ABC):
         for entry in entries:
             object_id = entry["objectId"]
             known[object_id] = self._object(entry, self._known.get(object_id))
-        self._known = known  # only what was in the latest message: memory does not grow
+        self._known = known  # keep only the latest message, so that memory does not grow
         return [whole for _, _, whole in known.values()]
 
     def _object(
@@ -234,7 +223,7 @@ class MetadataEncoder(ABC):
 
     @abstractmethod
     def _fields(self, fields: _Fields) -> bytes:
-        """Return the members of a map, without what encloses them."""
+        """Return the members of a map, without its delimiters."""
 
     @abstractmethod
     def _member(self, name: str, value: bytes) -> bytes:
@@ -250,7 +239,7 @@ class MetadataEncoder(ABC):
 
 
 class MsgpackEncoder(MetadataEncoder):
-    """msgpack, for the pipes.
+    """Encodes as msgpack, for the pipes.
 
     Raises:
         MissingExtraError: msgpack, which comes with AI2-THOR's client, is not installed.
@@ -264,7 +253,7 @@ class MsgpackEncoder(MetadataEncoder):
             raise MissingExtraError("msgpack", "thor") from None
 
     def _fields(self, fields: _Fields) -> bytes:
-        # The head of a map is 1 byte long up to 15 members, then 3.
+        # The header of a map takes 1 byte for up to 15 members, otherwise 3.
         packed: bytes = self._packer.pack(fields)
         return packed[1 if len(fields) < 16 else 3 :]
 
@@ -282,7 +271,7 @@ class MsgpackEncoder(MetadataEncoder):
 
 
 class JsonEncoder(MetadataEncoder):
-    """JSON, for HTTP."""
+    """Encodes as JSON, for HTTP."""
 
     def _fields(self, fields: _Fields) -> bytes:
         return _json(fields)[1:-1].encode("ascii")
@@ -299,29 +288,26 @@ class JsonEncoder(MetadataEncoder):
 
 
 # Transports ---------------------------------------------------------------------------------------
-# The transports: two named pipes, or HTTP.
 
-# Fifo ---------------------------------------------------------------------------------------------
-# Transport through two named pipes, made by the client.
 
 _PAUSE = 0.005
 _PIPE_SIZE = 1 << 20
 
 
 class FifoLink:
-    """Messages through the pipes that the client made.
+    """A transport over the named pipes that the client made.
 
-    Opening a pipe waits for the other side, which may have died: neither end is waited for
-    blindly.
+    Opening a pipe blocks until the other side opens it, but the client may have died. So neither
+    pipe is opened without a time limit or a check for the client.
 
     Args:
-        server_pipe: path of the pipe that this process writes.
-        client_pipe: path of the pipe that it reads.
-        encoder: makes the bytes of the metadata.
-        patience: seconds to wait for the client to open its end.
+        server_pipe: Path of the pipe that this process writes.
+        client_pipe: Path of the pipe that it reads.
+        encoder: Encodes the metadata.
+        patience: Seconds to wait for the client to open its end.
 
     Raises:
-        UsageError: there is no such pipe, or nobody reads it.
+        UsageError: The pipe does not exist, or no one reads it.
     """
 
     def __init__(
@@ -338,7 +324,7 @@ class FifoLink:
         self._sent: Reply | None = None
 
     def exchange(self, reply: Reply) -> dict[str, Any] | None:
-        """Send an event and wait for the next action; None when the client has gone."""
+        """Send an event and wait for the next action; None if the client has gone."""
         try:
             self._send(reply)
             if self._reader is None:
@@ -366,7 +352,7 @@ class FifoLink:
             return None
         poll = select.poll()
         poll.register(reader, select.POLLIN)
-        poll.register(self._writer, 0)  # tells when the client closes its end
+        poll.register(self._writer, 0)  # reports when the client closes its end
         gone = any(fd != reader for fd, _ in poll.poll())
         os.set_blocking(reader, True)
         opened = os.fdopen(reader, "rb")
@@ -377,9 +363,9 @@ class FifoLink:
 
 
 def refuse(server_pipe: Path, patience: float = 10.0) -> None:
-    """Send an empty message, so that a client that waits for the first event gives up.
+    """Send an empty message, which makes a client that waits for the first event give up.
 
-    Without it the client would wait for the pipe to be opened, for ever.
+    Otherwise it would wait forever for the pipe to be opened.
     """
     try:
         writer = _open_writer(server_pipe, patience)
@@ -391,7 +377,7 @@ def refuse(server_pipe: Path, patience: float = 10.0) -> None:
 
 
 def _looks_the_same(before: Reply, now: Reply) -> bool:
-    """Return whether objects and image are the very ones that the client already has."""
+    """Return whether the client already has these very objects and this image."""
     old, new = before.metadata["objects"], now.metadata["objects"]
     return (
         now.image is before.image
@@ -423,29 +409,26 @@ def _open_writer(path: Path, patience: float) -> int:
         time.sleep(_PAUSE)
     os.set_blocking(pipe, True)
     with contextlib.suppress(AttributeError, OSError):  # only Linux has this
-        # A message of a whole kitchen is larger than a pipe holds by default.
+        # The message of a whole kitchen exceeds the default size of a pipe.
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
     return pipe
 
-
-# Wsgi ---------------------------------------------------------------------------------------------
-# Transport through HTTP: this process posts events, the responses are actions.
 
 _HTTP_PAUSE = 0.05
 
 
 class HttpLink:
-    """One kept connection to a client that listens.
+    """A persistent HTTP connection to a listening client: posts are events, responses are actions.
 
     Args:
-        host: where it listens.
-        port: where it listens.
-        token: that the client gave, empty when it did not start this process.
-        encoder: makes the bytes of the metadata.
-        patience: seconds to wait for the client to listen.
+        host: Host of the client.
+        port: Port of the client.
+        token: Token of the client; empty if it did not start this process.
+        encoder: Encodes the metadata.
+        patience: Seconds to wait for the client to listen.
 
     Raises:
-        UsageError: nobody listens there.
+        UsageError: No client listens there.
     """
 
     def __init__(
@@ -456,7 +439,7 @@ class HttpLink:
         self._connection = _connect(host, port, patience)
 
     def exchange(self, reply: Reply) -> dict[str, Any] | None:
-        """Send an event and wait for the next action; None when the client has stopped."""
+        """Send an event and wait for the next action; None if the client has stopped."""
         content = body(self._encoder.envelope(reply), self._token, reply.image)
         headers = {"Content-Type": CONTENT_TYPE}
         try:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 # Approval -----------------------------------------------------------------------------------------
-# What the user is asked before a call that may write: on the terminal, or by options.
 
 _SHOWN = 200
 _NAMED = 3
@@ -29,13 +28,13 @@ LEDGER = "ledger.jsonl"
 
 @dataclass(frozen=True)
 class Approvals:
-    """What the user has approved beforehand, and whether the terminal can be asked.
+    """Approvals given by options, and by the user on a terminal.
 
     Args:
-        writes: Whether calls that write are approved.
-        destroys: Whether calls that destroy, or whose effect is unknown, are approved.
-        repeats: Whether calls that were or may have been done are made again.
-        terminal: Whether a question can be put on the terminal.
+        writes: Whether writing calls are approved.
+        destroys: Whether calls that destroy or have an unknown effect are approved.
+        repeats: Whether to repeat calls that were or may have been done.
+        terminal: Whether the user can be asked on the terminal.
         ask: Shows a prompt and returns the answer.
     """
 
@@ -46,7 +45,7 @@ class Approvals:
     ask: Callable[[str], str] = input
 
     def __call__(self, proposed: ProposedCall) -> bool | None:
-        """Return whether a call is to be made; None if no one can be asked."""
+        """Return whether to make a call; None if no one can be asked."""
         allowed = self.writes if proposed.effect is Effect.WRITES else self.destroys
         if allowed and (self.repeats or proposed.before is None):
             return True
@@ -61,7 +60,7 @@ class Approvals:
 
 
 def proposal_text(proposed: ProposedCall) -> str:
-    """Return a proposed call with its arguments and where each comes from, on several lines."""
+    """Return a proposed call with its arguments and their sources, on several lines."""
     from hvr.tools.calling.calls import ToolCall, leaf_values, place_text, source_of
     from hvr.tools.calling.log import redacted
 
@@ -81,7 +80,7 @@ def proposal_text(proposed: ProposedCall) -> str:
 
 
 def approvals(*, writes: bool, destroys: bool, repeats: bool, silent: bool) -> Approvals:
-    """Return what options approve; `silent` is whether nothing may be asked."""
+    """Return the approvals given by options; `silent` forbids questions."""
     terminal = on_terminal() and not silent
     return Approvals(writes or destroys, destroys, repeats, terminal)
 
@@ -89,16 +88,16 @@ def approvals(*, writes: bool, destroys: bool, repeats: bool, silent: bool) -> A
 def ledger_path(
     world: WorldFile, tools: ToolEnvironment, chosen: Path | None, folder: Path | None
 ) -> Path | None:
-    """Return the file of the ledger; None if it is kept in memory.
+    """Return the path of the ledger; None to keep it in memory.
 
-    A world whose state can be seen begins anew with each process, so that what another process did
-    is gone. The ledger of any other is kept beside its file.
+    A world that shows its state starts anew in each process, so its ledger belongs to the run. Any
+    other ledger lies beside the world file.
 
     Args:
         world: The world.
         tools: Its tools.
         chosen: The file that the user names, if any.
-        folder: The folder of the run, if it is kept.
+        folder: The folder of the run, if it is saved.
     """
     if chosen is not None:
         return chosen
@@ -108,7 +107,7 @@ def ledger_path(
 
 
 def warn_malformed_tools(left_out: Sequence[str]) -> None:
-    """Name on standard error the tools that their source describes wrongly."""
+    """Print the tools that were left out because of malformed descriptions."""
     if left_out:
         named = "; ".join(short(one_line(text), _SHOWN) for text in left_out[:_NAMED])
         more = f"; and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
@@ -116,7 +115,7 @@ def warn_malformed_tools(left_out: Sequence[str]) -> None:
 
 
 def warn_unknown_effects(unknown: list[str]) -> None:
-    """Say on standard error which tools were not used because nothing says what they do."""
+    """Print the tools that were not used for queries because their effect is unknown."""
     if unknown:
         names = short(one_line(", ".join(unknown)), _SHOWN)
         print(
@@ -127,7 +126,6 @@ def warn_unknown_effects(unknown: list[str]) -> None:
 
 
 # Effects ------------------------------------------------------------------------------------------
-# What tools of unknown effect do: asked once on a terminal, and kept in the world's file.
 
 _QUESTION = {
     Effect.READS: "only read, and change nothing",
@@ -138,20 +136,20 @@ _LETTERS = {"r": Effect.READS, "w": Effect.WRITES, "d": Effect.DESTROYS}
 
 
 def ask_effects(world: WorldFile, tools: Sequence[ToolSchema]) -> bool:
-    """Ask on the terminal what tools of unknown effect do, and keep the answers.
+    """Ask on the terminal for the unknown effects of tools, and save the answers.
 
-    Tools are put together by what their names suggest. An answer that is neither yes nor no leads
-    to a question for each of them.
+    Tools are grouped by the effect that their names suggest. The user can confirm a whole group,
+    or answer for each tool.
 
     Args:
-        world: The world, in whose file the answers are kept.
+        world: The world, whose file stores the answers.
         tools: Its tools.
 
     Returns:
-        Whether something was kept.
+        Whether any answer was saved.
 
     Raises:
-        DataFileError: The answers cannot be kept.
+        DataFileError: The answers cannot be saved.
     """
     from hvr.tools.calling.worlds import remember_effects
 

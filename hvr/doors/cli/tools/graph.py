@@ -1,4 +1,4 @@
-"""`hvr tools graph`, `serve-stats` and `learn`: tools and parameters, and what logs say of them."""
+"""`hvr tools graph`, `serve-stats` and `learn`: tools, parameters, and statistics of logs."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ if TYPE_CHECKING:
 
 
 # Graph files --------------------------------------------------------------------------------------
-# The arguments that say which tools and which logs a graph is made of.
 
 
 def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
-    """Add catalogues, logs, and how meanings are found."""
+    """Add the options for catalogues, logs and meanings."""
     parser.add_argument(
         "files",
         metavar="FILE",
         nargs="*",
-        help=("descriptions of tools, as `hvr tools import` reads them, or a world"),
+        help="descriptions of tools, as `hvr tools import` reads them, or a world",
     )
     parser.add_argument(
         "--log",
@@ -35,18 +34,18 @@ def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         action="append",
         default=[],
-        help=("log of calls, or of a graph (--events); may be repeated"),
+        help="log of calls, or of a graph (--events); may be repeated",
     )
     parser.add_argument(
         "--encoder",
         default="lexical-hash",
-        help=("what tells likeness: lexical-hash, minilm or st:NAME (default: %(default)s)"),
+        help="what tells likeness: lexical-hash, minilm or st:NAME (default: %(default)s)",
     )
     parser.add_argument(
         "--overrides",
         metavar="FILE",
         type=Path,
-        help=("TOML file with parameters that mean the same, or not"),
+        help="TOML file with parameters that mean the same, or not",
     )
     parser.add_argument(
         "--look",
@@ -64,9 +63,9 @@ def meaning_names(args: argparse.Namespace) -> MeaningNames:
     """Return the names of the catalogue's slots.
 
     Raises:
-        UsageError: there are neither tools nor logs, or two tools have one name.
-        DataFileError: a file cannot be read.
-        MissingExtraError: a file or the encoder needs a package that is not installed.
+        UsageError: There are neither tools nor logs, or two tools have the same name.
+        DataFileError: A file cannot be read.
+        MissingExtraError: A file or the encoder needs a package that is not installed.
     """
     from hvr.tools.catalogue.schema import Catalogue
     from hvr.tools.navigation.graph_log import MeaningNames
@@ -86,10 +85,10 @@ def meaning_names(args: argparse.Namespace) -> MeaningNames:
 
 
 def described_tools(names: Sequence[str]) -> tuple[Catalogue, Path | None]:
-    """Return the tools of files, or those of one world, with its file of meanings.
+    """Return the tools of files or of one world, and the world's file of meanings.
 
     Raises:
-        HvrError: a file cannot be read, or the world not be opened.
+        HvrError: A file cannot be read, or the world cannot be opened.
     """
     from hvr.knowledge.world_file import FILE
     from hvr.tools.catalogue.reading import read_catalogue
@@ -116,9 +115,7 @@ def open_graph_of_tools(args: argparse.Namespace) -> OpenedGraph:
     """Return the graph of the tools after the logs.
 
     Raises:
-        UsageError: there are neither tools nor logs, or two tools have one name.
-        DataFileError: a file cannot be read.
-        MissingExtraError: a file or the encoder needs a package that is not installed.
+        HvrError: See `meaning_names` and `hvr.tools.navigation.graph_log.open_graph`.
     """
     from hvr.tools.navigation.graph_log import open_graph
 
@@ -126,7 +123,6 @@ def open_graph_of_tools(args: argparse.Namespace) -> OpenedGraph:
 
 
 # Graph --------------------------------------------------------------------------------------------
-# `hvr tools graph`: the graph of tools and parameters, drawn.
 
 _GRAPH_DESCRIPTION = """\
 Draw the graph of tools and parameters: who takes and gives what by the schemas, and, with logs of
@@ -146,25 +142,19 @@ def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _GRAPH_DESCRIPTION, _GRAPH_EPILOG
     add_tool_graph_options(parser)
     parser.add_argument(
-        "--out", metavar="FILE", type=Path, help=("picture (.svg), or page with tables (.html)")
+        "--out", metavar="FILE", type=Path, help="picture (.svg), or page with tables (.html)"
     )
     parser.add_argument(
         "--events",
         metavar="FILE",
         type=Path,
-        help=("file for the log of the graph, from which it is rebuilt byte for byte"),
+        help="file for the log of the graph, from which it is rebuilt byte for byte",
     )
     add_json(parser)
 
 
 def run_graph(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: there are neither tools nor logs, or the picture is to have another form.
-        DataFileError: a file cannot be read or written.
-        MissingExtraError: a file or the encoder needs a package that is not installed.
-    """
+    """Run the command and return the exit code."""
     from hvr.base.files import write_whole
     from hvr.runs.report.tool_graph import draw_tool_graph, summary, tool_graph_page
     from hvr.tools.navigation.graph_log import event_lines, graph_record
@@ -190,7 +180,6 @@ def run_graph(args: argparse.Namespace) -> int:
 
 
 # Serve stats --------------------------------------------------------------------------------------
-# `hvr tools serve-stats`: what logs say of tools now, as page and JSON, to this machine alone.
 
 _SERVE_STATS_DESCRIPTION = """\
 Serve success rates, links and removed tools of logs of calls on 127.0.0.1: a page at /, JSON at
@@ -212,13 +201,7 @@ def add_serve_stats_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_serve_stats(args: argparse.Namespace) -> int:
-    """Run the command until it is interrupted.
-
-    Raises:
-        UsageError: there are neither tools nor logs, or the port is not free.
-        DataFileError: a file cannot be read; of logs, when the command begins.
-        MissingExtraError: a file or the encoder needs a package that is not installed.
-    """
+    """Run the command until it is interrupted."""
     from hvr.runs.report.tool_graph import ADDRESS, loopback_server, tool_graph_page
     from hvr.tools.navigation.graph_log import graph_record, open_graph
 
@@ -240,7 +223,6 @@ def run_serve_stats(args: argparse.Namespace) -> int:
 
 
 # Learn --------------------------------------------------------------------------------------------
-# `hvr tools learn`: what to do next with a request, learnt from judged dialogues.
 
 _LEARN_DESCRIPTION = """\
 Learn from judged dialogues whether a request is one to call tools for, to ask, to find other tools,
@@ -261,37 +243,29 @@ def add_learn_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         metavar="FILE",
         nargs="+",
-        help=("the tools of the dialogues: a world, or descriptions of tools"),
+        help="the tools of the dialogues: a world, or descriptions of tools",
     )
     parser.add_argument(
-        "--turns", metavar="FILE", type=Path, required=True, help=("judged dialogues, JSON lines")
+        "--turns", metavar="FILE", type=Path, required=True, help="judged dialogues, JSON lines"
     )
     parser.add_argument("--out", metavar="FILE", type=Path, help="file for what was learnt")
     parser.add_argument(
         "--vectors",
         metavar="ENCODER",
         default="minilm",
-        help=(
-            "encoder of requests and tools: lexical-hash, minilm or st:NAME (default: %(default)s)"
-        ),
+        help="encoder of texts: lexical-hash, minilm or st:NAME (default: %(default)s)",
     )
     parser.add_argument(
         "--seed",
         type=whole_number,
         default=0,
-        help=("seed of the folds and of training (default: %(default)s)"),
+        help="seed of the folds and of training (default: %(default)s)",
     )
     add_json(parser)
 
 
 def run_learn(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: There are too few dialogues to learn from.
-        DataFileError: A file cannot be read or written.
-        MissingExtraError: The encoder needs a package that is not installed.
-    """
+    """Run the command and return the exit code."""
     from hvr.knowledge.retrieval.text_vectors import TextVectors
     from hvr.tools.navigation.turn_judge import learn_moves, write_moves
     from hvr.tools.navigation.turns import read_dialogues

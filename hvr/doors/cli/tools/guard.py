@@ -1,4 +1,4 @@
-"""`hvr tools guard`: an MCP server that stands between an agent and its tools."""
+"""`hvr tools guard`: an MCP server between an agent and its tools."""
 
 from __future__ import annotations
 
@@ -40,45 +40,45 @@ def add_guard_arguments(parser: argparse.ArgumentParser) -> None:
         "command",
         metavar="COMMAND",
         nargs="*",
-        help=("program and arguments, after --, of the MCP server behind the guard"),
+        help="program and arguments, after --, of the MCP server behind the guard",
     )
     parser.add_argument("--url", help="address of an MCP server that runs (streamable HTTP)")
     parser.add_argument(
         "--world",
         metavar="FOLDER",
-        help=("a world of tools behind the guard; its [tools] says which of them read"),
+        help="a world of tools behind the guard; its [tools] says which of them read",
     )
     parser.add_argument(
         "--trusted",
         action="store_true",
-        help=("take the server's word for which of its tools only read"),
+        help="take the server's word for which of its tools only read",
     )
     parser.add_argument(
         "--reads",
         metavar="TOOL",
         action="append",
         default=[],
-        help=("a tool that only reads; may be repeated"),
+        help="a tool that only reads; may be repeated",
     )
     parser.add_argument(
         "--http",
         metavar="PORT",
         type=whole_number,
-        help=("serve streamable HTTP at http://127.0.0.1:PORT/mcp instead of stdio"),
+        help="serve streamable HTTP at http://127.0.0.1:PORT/mcp instead of stdio",
     )
     parser.add_argument(
         "--budget",
         metavar="CALLS",
         type=whole_number,
         default=100,
-        help=("calls that reach the tools at most (default: 100)"),
+        help="calls that reach the tools at most (default: 100)",
     )
     parser.add_argument(
         "--seconds",
         metavar="S",
         type=seconds,
         default=30.0,
-        help=("time for one answer of the server (default: 30)"),
+        help="time for one answer of the server (default: 30)",
     )
     _add_policy_options(parser)
 
@@ -88,12 +88,12 @@ def _add_policy_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--yes",
         action="store_true",
-        help=("let calls that write pass without asking if the user said each value"),
+        help="let calls that write pass without asking if the user said each value",
     )
     parser.add_argument(
         "--yes-destructive",
         action="store_true",
-        help=("like --yes, also for calls that destroy or whose effect is unknown"),
+        help="like --yes, also for calls that destroy or whose effect is unknown",
     )
     parser.add_argument(
         "--ledger",
@@ -108,22 +108,18 @@ def _add_policy_options(parser: argparse.ArgumentParser) -> None:
         "--session",
         metavar="NAME",
         default="guard",
-        help=("a call that was done may be done again in another session (default: guard)"),
+        help="a call that was done may be done again in another session (default: guard)",
     )
     parser.add_argument(
         "--log",
         metavar="FILE",
         type=Path,
-        help=("log of all calls with the source of each argument"),
+        help="log of all calls with the source of each argument",
     )
 
 
 def run_guard(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        HvrError: The server behind the guard cannot be used, or a file not be written.
-    """
+    """Run the command and return the exit code."""
     from hvr.doors.cli.tools.approval import warn_malformed_tools
     from hvr.tools.calling.guard import AgentGuard, CallPolicy
     from hvr.tools.calling.guard_server import GuardServer, mcp_tools
@@ -155,7 +151,7 @@ def run_guard(args: argparse.Namespace) -> int:
 
 
 def _opened(args: argparse.Namespace) -> tuple[str, ToolEnvironment]:
-    """Return the tools behind the guard, and their name."""
+    """Return the name and the tools of the server behind the guard."""
     from hvr.knowledge.world_file import load_world
     from hvr.tools.calling.mcp_world import McpServer, McpTools
     from hvr.tools.calling.worlds import open_tools
@@ -163,7 +159,7 @@ def _opened(args: argparse.Namespace) -> tuple[str, ToolEnvironment]:
     if args.world:
         world = load_world(args.world)
         return world.name, _Readers(open_tools(world), args.reads)
-    # The agent's configuration gives the server's variables to the guard.
+    # Agents pass the server's environment variables to the guard.
     server = McpServer(
         tuple(args.command),
         args.url or "",
@@ -176,7 +172,7 @@ def _opened(args: argparse.Namespace) -> tuple[str, ToolEnvironment]:
 
 
 class _Readers:
-    """An environment with tools that the user declares as readers."""
+    """An environment in which the user declares some tools as read-only."""
 
     def __init__(self, inner: ToolEnvironment, reads: list[str]) -> None:
         from dataclasses import replace
@@ -212,7 +208,7 @@ def _ledger(args: argparse.Namespace, name: str) -> Path:
 
 
 def _serve(served: Any, port: int | None) -> None:
-    """Serve until the client closes the connection, or the process is interrupted."""
+    """Serve until the client disconnects or the process is interrupted."""
     import anyio
     from mcp.server.stdio import stdio_server
 

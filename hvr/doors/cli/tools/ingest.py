@@ -1,4 +1,4 @@
-"""`hvr tools import`: tools from the formats in which they are described."""
+"""`hvr tools import`: read tools from their descriptions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ examples:
 
 
 _SHOWN = 20
-"""Parameters of one meaning that are printed."""
+"""Maximum number of printed parameters per meaning."""
 
 
 def add_import_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,42 +44,36 @@ def add_import_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         nargs="+",
-        help=("descriptions of tools, in any of these formats"),
+        help="descriptions of tools, in any of these formats",
     )
     parser.add_argument(
         "--out",
         metavar="FILE",
         type=Path,
-        help=("JSON file for tools, meanings and links; other commands take it as --tools"),
+        help="JSON file for tools, meanings and links; other commands take it as --tools",
     )
     parser.add_argument(
         "--encoder",
         default="lexical-hash",
-        help=("what tells likeness: lexical-hash, minilm or st:NAME (default: %(default)s)"),
+        help="what tells likeness: lexical-hash, minilm or st:NAME (default: %(default)s)",
     )
     parser.add_argument(
         "--alike",
         metavar="COSINE",
         type=real,
-        help=("least likeness of what means the same (default: 0.8)"),
+        help="least likeness of what means the same (default: 0.8)",
     )
     parser.add_argument(
         "--overrides",
         metavar="FILE",
         type=Path,
-        help=("TOML file with what is the same and what is to be kept apart"),
+        help="TOML file with what is the same and what is to be kept apart",
     )
     add_json(parser)
 
 
 def run_import(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        UsageError: two tools have one name, or the likeness is none.
-        DataFileError: a file cannot be read or written.
-        MissingExtraError: a file or the encoder needs a package that is not installed.
-    """
+    """Run the command and return the exit code."""
     from hvr.base.files import write_whole
     from hvr.knowledge.retrieval.text_vectors import TextVectors
     from hvr.tools.catalogue.reading import read_catalogue
@@ -113,7 +107,7 @@ def run_import(args: argparse.Namespace) -> int:
 def _document(
     catalogue: Catalogue, found: tuple[ParameterMeaning, ...], graph: ToolGraph
 ) -> dict[str, Any]:
-    """Return what is known as one JSON object, in the format of the files of tool graphs."""
+    """Return the tools, links and meanings as JSON, in the format of tool graph files."""
     return {
         "nodes": [
             {

@@ -1,4 +1,4 @@
-"""`hvr tools plan`: what to do next with a request to tools, and the cheapest proven chain."""
+"""`hvr tools plan`: the next move for a request to tools, and the cheapest proven chain."""
 
 from __future__ import annotations
 
@@ -46,11 +46,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_plan(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        HvrError: the world cannot be opened, or speaks of what is not there.
-    """
+    """Run the command and return the exit code."""
     from hvr.doors.cli.output import print_json
     from hvr.tools.calling.guard import GuardedTools
     from hvr.tools.navigation.chains import NextMove

@@ -35,20 +35,19 @@ if TYPE_CHECKING:
 
 
 # Request ------------------------------------------------------------------------------------------
-# What `hvr tools plan` and `run` are asked: a world of tools, a goal, and what is known.
 
 
 @dataclass(frozen=True)
 class OpenedRequest:
-    """A request to a world of tools.
+    """A request to an open world of tools.
 
     Args:
-        world: its file.
-        tools: opened; the caller closes them.
-        meanings: of their parameters.
-        wanted: The goal calls and said values; None if options and tasks do not tell them.
-        request: in words.
-        encoder: of texts.
+        world: The world file.
+        tools: The open tools; the caller closes them.
+        meanings: The meanings of their parameters.
+        wanted: The goal calls and stated values; None if options and tasks do not give them.
+        request: The request in words.
+        encoder: Encodes texts.
     """
 
     world: WorldFile
@@ -60,14 +59,14 @@ class OpenedRequest:
 
     @property
     def suits(self) -> ParameterMatcher:
-        """The meanings of parameters, without what calls taught."""
+        """Matches parameters by meaning and name, without learnt flows."""
         from hvr.tools.navigation.known_values import ParameterMatcher
 
         return ParameterMatcher(None, self.meanings)
 
 
 def add_request_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say where and what."""
+    """Add the arguments for the world and the request."""
     parser.add_argument(
         "world",
         metavar="WORLD",
@@ -101,7 +100,7 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help=("a value that is known: JSON, or a text; may be repeated"),
+        help="a value that is known: JSON, or a text; may be repeated",
     )
     _add_learnt_options(parser)
     add_json(parser, "print one JSON document")
@@ -137,10 +136,10 @@ def _add_learnt_options(parser: argparse.ArgumentParser) -> None:
 
 
 def open_request(args: argparse.Namespace) -> OpenedRequest:
-    """Open the world and read what is wanted of it.
+    """Open the world and read the goals.
 
     Raises:
-        HvrError: the world cannot be opened, or speaks of what is not there.
+        HvrError: The world cannot be opened, or a name does not exist in it.
     """
     from hvr.knowledge.retrieval.text_vectors import TextVectors
     from hvr.knowledge.world_file import load_world
@@ -177,9 +176,9 @@ def load_experience(asked: OpenedRequest, graph: Path | None, *, write: bool = F
     """Return the experience and the conditions of earlier runs.
 
     Args:
-        asked: The world.
-        graph: The log of a graph; None for none.
-        write: Whether this run is added to the log.
+        asked: The request.
+        graph: Log of a graph, if any.
+        write: Whether to add this run to the log.
 
     Raises:
         DataFileError: The log cannot be read.
@@ -201,7 +200,7 @@ def given_values(
     """Return the values that options give, by meaning.
 
     Raises:
-        UsageError: one is not NAME=VALUE, or nothing is called so.
+        UsageError: An option is not NAME=VALUE, or its name is unknown.
     """
     values = {}
     for text in texts:
@@ -213,7 +212,7 @@ def given_values(
 
 
 def values_text(values: Mapping[str, Any]) -> str:
-    """Return values in one line, without what looks like a key."""
+    """Return values in one line, with secrets redacted."""
     from hvr.tools.calling.log import redacted
 
     plain: Any = redacted(dict(values))
@@ -256,7 +255,6 @@ def _value(text: str) -> Any:
 
 
 # Requests in words --------------------------------------------------------------------------------
-# Requests in words: rules or a model read them, and the commands report the reading.
 
 
 def add_reader(parser: argparse.ArgumentParser) -> None:
@@ -277,10 +275,10 @@ def add_reader(parser: argparse.ArgumentParser) -> None:
 
 
 def connect_model(args: argparse.Namespace, transcript: Path | None = None) -> Meter | None:
-    """Return the model that the options name, if they name one.
+    """Return the model that the options name; None if they name none.
 
     Raises:
-        UsageError: There are options of a model, but no model.
+        UsageError: There are model options, but no model.
         LLMError: A key is missing.
     """
     if not hasattr(args, "spec"):
@@ -298,11 +296,11 @@ def read_request_in_words(
 
     Args:
         args: The options, with the values that the user gives beside the words.
-        asked: The world and the request.
+        asked: The request.
         model: The model that reads it; None to read it by rules.
 
     Raises:
-        UsageError: It is not clear.
+        UsageError: The request is unclear.
         DataFileError: The file of judged dialogues cannot be read.
         LLMError: The model gives no usable answer.
     """
@@ -326,7 +324,7 @@ def read_request_in_words(
 def report_without_calls(
     args: argparse.Namespace, asked: OpenedRequest, read: ReadRequest, more: Mapping[str, Any]
 ) -> int:
-    """Say why nothing is called, and return the exit code."""
+    """Report why no call is made, and return the exit code."""
     from hvr.tools.navigation.chains import NextMove
 
     assert read.move is not None
@@ -354,14 +352,14 @@ def report_without_calls(
 
 
 def model_json(model: Meter | None) -> dict[str, Any]:
-    """Return the entries of a document about the model."""
+    """Return the JSON entries about the model."""
     if model is None:
         return {"model": None, "simulated": False}
     return {"model": model.name, "simulated": model.simulated}
 
 
 def question_json(one: UserQuestion) -> dict[str, Any]:
-    """Return a question to the user as plain JSON values, without what looks like a key."""
+    """Return a question to the user as JSON values, with secrets redacted."""
     from hvr.tools.calling.log import redacted
 
     choices = [{"value": redacted(value), "told": told} for value, told in one.choices]
@@ -369,7 +367,7 @@ def question_json(one: UserQuestion) -> dict[str, Any]:
 
 
 def _by_rules(asked: OpenedRequest, beside: Mapping[str, Any], tool: str = "") -> ReadRequest:
-    """Return the reading without a model, with the values that the user gives beside the words."""
+    """Read the request by rules, completed by the values beside the words."""
     from hvr.tools.navigation.tasks import with_answers
     from hvr.tools.navigation.words.request_reader import RequestReader
 
@@ -381,7 +379,7 @@ def _by_rules(asked: OpenedRequest, beside: Mapping[str, Any], tool: str = "") -
 
 
 def _opinion(asked: OpenedRequest, decisions: Path | None) -> TurnDecision | None:
-    """Return the opinion of judged dialogues; None without a file that is better than chance."""
+    """Return the opinion of judged dialogues; None without a file that beats chance."""
     named = asked.world.tools.get("decisions")
     path = asked.world.folder / named if decisions is None and named else decisions
     if path is None:

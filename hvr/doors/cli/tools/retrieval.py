@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 # Retrieve -----------------------------------------------------------------------------------------
-# `hvr tools retrieve`: the tools for the steps of a plan.
 
 _RETRIEVE_EPILOG = """\
 examples:
@@ -49,23 +48,23 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
         "--graph",
         metavar="FILE",
         type=Path,
-        help=("links of the tools of a file (default: those that follow from the tools)"),
+        help="links of the tools of a file (default: those that follow from the tools)",
     )
     parser.add_argument(
         "--encoder",
-        help=("of the texts of a file: lexical-hash, minilm or st:NAME (default: minilm)"),
+        help="of the texts of a file: lexical-hash, minilm or st:NAME (default: minilm)",
     )
     parser.add_argument(
         "steps",
         metavar="STEP",
         nargs="*",
         type=utf8_text,
-        help=("steps of a plan, in order, in words"),
+        help="steps of a plan, in order, in words",
     )
     parser.add_argument(
         "--fine-steps",
         action="store_true",
-        help=("steps are finer than the tools of a file, and many call none"),
+        help="steps are finer than the tools of a file, and many call none",
     )
     parser.add_argument(
         "--request", metavar="TEXT", type=utf8_text, default="", help="what the plan is for"
@@ -74,25 +73,19 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
         "--plans",
         metavar="FILE",
         type=Path,
-        help=("JSON lines with user_request and task_steps instead"),
+        help="JSON lines with user_request and task_steps instead",
     )
     parser.add_argument(
         "--names",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help=("read names of tools in steps, or ignore them"),
+        help="read names of tools in steps, or ignore them",
     )
     add_json(parser)
 
 
 def run_retrieve(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        MissingExtraError: the extra `gnn` is not installed.
-        UsageError: there are no steps, or two sources of them.
-        DataFileError: a file cannot be read.
-    """
+    """Run the command and return the exit code."""
     from hvr.base.extras import need_gnn
     from hvr.tools.tool_plans import ToolPlan
 
@@ -119,7 +112,7 @@ def run_retrieve(args: argparse.Namespace) -> int:
 
 
 def _retriever(args: argparse.Namespace) -> Retriever:
-    """Return a trained retriever, or one that needs no training for the tools of a file."""
+    """Return a trained retriever, or an untrained one for the tools of a file."""
     from hvr.knowledge.retrieval.text_vectors import TextVectors
     from hvr.tools.datasets import read_graph
     from hvr.tools.retrieval.retriever import untrained_retriever
@@ -137,7 +130,6 @@ def _retriever(args: argparse.Namespace) -> Retriever:
 
 
 # Train --------------------------------------------------------------------------------------------
-# `hvr tools train`: a retriever of tools.
 
 _TRAIN_EPILOG = """\
 examples:
@@ -153,57 +145,51 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
         "data",
         metavar="DATA",
         type=Path,
-        help=("folder of tools, graph and plans, in GNN4TaskPlan's format"),
+        help="folder of tools, graph and plans, in GNN4TaskPlan's format",
     )
     parser.add_argument(
         "--out",
         metavar="FOLDER",
         type=Path,
         required=True,
-        help=("folder for the trained retriever"),
+        help="folder for the trained retriever",
     )
     parser.add_argument(
-        "--split", default="train", help=("which plans to learn from (default: %(default)s)")
+        "--split", default="train", help="which plans to learn from (default: %(default)s)"
     )
     parser.add_argument(
         "--settings",
         default="own",
-        help=("own (hvr's) or paper (GNN4Plan's) (default: %(default)s)"),
+        help="own (hvr's) or paper (GNN4Plan's) (default: %(default)s)",
     )
     parser.add_argument(
-        "--layer", default="sage", help=("of the graph: none or sage (default: %(default)s)")
+        "--layer", default="sage", help="of the graph: none or sage (default: %(default)s)"
     )
     parser.add_argument(
         "--encoder",
         default="minilm",
-        help=("lexical-hash, minilm or st:NAME (default: %(default)s)"),
+        help="lexical-hash, minilm or st:NAME (default: %(default)s)",
     )
     parser.add_argument(
-        "--seen-links", action="store_true", help=("keep only links that occur in these plans")
+        "--seen-links", action="store_true", help="keep only links that occur in these plans"
     )
     parser.add_argument(
         "--epochs",
         metavar="N",
         type=whole_number,
-        help=("at most (default: what the settings say)"),
+        help="at most (default: what the settings say)",
     )
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
     parser.add_argument(
         "--seed",
         type=whole_number,
         default=0,
-        help=("of all that is random (default: %(default)s)"),
+        help="of all that is random (default: %(default)s)",
     )
 
 
 def run_train(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        MissingExtraError: the extra `gnn` is not installed.
-        UsageError: an option cannot be used.
-        DataFileError: a file cannot be read or written.
-    """
+    """Run the command and return the exit code."""
     from hvr.base.extras import need_gnn
 
     need_gnn()
@@ -240,7 +226,6 @@ def _config(args: argparse.Namespace) -> RetrieverConfig:
 
 @contextmanager
 def _epochs(config: RetrieverConfig) -> Iterator[Callable[[Any], None]]:
-    """Report epochs on standard error."""
     from hvr.doors.cli.terminal import show_progress
 
     with show_progress() as shown:
@@ -253,7 +238,6 @@ def _epochs(config: RetrieverConfig) -> Iterator[Callable[[Any], None]]:
 
 
 # Evaluate -----------------------------------------------------------------------------------------
-# `hvr tools evaluate`: how good plans over tools are.
 
 _DESCRIPTION = """\
 Compare plans with the true ones: node F1, link F1, both accuracies.
@@ -275,34 +259,26 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
         "data",
         metavar="DATA",
         type=Path,
-        help=("folder of tools, graph and plans, in GNN4TaskPlan's format"),
+        help="folder of tools, graph and plans, in GNN4TaskPlan's format",
     )
     parser.add_argument(
-        "--model", metavar="FOLDER", type=Path, help=("a trained retriever, given the true steps")
+        "--model", metavar="FOLDER", type=Path, help="a trained retriever, given the true steps"
     )
+    parser.add_argument("--plans", metavar="FILE", type=Path, help="or predicted plans, JSON lines")
     parser.add_argument(
-        "--plans", metavar="FILE", type=Path, help=("or predicted plans, JSON lines")
-    )
-    parser.add_argument(
-        "--split", default="val", help=("which true plans to compare with (default: %(default)s)")
+        "--split", default="val", help="which true plans to compare with (default: %(default)s)"
     )
     parser.add_argument(
         "--names",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help=("read names of tools in steps, or ignore them"),
+        help="read names of tools in steps, or ignore them",
     )
     add_json(parser)
 
 
 def run_evaluate(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        MissingExtraError: the extra `gnn` is not installed.
-        UsageError: there are no plans to compare, or two sources of them.
-        DataFileError: a file cannot be read.
-    """
+    """Run the command and return the exit code."""
     from hvr.tools.datasets import load_data
     from hvr.tools.tool_plans import agreement, hallucination
 
@@ -331,7 +307,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
 
 
 def _predicted(args: argparse.Namespace, truth: Sequence[ToolPlan]) -> list[ToolPlan]:
-    """Return the plans to compare: those of a file, or a retriever's for the true steps."""
+    """Return the plans to evaluate: from a file, or retrieved for the true steps."""
     if args.plans is not None:
         from hvr.tools.datasets import read_plans
 

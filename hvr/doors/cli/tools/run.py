@@ -1,4 +1,4 @@
-"""`hvr tools run`: a request carried out with calls of tools, watched and repaired."""
+"""`hvr tools run`: carry out a request by calling tools, with monitoring and repair."""
 
 from __future__ import annotations
 
@@ -55,23 +55,22 @@ if TYPE_CHECKING:
 
 
 # Run folder ---------------------------------------------------------------------------------------
-# The folder of a run of tools, from its first moment on.
 
 _TRACE = "trace.jsonl"
 
 
 @dataclass(frozen=True)
 class ToolRunFolder:
-    """A folder in which a run is written down while it goes on."""
+    """A folder that records a run as it happens."""
 
     folder: Path
     about: Mapping[str, Any]
 
     def begin(self) -> None:
-        """Say that the run has begun; what an earlier try left is gone.
+        """Record the start of the run, and remove the events of an earlier one.
 
         Raises:
-            DataFileError: the folder cannot be written.
+            DataFileError: The folder cannot be written.
         """
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -79,7 +78,7 @@ class ToolRunFolder:
         self._tell(state="started")
 
     def heard(self, listen: Callable[[Event], None] | None) -> Callable[[Event], None]:
-        """Return a listener that writes each event down before another hears it."""
+        """Return a listener that records each event before passing it on."""
 
         def hear(event: Event) -> None:
             append_json_line(self.folder / _TRACE, event.to_json())
@@ -89,7 +88,7 @@ class ToolRunFolder:
         return hear
 
     def break_off(self, error: BaseException) -> None:
-        """Say why the run broke off, and write its page."""
+        """Record why the run was aborted, and write its page."""
         name = type(error).__name__
         said = str(error) or ("interrupted" if isinstance(error, KeyboardInterrupt) else name)
         self._tell(state="broken off", error=name, message=said)
@@ -105,7 +104,7 @@ class ToolRunFolder:
 
 @contextmanager
 def keep_run(folder: Path | None, about: Mapping[str, Any]) -> Iterator[ToolRunFolder | None]:
-    """Keep a run in a folder, also one that breaks off; nothing is kept without one."""
+    """Record a run in a folder, even if it is aborted; without a folder, record nothing."""
     if folder is None:
         yield None
         return
@@ -114,13 +113,11 @@ def keep_run(folder: Path | None, about: Mapping[str, Any]) -> Iterator[ToolRunF
     try:
         yield run
     except BaseException as error:
-        # What is told of the run must not hide why it broke off.
+        # Errors in recording must not hide the original error.
         with suppress(HvrError):
             run.break_off(error)
         raise
 
-
-# --------------------------------------------------------------------------------------------------
 
 _DESCRIPTION = """\
 Carry a request out in a world of tools: plan the cheapest proven chain of calls, call, compare what
@@ -161,17 +158,17 @@ _ENDED = {
     4: "not reached",
     5: "uncertain",
 }
-"""What the exit codes are called."""
+"""Outcomes by exit code."""
 
 
 @dataclass(frozen=True)
 class RequestOutcome:
-    """How a request went, and what is open of its writing calls.
+    """The result of a request, with its open writing calls.
 
     Args:
-        run: How it went.
-        waiting: The calls that wait for the user's approval.
-        uncertain: The calls that may have been done.
+        run: The run.
+        waiting: Calls that wait for the user's approval.
+        uncertain: Calls that may have taken effect.
     """
 
     run: ToolRun
@@ -180,14 +177,14 @@ class RequestOutcome:
 
     @property
     def exit_code(self) -> int:
-        """The command's exit code."""
+        """Exit code of the command."""
         if self.uncertain:
             return 5
         return 2 if self.waiting else self.run.exit_code
 
     @property
     def why(self) -> str:
-        """A sentence for people."""
+        """The reason, as a sentence for people."""
         if self.uncertain:
             return "A call may have been done: look, and say --repeat if it is to be made again."
         if not self.waiting:
@@ -207,22 +204,22 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add_request_arguments(parser)
     parser.add_argument(
-        "--dry-run", action="store_true", help=("call only tools that are known to read")
+        "--dry-run", action="store_true", help="call only tools that are known to read"
     )
     parser.add_argument(
         "--yes",
         action="store_true",
-        help=("make calls that write without asking, and carry out a doubted reading"),
+        help="make calls that write without asking, and carry out a doubted reading",
     )
     parser.add_argument(
         "--yes-destructive",
         action="store_true",
-        help=("like --yes, also for calls that destroy or whose effect is unknown"),
+        help="like --yes, also for calls that destroy or whose effect is unknown",
     )
     parser.add_argument(
         "--repeat",
         action="store_true",
-        help=("make calls again that the ledger shows as done, or perhaps done"),
+        help="make calls again that the ledger shows as done, or perhaps done",
     )
     parser.add_argument(
         "--ledger",
@@ -239,28 +236,24 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="CALLS",
         type=whole_number,
         default=30,
-        help=("calls that reach the tools at most (default: 30)"),
+        help="calls that reach the tools at most (default: 30)",
     )
     parser.add_argument(
         "--save",
         metavar="FOLDER",
         type=Path,
-        help=("folder for plans, events, the log of calls, and the page; new or empty"),
+        help="folder for plans, events, the log of calls, and the page; new or empty",
     )
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the page of the run")
     parser.add_argument(
-        "--log-secrets", action="store_true", help=("keep values that look like keys in the log")
+        "--log-secrets", action="store_true", help="keep values that look like keys in the log"
     )
     parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
     add_reader(parser)
 
 
 def run_run(args: argparse.Namespace) -> int:
-    """Run the command and return the exit code.
-
-    Raises:
-        HvrError: the world cannot be opened, the model not be asked, or files not be written.
-    """
+    """Run the command and return the exit code."""
     if (
         args.save is not None
         and args.save.exists()
@@ -294,10 +287,7 @@ def run_run(args: argparse.Namespace) -> int:
 
 
 def _confirmed(args: argparse.Namespace, found: WeighedRequest) -> None:
-    """Have the user confirm a reading that is doubted.
-
-    What it writes is confirmed call by call.
-    """
+    """Ask the user to confirm a doubtful reading. Its writing calls are confirmed one by one."""
     if not args.json and not args.quiet:
         print(one_line(found.read.why))
     if args.yes or args.yes_destructive or not found.doubted:
@@ -313,7 +303,7 @@ def _confirmed(args: argparse.Namespace, found: WeighedRequest) -> None:
 
 
 def _carried(args: argparse.Namespace, asked: OpenedRequest, wanted: ToolRequest) -> RequestOutcome:
-    """Carry the request out; on a terminal ask for what only the user can say."""
+    """Carry out the request; on a terminal, ask for missing values."""
     from hvr.doors.cli.display import display
     from hvr.tools.calling.guard import CallPolicy, GuardedTools
     from hvr.tools.calling.ledger import CallLedger
@@ -331,7 +321,7 @@ def _carried(args: argparse.Namespace, asked: OpenedRequest, wanted: ToolRequest
     what = f"{wanted.text} ({values_text(values_of(wanted, asked.suits))})"
     ledger = CallLedger(path, what, secrets=args.log_secrets)
     guarded = GuardedTools(asked.tools, asked.world.name, policy, ledger, approve)
-    # A question cannot be put within a live display.
+    # A live display leaves no room for questions.
     live = sys.stdout.isatty() and not args.json and not approve.terminal
     kind = "none" if args.json or args.quiet else "live" if live else "lines"
     about = {"request": without_keys(wanted.text), "env": f"tools of {asked.world.name}"}
@@ -379,7 +369,7 @@ def _unknown(asked: OpenedRequest) -> list[str]:
 def _proposing(
     asked: OpenedRequest, wanted: ToolRequest, done: ToolRun, learnt: Learnt
 ) -> tuple[ToolRun, tuple[str, ...]]:
-    """Ask for calls that make a refused goal possible, where such are learnt."""
+    """Propose learnt calls that would enable a refused goal."""
     from hvr.tools.navigation.chains import NextMove
     from hvr.tools.navigation.execution import proposal, proposed_calls
     from hvr.tools.navigation.tasks import values_of
@@ -472,7 +462,7 @@ def _save(folder: Path, asked: OpenedRequest, wanted: ToolRequest, done: ToolRun
 
     world = done.world
     if world is None:
-        # Nothing was called: the run is the decision.
+        # Without calls, the decision is the run.
         finished = Finished(done.exit_code == 0, 0, 0, done.decision.why)
         world = WorldRun(finished, done.exit_code == 1, (), (finished,))
     about = {
