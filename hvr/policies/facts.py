@@ -57,8 +57,6 @@ class GoalWriter:
     """Asks a model for a goal until the answer is usable.
 
     Args:
-        dialogue: Dialogue with the model.
-        domain: Domain of the world.
         problem: Problem of the world; the model is not shown its goal.
         words: Names of predicates and objects in prompts.
         planner: Planner that detects unreachable goals.
@@ -75,7 +73,6 @@ class GoalWriter:
 
         Raises:
             ModelError: No written goal is usable.
-            LLMError: The model did not answer.
         """
         told = {"request": request, "predicates": self._predicates(), "kinds": self._kinds()}
         written, problem = "", ""
@@ -149,7 +146,6 @@ class ModelPlanner:
 
     Args:
         equipment: Model, prompts and tools for writing plans.
-        request: The request in words.
         words: Names of actions, predicates and objects in prompts.
         meter: Counter of the model's usage.
         library: File to add learnt macro actions to; None to add none.
@@ -196,11 +192,7 @@ class ModelPlanner:
         return Planned(task.problem, task, told, record.plan, record.planner_calls)
 
     def goal(self, problem: Problem) -> Expression:
-        """Return the goal that the model reads in the request.
-
-        Raises:
-            LLMError: The model did not answer, or no answer is usable.
-        """
+        """Return the goal that the model reads in the request."""
         equipment = self.equipment
         dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
         writer = GoalWriter(dialogue, equipment.domain, problem, self._words, equipment.planner)
@@ -245,16 +237,13 @@ def open_model(
 
     Args:
         choice: The model and its options.
-        domain: Domain of the world.
         problem: Problem of the world; a simulated model is given both.
         words: Names of actions, predicates and objects in prompts.
-        request: The request in words.
         planner: Planner for planner-assisted repair.
         ontology: The world's ontology, if any.
         prompts: The world's own templates; None for the default ones.
         seed: Random seed of a simulated model.
         folder: Folder for the transcript; None to keep none.
-        listen: Callback for planning events.
 
     Raises:
         UsageError: No model is named, or an option is invalid.

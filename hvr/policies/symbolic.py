@@ -154,8 +154,6 @@ class SymbolicPolicy(Policy[Stage]):
 
     Args:
         ontology: Words, task knowledge and preferences.
-        domain: The PDDL domain.
-        planner: The classical planner.
         any_place: Whether every object may be put anywhere, for worlds that force placements.
         reader: Name of a reader in `hvr.language.grammar.READERS`; None for the best one installed.
         reading: 1-based index of the intended reading of an ambiguous request.
@@ -260,9 +258,7 @@ class SymbolicPolicy(Policy[Stage]):
         """Return a plan for one stage of a goal, from the state in the graph.
 
         Args:
-            stage: The goal.
             graph: The world as observed.
-            inventory: The objects and facts of the world.
             reason: Why an earlier plan was interrupted; unused, since the state contains the cause.
 
         Raises:

@@ -99,7 +99,6 @@ class _Check:
         return self.findings
 
     def _types(self, file: Path, problem: Problem) -> None:
-        """Report objects that are declared with two unrelated types."""
         domain = self.world.domain
         for thing in problem.objects:
             others = [t for t in thing.types[1:] if not domain.is_subtype(t, thing.types[0])]
@@ -108,7 +107,6 @@ class _Check:
                 self._add(file, f"{text}: declare it once", f" {thing.name} ")
 
     def _scene(self, name: str, file: Path) -> None:
-        """Report object types of a scene that the ontology does not define."""
         scene = self._try(lambda: parse_scene(file.read_bytes(), str(file)), file, "scenes")
         if scene is None or self.world.ontology is None:
             return

@@ -123,7 +123,7 @@ _TRIES = 100
 
 
 class _TakenError(Exception):
-    """Another run has taken the folder."""
+    pass
 
 
 class RunFolder:
@@ -200,7 +200,6 @@ class RunFolder:
 
     @classmethod
     def _take(cls, path: Path, made: list[Path], *, new: bool) -> RunFolder:
-        """Make a folder if necessary, and lock it."""
         try:
             path.absolute()  # fails in a removed working directory, where retrying would never end
             for _ in range(_TRIES):
@@ -222,11 +221,7 @@ class RunFolder:
             self._lock.release()
 
     def write(self, name: str, text: str) -> None:
-        """Write a text file atomically.
-
-        Raises:
-            DataFileError: The file cannot be written.
-        """
+        """Write a text file atomically."""
         write_whole(self.path / name, text)
 
     def write_json(self, name: str, value: Any) -> None:
@@ -242,18 +237,11 @@ class RunFolder:
             name: `BEFORE` or `AFTER`.
             metadata: Metadata of the event.
             names: Object names of the scene.
-
-        Raises:
-            DataFileError: The file cannot be written.
         """
         self.write_json(name, floor_plan(metadata, names).to_json())
 
     def append(self, name: str, value: Any) -> None:
-        """Append a JSON line to a file.
-
-        Raises:
-            DataFileError: The file cannot be written.
-        """
+        """Append a JSON line to a file."""
         append_json_line(self.path / name, value)
 
     def worth_keeping(self) -> bool:
@@ -265,11 +253,7 @@ class RunFolder:
         )
 
     def move_aside(self) -> None:
-        """Move the files of an attempt into a subfolder, except those needed by the next one.
-
-        Raises:
-            DataFileError: A file cannot be moved.
-        """
+        """Move the files of an attempt into a subfolder, except those needed by the next one."""
         left = [e for e in sorted(self.path.iterdir()) if not _STAYS.fullmatch(e.name)]
         with writing(self.path):
             for entry in left:
@@ -306,7 +290,6 @@ class RunFolder:
 
 
 def _lock_of_run(path: Path) -> Lock:
-    """Lock the folder of an inactive run."""
     if not (path / STATUS_FILE).is_file():
         raise UsageError(
             f"{path}: no run has begun here: there is no {STATUS_FILE}", field="resume"
@@ -339,7 +322,6 @@ def _make(path: Path, made: list[Path]) -> None:
 
 
 def _lock(path: Path) -> Lock:
-    """Lock an empty folder."""
     _check_empty(path)
     lock = try_lock(path / LOCK_FILE)
     if lock is None:

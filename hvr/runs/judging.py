@@ -64,7 +64,6 @@ class JudgedGoal:
     """A verdict with its goal.
 
     Args:
-        verdict: The verdict.
         validator: Validator of the initial state and the goal.
         goal: The stages as PDDL.
         reading: The goal in words if the sentence is ambiguous; otherwise empty.
@@ -89,8 +88,6 @@ def judge_by_goals(
     Args:
         goals: Readings of a sentence, most likely first.
         problem_of: Builds the problem of a goal's stages.
-        domain: The PDDL domain.
-        plan: The plan.
         work: Maximum number of condition tests per goal.
 
     Raises:
@@ -194,9 +191,6 @@ def scene_problem(
     """Return the problem of a goal, with the objects that it needs and those that a plan names.
 
     Args:
-        world: The scene.
-        inventory: The objects and facts of the scene.
-        domain: The PDDL domain.
         stages: The goal; the problem has the last stage as its goal and the objects of all stages.
         named: Objects of the plan.
     """
@@ -250,8 +244,6 @@ class JudgedPlan:
     """A plan with its verdict.
 
     Args:
-        file: The plan file.
-        verdict: The verdict.
         steps: Steps as in the file.
         validator: Validator of the initial state and the goal; None if the goal is unknown.
         goal: The goal in words or PDDL.
@@ -332,7 +324,6 @@ def judge_plan(
 def _steps(
     file: Path, domain: Domain, asked: JudgingTarget, objects: Collection[str] | None = None
 ) -> tuple[tuple[Step, ...], str]:
-    """Return the steps of a plan file or an answer, with a note on how an answer was read."""
     return read_steps(
         file,
         actions=[*domain.actions, *domain.durative_actions],
@@ -356,7 +347,6 @@ def _judged(
 
 
 def _parts_of_run(folder: Path) -> Iterable[tuple[Path, tuple[Step, ...], Validator, str]]:
-    """Yield the plans of a run with their problems."""
     if not (folder / "plan.pddl").is_file():
         raise DataFileError(f"{folder}: there is no plan to judge (plan.pddl)")
     number = 1

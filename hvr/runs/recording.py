@@ -30,12 +30,7 @@ Listener: TypeAlias = "Callable[[Event | PolicyEvent], None]"
 
 @dataclass
 class Recorder:
-    """Writes plans and events into the run folder and forwards events.
-
-    Args:
-        folder: The run folder.
-        listen: Callback for events as they happen.
-    """
+    """Writes plans and events into the run folder and forwards events."""
 
     folder: RunFolder
     listen: Listener | None
@@ -85,7 +80,6 @@ class RunStatus:
     """The status of a run in `task.json`.
 
     Args:
-        folder: The run folder.
         begun: The request and everything needed to repeat the run.
     """
 
@@ -94,27 +88,15 @@ class RunStatus:
         self._begun = {"state": STARTED, "began": _now(), **begun}
 
     def begin(self) -> None:
-        """Record the start of the run.
-
-        Raises:
-            DataFileError: The status cannot be written.
-        """
+        """Record the start of the run."""
         self._write(self._begun)
 
     def finish(self, result: Mapping[str, Any]) -> None:
-        """Record the result of the run.
-
-        Raises:
-            DataFileError: The status cannot be written.
-        """
+        """Record the result of the run."""
         self._write({**self._begun, "state": RunState.FINISHED, "ended": _now(), **result})
 
     def break_off(self, error: BaseException) -> None:
-        """Record the error that interrupted the run.
-
-        Raises:
-            DataFileError: The status cannot be written.
-        """
+        """Record the error that interrupted the run."""
         name = type(error).__name__
         message = str(error) or ("interrupted" if isinstance(error, KeyboardInterrupt) else name)
         self._write(
@@ -143,7 +125,6 @@ def recorded_status(folder: RunFolder, begun: Mapping[str, Any]) -> Iterator[Run
     error gets its folder as the attribute `folder`.
 
     Args:
-        folder: The run folder.
         begun: The request and everything needed to repeat the run.
     """
     status = RunStatus(folder, begun)

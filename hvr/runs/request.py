@@ -397,7 +397,6 @@ def _place(options: Options, task: PaperTask | None) -> tuple[WorldFile, str]:
 
 
 def _repeated(options: Options, recorded: RecordedRun) -> Options:
-    """Return the options of a recorded run, with the new run folder and environment."""
     from hvr.models.connect import with_recorded_settings
 
     run = recorded.run
@@ -417,7 +416,6 @@ def _repeated(options: Options, recorded: RecordedRun) -> Options:
 
 
 def _faults(options: Options, recorded: RecordedRun | None) -> Schedule | None:
-    """Return the faults to inject, from the file or from the repeated run."""
     earlier = recorded.run.get("faults") if recorded is not None else None
     if options.faults is None and earlier is None:
         return None

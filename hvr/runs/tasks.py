@@ -28,7 +28,6 @@ class GroundTruth(Value):
     """A minimal plan for one scene.
 
     Args:
-        scene: The scene.
         blocks: The plan in blocks of steps.
         order: Pairs (i, j) of 1-based block numbers: block i must precede block j. Every order of
             the blocks that respects the pairs reaches the goal, without interleaving their steps.
@@ -40,7 +39,6 @@ class GroundTruth(Value):
 
     @property
     def steps(self) -> tuple[GroundAction, ...]:
-        """The plan as one sequence."""
         return tuple(action for block in self.blocks for action in block)
 
 
@@ -120,7 +118,6 @@ def task_ids(folder: Path | None = None, world: str = DEFAULT_WORLD) -> tuple[st
 
     Args:
         folder: Folder of the tasks; None for the tasks of a world.
-        world: Name of the world.
 
     Raises:
         UsageError: No such world exists.

@@ -194,7 +194,6 @@ class NameMeaning:
     """The referents of a name in a goal.
 
     Args:
-        name: The name.
         classes: Possible object types, in order of preference.
         objects: Possible objects, in order of preference.
         every: Whether the name stands for all these objects instead of one.
@@ -310,7 +309,6 @@ class GoalVocabulary:
 
     @cached_property
     def _known(self) -> dict[str, tuple[str, ...]]:
-        """The object types by normalised name, from types, groups and labels, in this order."""
         ontology = self.taxonomy.ontology
         names: dict[str, list[str]] = {}
         types = list(ontology.object_types)
@@ -448,7 +446,6 @@ def _predicates(known: GoalVocabulary) -> str:
 
 
 def _knowledge(request: str, graph: KnowledgeGraph, known: GoalVocabulary) -> str:
-    """Return the ontology's knowledge about a request's words, and the objects that it names."""
     ontology = graph.ontology
     meant = dishes(request, ontology)
     told = [*(f"Here a dish is made of: {line}" for line in meant)]
@@ -464,7 +461,6 @@ def _knowledge(request: str, graph: KnowledgeGraph, known: GoalVocabulary) -> st
 
 
 def _makes(request: str, known: GoalVocabulary) -> bool:
-    """Return whether a verb of the request means making something."""
     ontology = known.taxonomy.ontology
     spoken = set(words(request))
     return any(

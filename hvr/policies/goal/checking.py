@@ -81,7 +81,6 @@ class _Checker:
     # Names ----------------------------------------------------------------------------------
 
     def declare(self, thing: WrittenThing) -> None:
-        """Register a thing; names must be unique."""
         if not thing.name or thing.name in self.things:
             self.problem(f"the name {thing.name!r} of a thing is not its own")
             return
@@ -152,7 +151,6 @@ class _Checker:
             self.problem(f'"never_two" takes predicates of one thing, and {name} is none')
 
     def read(self, written: Iterable[GoalLiteral]) -> list[GoalLiteral]:
-        """Return the literals whose words are known, and report the others."""
         read = []
         for literal in written:
             predicate = self.words.predicates.get(literal.predicate)
@@ -320,8 +318,6 @@ def _bound(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> dict[
 
 
 class _Writer:
-    """Writes conditions in which names of things become PDDL variables."""
-
     def __init__(self, things: Mapping[str, NameMeaning], taxonomy: Taxonomy) -> None:
         self._things = things
         self._taxonomy = taxonomy
@@ -380,7 +376,6 @@ class _Writer:
         later: Sequence[str],
         parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]],
     ) -> str:
-        """Return an existential condition over `some`, whose body contains the remaining things."""
         variables = " ".join(f"{self._variables[n]} - {self._type(n)}" for n in some)
         inner = [*self._distinct(some, parts), *self._nested(later, parts, some)]
         return f"(exists ({variables}) {_conjunction(inner)})"
@@ -419,7 +414,6 @@ class _Writer:
     def _distinct(
         self, some: Sequence[str], parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]]
     ) -> list[str]:
-        """Return inequalities between things that could be the same object."""
         fixed = {a for literal, _ in parts for a in literal.args if self._things[a].named}
         told = []
         for one, other in combinations((*sorted(fixed), *some), 2):

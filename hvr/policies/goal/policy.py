@@ -120,7 +120,6 @@ class GoalDraft:
     """An answer of the model and its verdict.
 
     Args:
-        answer: The answer as written.
         problem: Error message sent back to the model; empty if the goal is accepted.
         goal: The parsed goal; None if its words are invalid.
     """
@@ -142,9 +141,6 @@ class GoalWriting:
     """Asks for a goal, checks it, and sends its problems back.
 
     Args:
-        dialogue: Dialogue with the model.
-        request: The request in words.
-        graph: The world.
         words: Vocabulary of goals in this world.
         reachable: Raises `ImpossibleGoalError` if a goal provably has no plan.
     """
@@ -266,11 +262,6 @@ def plan_all_stages(
     """Plan all stages without executing them, each from the predicted end of the previous one.
 
     Args:
-        policy: The policy.
-        request: The request.
-        graph: The world.
-        inventory: The objects and facts of the world.
-        domain: The PDDL domain.
         compile_task: Task factory, for callers that cache tasks.
         find: Searches for the goal's objects before planning; None if all locations are known.
 
@@ -345,14 +336,7 @@ class GoalPolicy(Policy[Stage]):
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
-        """Open the policy; a repeated run takes its inputs from the recorded run's folder.
-
-        Raises:
-            UsageError: No model is named, or an option is invalid.
-            LLMError: A key is missing.
-            MissingExtraError: A package that the model needs is not installed.
-            DataFileError: A file is unusable.
-        """
+        """Open the policy; see `open_equipment`."""
         from hvr.policies.llm.equipment import open_equipment
 
         setting = context.model.setting
@@ -440,13 +424,7 @@ class GoalPolicy(Policy[Stage]):
         The plan is empty if no reachable goal was found.
 
         Args:
-            request: The request.
-            graph: The world.
-            inventory: The objects and facts of the world.
             find: Searches for the goal's objects before planning; None if all locations are known.
-
-        Raises:
-            LLMError: The model did not answer.
         """
         started = time.perf_counter()
         equipment = self.equipment

@@ -186,8 +186,6 @@ def action_set(task: Task) -> ActionSet:
 
 
 class _Adder:
-    """An effect that adds an atom, with the static literals that it requires."""
-
     __slots__ = ("atom", "needs", "variables")
 
     def __init__(
@@ -234,7 +232,6 @@ def _adders(
 
 
 def _free(formula: Expression) -> set[str]:
-    """Return the free variables of a formula."""
     match formula:
         case Atom():
             return {a for a in formula.args if is_variable(a)}

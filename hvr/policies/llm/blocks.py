@@ -85,7 +85,6 @@ class Assignment:
     """The macro action to write a block for, and the contents of its prompts.
 
     Args:
-        request: The whole task.
         number: 1-based index of the macro action.
         macro: The macro action; without H, a placeholder for the whole task.
         names: Objects that the prompt describes.
@@ -106,12 +105,7 @@ class BlockWriter:
     """Writes the blocks of a plan.
 
     Args:
-        dialogue: Dialogue with the model.
-        settings: Enabled parts of the method.
-        telling: Prompt texts.
         mapper: Factory of the mapper for an assignment's objects.
-        bridge: Planner-assisted repair.
-        listen: Callback for events.
     """
 
     dialogue: Dialogue
@@ -129,12 +123,7 @@ class BlockWriter:
         """Return a block for a macro action; the predicted state is not advanced.
 
         Args:
-            work: The macro action.
-            foresight: The predicted state.
             answer: An answer that is already available; None to ask the model.
-
-        Raises:
-            LLMError: The model did not answer.
         """
         self._unmapped = []
         conditions = (*work.macro.precondition, *work.macro.postcondition)
@@ -196,7 +185,6 @@ class BlockWriter:
         return values
 
     def _read(self, answer: str, work: Assignment, foresight: PredictedWorld) -> Block:
-        """Return the mapped actions of an answer, and note its unreadable lines."""
         task = foresight.task
         read = read_exact_actions(
             answer, foresight.arities, tuple(task.domain.predicates), task.objects
@@ -328,7 +316,6 @@ def finish_record(record: BlockRecord, task: Task, state: State, hierarchical: b
 
     Args:
         record: The record of the block.
-        task: The task.
         state: The state before the block.
         hierarchical: Whether the block belongs to a macro action, which has conditions.
     """
@@ -365,9 +352,7 @@ def check_block(
     """Return the first error of a block, or None.
 
     Args:
-        task: The task.
         state: The state before the block.
-        block: The actions.
         wanted: Literals that must hold after the block.
         kept: Remaining constraints that the block must not break.
     """
@@ -449,8 +434,6 @@ class BlockBatches:
     """Blocks that were requested in advance.
 
     Args:
-        dialogue: Dialogue with the model.
-        telling: Prompt texts.
         names: Function that returns the objects of macro actions.
     """
 
@@ -474,11 +457,7 @@ class BlockBatches:
 
         Args:
             macros: Remaining macro actions.
-            foresight: The predicted world.
             done: Earlier steps as text.
-
-        Raises:
-            LLMError: The model did not answer.
         """
         if self._drafts:
             return self._drafts.pop(0)

@@ -117,7 +117,6 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
     well.
 
     Args:
-        task: The task, with objects and facts.
         state: The initial state.
         macros: The macro plan.
     """

@@ -57,9 +57,6 @@ class Dialogue:
     """A language model with its prompts.
 
     Args:
-        model: The language model.
-        prompts: The templates.
-        temperature: Sampling temperature.
         seed: Sampling seed, for providers that support one.
     """
 
@@ -79,11 +76,7 @@ class Dialogue:
         return _printable(self._answer(prompt, values).text[:MAX_ANSWER_CHARACTERS])
 
     def ask_json(self, prompt: str, schema: Mapping[str, Any], **values: str) -> Any:
-        """Ask the model for a JSON value and return it.
-
-        Raises:
-            LLMError: The model gave no usable answer.
-        """
+        """Ask the model for a JSON value and return it."""
         return _clean(self._answer(prompt, values, schema).data)
 
     def fits(self, prompt: str, **values: str) -> bool:
@@ -136,7 +129,6 @@ class PromptWords:
     request: str
 
     def objects(self, foresight: PredictedWorld, names: Iterable[str]) -> str:
-        """Return one line per object."""
         return foresight.objects(names, contents=self.settings.knowledge)
 
     def task(self, foresight: PredictedWorld, names: Iterable[str]) -> str:
@@ -151,8 +143,6 @@ class PromptWords:
         """Return background knowledge about actions on some objects.
 
         Args:
-            foresight: The predicted world.
-            names: The objects.
             whole: Whether the steps cover the whole task, so that its knowledge is included.
         """
         names = tuple(names)

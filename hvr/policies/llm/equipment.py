@@ -143,11 +143,7 @@ def learn_macros(
     """Add the macro actions of a successful plan to a library.
 
     Args:
-        path: The library file.
-        equipment: Equipment that the plan was written with.
-        planned: The plan.
         about: The request and the scene.
-        run: Name of the run.
         used: IDs of the library entries used in the plan.
 
     Raises:

@@ -166,7 +166,6 @@ class Mapper:
     """Maps a model's answer to the actions and literals of a task.
 
     Args:
-        actions: The valid actions.
         embedder: Comparison of names that are spelt differently.
         available: Preferred objects, such as the ones in the prompt; all other objects follow.
         wording: Names of actions, predicates and objects; None for the names in hvr's ontology.
@@ -249,9 +248,6 @@ class Mapper:
             text: The action as written.
             holding: The object in the robot's hand at that point, used if the text omits an object,
                 as in `(put_on, countertop-1)`.
-
-        Raises:
-            LLMError: The embedding provider did not answer.
         """
         name, args = text.name.lower(), tuple(a.lower() for a in text.args)
         for spelt in (name, name.replace("-", "_"), name.replace("_", "-")):
@@ -278,7 +274,6 @@ class Mapper:
         return Mapped(None, False, f"{text}: ({call}) can never be done")
 
     def _names(self, text: ActionText) -> dict[str, float]:
-        """Return the actions that a name may refer to, best first."""
         scores = self._action_names.scores(text.name)
         fits = {n: s for n, s in scores.items() if s >= NAME_THRESHOLD}
         verb = split_name(text.name)[:1]
@@ -304,9 +299,7 @@ class Mapper:
         objects: Sequence[Mapping[str, float]],
         holding: str | None,
     ) -> Iterator[_Choice]:
-        """Yield valid actions with these names and objects, possibly without some or with the held
-        one.
-        """
+        """Yield valid actions with these names and objects, some omitted or the held one added."""
         mentioned = [o for o in objects if o]
         for name, score in names.items():
             count = len(self.task.domain.actions[name].parameters)
@@ -322,7 +315,6 @@ class Mapper:
     def _products(
         self, name: str, place: Sequence[Mapping[str, float]]
     ) -> Iterator[tuple[GroundAction, float]]:
-        """Yield valid actions of one name, with one option per argument."""
         rows: list[tuple[tuple[str, ...], float]] = [((), 0.0)]
         for options in place:
             # Options are sorted; four per argument keep the product small.
@@ -374,9 +366,6 @@ class Mapper:
 
         Its predicate takes the written number of arguments, and its objects have the parameter
         types.
-
-        Raises:
-            LLMError: The embedding provider did not answer.
         """
         if self._is_spelt(text.words):
             atom = f"({' '.join(text.words)})"
@@ -404,7 +393,6 @@ class Mapper:
         return MappedLiteral(literal, "" if exact else f"{text.text} was read as {literal}")
 
     def _is_spelt(self, words: Sequence[str]) -> bool:
-        """Return whether words are exactly an atom of the domain."""
         predicate = self.task.domain.predicates.get(words[0]) if words else None
         if predicate is None or len(words) != 1 + len(predicate.parameters):
             return False

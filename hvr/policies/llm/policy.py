@@ -70,14 +70,7 @@ class LLMPolicy(Policy[str]):
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
-        """Open the policy; a repeated run takes its inputs from the recorded run's folder.
-
-        Raises:
-            UsageError: No model is named, or an option is invalid.
-            LLMError: A key is missing.
-            MissingExtraError: A package that the model needs is not installed.
-            DataFileError: A file is unusable.
-        """
+        """Open the policy; see `open_equipment`."""
         from hvr.policies.llm.equipment import open_equipment
 
         if is_goal(context.model.setting):
@@ -134,11 +127,7 @@ class LLMPolicy(Policy[str]):
     def plan(
         self, stage: str, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """Return a plan whose goal is the predicted final state of everything that it changes.
-
-        Raises:
-            LLMError: The model did not answer.
-        """
+        """Return a plan whose goal is the predicted final state of everything that it changes."""
         request = stage
         if reason:
             request = f"{stage} (A first attempt was broken off: {reason} Go on from here.)"
@@ -163,14 +152,8 @@ class LLMPolicy(Policy[str]):
         """Return a plan for a request, with its record.
 
         Args:
-            request: The request.
-            graph: The world.
-            inventory: The objects and facts of the world.
             find: Searches for the request's objects before planning; None if all locations are
                 known.
-
-        Raises:
-            LLMError: The model did not answer; the transcript has the dialogue so far.
         """
         if find is not None:
             inventory = find(request)

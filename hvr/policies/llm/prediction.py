@@ -184,7 +184,6 @@ class PredictedWorld(ABC):
 
         Args:
             state: Initial state; its task contains all objects.
-            goal: The goal.
             objects: Potentially useful objects besides those that the goal needs.
             relevant: Part of the goal that determines the relevant objects.
             kept: Ground constraints that must not be broken.
@@ -321,7 +320,6 @@ class PredictedFacts(PredictedWorld):
         return "\n".join([*lines, *self._besides()])
 
     def _told(self, names: Iterable[str]) -> dict[str, list[str]]:
-        """Return the facts about each object."""
         told: dict[str, list[str]] = {name: [] for name in names if name in self._kinds}
         for atom in sorted(self.state.atoms(static=True), key=str):
             owner = next((name for name in atom.args if name in told), None)

@@ -21,7 +21,6 @@ class MacroCheck(Value):
 
     Args:
         verified: Length of the longest applicable prefix.
-        total: Number of macro actions.
         problem: Error messages about the others; empty if all are verified.
     """
 
@@ -186,8 +185,6 @@ class BlockWritten(Value):
 
     Args:
         number: 1-based index of the macro action.
-        name: Name of the macro action.
-        actions: The block.
         source: `model`, `library`, `correction`, `navigation`, `planner`, or `best` (the best
             version once the tries are spent).
         unmapped: Lines that map to no action, with reasons.

@@ -48,7 +48,6 @@ def plan_outcome(
     on. If the last step has no lasting effect, its fleeting effect counts.
 
     Args:
-        task: The task.
         state: The state before the plan.
         actions: The plan; inapplicable steps are skipped.
         fleeting: Predicates that do not count, such as nearness.
@@ -69,7 +68,6 @@ def needed_steps(
     """Return the 0-based indices of the steps to keep for the same final state.
 
     Args:
-        task: The task.
         state: The state before the plan.
         actions: The plan. All steps are kept if one of them is inapplicable.
         fleeting: Predicates that do not count, such as nearness.
@@ -157,7 +155,6 @@ def repair_judged_blocks(
 
     Args:
         task: The task, in whose initial state the plan begins.
-        blocks: The plan.
         fleeting: Predicates that do not count, such as nearness.
         listen: Callback for the changes and for problems without a repair.
         reduced: Restricts a problem to the plan's objects; None to use all objects.
@@ -210,7 +207,6 @@ def _why(verdict: PlanVerdict) -> str:
 
 
 def _repaired(blocks: tuple[AABlock, ...], verdict: PlanVerdict) -> tuple[AABlock, ...]:
-    """Apply a verdict's insertions and removals to the blocks."""
     put_in: dict[int, list[GroundAction]] = {}
     for critique in verdict.missing:
         put_in.setdefault(critique.index, []).extend(critique.actions)
@@ -294,7 +290,6 @@ def broken_constraints(
 
     Args:
         state: The state before the first step.
-        actions: The steps; inapplicable ones are skipped.
         kept: Constraints that remain at `state`.
     """
     if not kept:
@@ -347,8 +342,6 @@ class PlannerRepair:
 
         Args:
             state: Initial state; its task contains all objects.
-            goal: The condition.
-            foresight: The world.
             objects: Potentially useful objects besides those that the condition needs.
             relevant: Part of the condition that determines the relevant objects; None for all.
             kept: Ground constraints that the actions must not break.

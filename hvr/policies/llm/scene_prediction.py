@@ -58,8 +58,6 @@ class PredictedScene(PredictedWorld):
 
     Args:
         graph: The current world; it is not changed.
-        domain: The PDDL domain.
-        inventory: The objects and facts of the graph.
         compile_task: Task factory; one that caches tasks saves time if the same world is used
             often.
     """

@@ -68,7 +68,6 @@ class ObjectRetrieval:
         dialogue: Dialogue with the model, which selects kinds; unused without R.
         settings: Whether to retrieve, and whether to expand.
         embedder: Maps the model's names to objects.
-        listen: Callback for each selection.
     """
 
     dialogue: Dialogue
@@ -83,12 +82,8 @@ class ObjectRetrieval:
 
         Args:
             request: The task, or one of its macro actions.
-            foresight: The predicted state.
             otherwise: For a macro action, the objects of the whole task: used by `direct`, and if
                 no name in the answer exists.
-
-        Raises:
-            LLMError: The model did not answer.
         """
         names = tuple(o.name for o in foresight.task.problem.objects)
         settings, there = self.settings, foresight.task.objects
@@ -122,7 +117,6 @@ class ObjectRetrieval:
 
         Args:
             texts: Macro actions and their conditions.
-            foresight: The predicted state.
             known: Objects of the task; without R, all objects.
         """
         if not self.settings.retrieval:
@@ -149,16 +143,10 @@ class Equipment:
 
     Args:
         ontology: Classes and their names.
-        domain: The PDDL domain.
-        model: The language model.
-        settings: Enabled parts of the method.
         embedder: Maps names to objects and actions.
         planner: Planner for planner-assisted repair.
-        prompts: The templates.
         library: Macro actions to use instead of asking; None for none.
         agent: Robot that the domain belongs to, for the library.
-        listen: Callback for events.
-        temperature: Sampling temperature.
         compile_task: Task factory; see `PredictedScene`.
     """
 
@@ -181,7 +169,6 @@ class Writing:
 
     Args:
         equipment: Model, prompts and tools.
-        request: The request in words.
         foresight: The predicted world, which advances with the plan.
         constraints: PDDL trajectory constraints of the plan.
     """
@@ -277,7 +264,6 @@ class Writing:
     # Macro actions and their conditions -----------------------------------------------------
 
     def _macro_plan(self) -> Macros:
-        """Return the macro actions; if the model writes none, the request is the only one."""
         objects = self._foresight.classes(self._names)
         request, limit = self.request, self.settings.macro_limit
         for _ in range(2):
@@ -335,8 +321,6 @@ class Writing:
         return macros, (first, check)
 
     def _correction(self, macros: Macros, problem: str, number: int) -> dict[str, str]:
-        """Return the values of a correction prompt for some conditions."""
-
         def objects(words: Iterable[str]) -> str:
             spoken = set(words)
             return self._telling.objects(self._foresight, [n for n in self._names if n in spoken])
@@ -357,7 +341,6 @@ class Writing:
         return with_conditions(titles, written, mapper, self._foresight.nearness, earlier)
 
     def _world(self) -> dict[str, str]:
-        """Return the values that describe the world in prompts about conditions."""
         return {
             "request": self.request,
             "objects": self._telling.objects(self._foresight, self._names),
@@ -416,7 +399,6 @@ class Writing:
         writer: BlockWriter,
         batches: BlockBatches,
     ) -> BlockRecord:
-        """Return the block that the model writes for the first of the macro actions."""
         done = planned_steps([AABlock(r.macro, r.actions) for r in records])
         answer = None
         if self.settings.batching:
@@ -435,7 +417,6 @@ class Writing:
     # The library ----------------------------------------------------------------------------
 
     def _known(self, macros: Macros) -> tuple[MacroMatch, ...]:
-        """Return library matches for a prefix of the plan."""
         matches: list[MacroMatch] = []
         state = self._foresight.state
         for macro in macros:
@@ -479,7 +460,6 @@ class Writing:
         return bool(broken_constraints(state, block, self._foresight.kept))
 
     def _taken(self, number: int, macro: MacroAction, match: MacroMatch) -> BlockRecord:
-        """Return the record of a block from the library."""
         self.library_uses.append(match.entry.id)
         block = match.block.actions
         self._listen(BlockWritten(number, macro.name, block, "library"))
@@ -524,7 +504,6 @@ class Writing:
 
 
 def _predicates(task: Task, nearness: frozenset[str]) -> str:
-    """Return the predicates that conditions may use, as prompt text."""
     used = [p for n, p in task.domain.predicates.items() if n in task.fluent_predicates]
     return " ".join(
         f"({' '.join((p.name, *(v.name.lstrip('?') for v in p.parameters)))})"

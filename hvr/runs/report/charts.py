@@ -129,7 +129,6 @@ def page(title: str, body: str, *, styles: Sequence[str] = (), script: str = "")
     """Return a self-contained HTML page that loads nothing.
 
     Args:
-        title: Title text.
         body: Markup.
         styles: CSS in addition to `page.css`.
         script: JavaScript; it must not contain `</script`.

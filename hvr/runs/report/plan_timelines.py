@@ -161,7 +161,6 @@ def _strip(curve: Curve, end: float, top: int) -> str:
 
 
 def _samples(piece: CurvePiece) -> Iterator[tuple[float, float]]:
-    """Yield times and values for drawing a piece."""
     if piece.start == piece.end:
         yield float(piece.start), float(piece.at(piece.start))
         return
@@ -180,7 +179,6 @@ def _x(time: float, end: float) -> float:
 
 
 def _steps(timeline: Timeline, end: float, bottom: int) -> Iterator[str]:
-    """Yield a line at each start and end of a step."""
     told: dict[float, list[str]] = {}
     for step in timeline.steps:
         for moment, word in ((step.start, "starts"), (step.end, "ends")):
@@ -423,7 +421,6 @@ def _label_width(names: Iterable[str]) -> int:
 
 
 def _lanes(steps: Sequence[TimelineStep]) -> list[tuple[str, list[list[TimelineStep]]]]:
-    """Group steps by first argument, and pack each group into rows without overlaps."""
     groups: dict[str, list[TimelineStep]] = {}
     for step in steps:
         groups.setdefault(step.args[0] if step.args else step.name, []).append(step)

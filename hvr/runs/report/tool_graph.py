@@ -119,7 +119,6 @@ def _links(graph: NavigationGraph) -> Iterator[_Link]:
 
 
 def _feeding(graph: NavigationGraph) -> set[tuple[str, str]]:
-    """Return pairs of tools in which the first returns what the second needs."""
     return {
         (source, name)
         for name, tool in graph.tools.items()
@@ -218,7 +217,6 @@ def _dark(weight: float) -> str:
 
 
 def _between(weight: float, colours: tuple[str, str, str]) -> str:
-    """Interpolate between three colours for 0, a half and 1."""
     place = min(max(weight, 0.0), 1.0) * 2
     one, other = colours[int(place > 1)], colours[1 + int(place > 1)]
     share = place - int(place > 1)
@@ -293,7 +291,6 @@ def loopback_server(pages: Pages, port: int = 0) -> ThreadingHTTPServer:
     web page elsewhere can read them through a browser.
 
     Args:
-        pages: The pages.
         port: Port number; 0 for any free port.
 
     Raises:

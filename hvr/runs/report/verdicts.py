@@ -66,7 +66,6 @@ def _places(graph: PlanGraph) -> list[Point]:
 
 
 def _head(verdict: Verdict) -> Iterator[str]:
-    """Yield title, arrow head, background, and the text above the graph."""
     graph = verdict.graph
     judgement = "accepted" if verdict.accepted else "look at it again"
     score = f"score {verdict.score:.2f}, threshold {verdict.thresholds.graph:.2f}: {judgement}"

@@ -20,7 +20,6 @@ class TypeNode:
     """A type of the world.
 
     Args:
-        name: Name of the type.
         parent: Name of its supertype.
         depth: Depth in the tree; 0 directly below `object`.
         objects: Objects of the type itself, not of its subtypes.
@@ -37,7 +36,6 @@ class Overview:
     """The contents of a world.
 
     Args:
-        name: Name of the world.
         types: Types in tree order.
         facts: Each predicate as a clause with its PDDL.
         numbers: Numeric functions.

@@ -237,7 +237,6 @@ def _written(goal: Expression) -> _Json:
 
 
 def _throughout(constraints: tuple[str, ...]) -> _Json:
-    """Return trajectory constraints in the answer format."""
     written: dict[str, list[Any]] = {}
     for text in constraints:
         plain = " ".join(text.split())

@@ -254,7 +254,6 @@ class Scripted:
         return tuple(name for part in written for name in part) or (names[0],)
 
     def _classes(self, prompt: ParsedPrompt, streams: Streams) -> tuple[str, ...]:
-        """Return the listed classes of the objects that the actions name."""
         block = self.script.find(prompt.macro) if prompt.macro else None
         steps = block.actions if block else self.script.steps
         listed = {kind.lower(): kind for kind in prompt.kinds}
@@ -285,7 +284,6 @@ def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> 
             fields of `ErrorModel`, and `seed`, which overrides the argument.
         task: Task whose ground truth the model knows.
         scene: Scene of the ground truth.
-        seed: Random seed of the errors.
 
     Raises:
         UsageError: The specification is invalid, or the ground truth belongs to another scene.

@@ -33,7 +33,6 @@ class ListedObject:
     """A line of the section `Objects:`.
 
     Args:
-        name: Name of the object.
         uses: Affordances in the words of the line: `picked up`, `opened`, `surface`.
         held: Whether the object is in the robot's hand.
         kind: The class as written in the line.
@@ -84,12 +83,10 @@ class ParsedPrompt:
 
     @property
     def macro(self) -> str | None:
-        """The macro action in question."""
         return self.sections.get("Macro action")
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The classes to choose from."""
         text = self["Kinds of objects"]
         return tuple(dict.fromkeys(re.findall(r"[A-Za-z][\w-]*", text)))
 
@@ -198,7 +195,6 @@ class PromptObjects:
             name: The object.
             what: The action or predicate.
             place: 0-based position of the argument.
-            rng: Random number generator.
         """
         if not self._is_object(name):
             return name

@@ -73,7 +73,6 @@ class Script:
 
     @property
     def steps(self) -> tuple[GroundAction, ...]:
-        """The plan as one sequence."""
         return tuple(action for block in self.blocks for action in block.actions)
 
     def find(self, name: str) -> AABlock | None:
@@ -91,7 +90,6 @@ def script_of(task: PaperTask, scene: str) -> Script:
     Preconditions about free places are omitted, since no model would write them.
 
     Args:
-        task: The task.
         scene: The scene; it must be the ground truth's.
 
     Raises:

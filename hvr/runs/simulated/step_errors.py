@@ -29,8 +29,6 @@ class StepErrors:
     """Errors in sequences of actions.
 
     Args:
-        model: Error rates.
-        objects: Objects of the prompt.
         walks: Whether moves are separate steps.
     """
 
@@ -45,12 +43,10 @@ class StepErrors:
         factor: float = 1.0,
         before: int = 0,
     ) -> Steps:
-        """Corrupt each step with the model's probability times a factor.
+        """Corrupt each step with the model's probability times `factor`.
 
         Args:
             steps: Intended steps.
-            streams: Random number generators.
-            factor: Factor on the probability.
             before: Number of preceding steps in the same answer.
         """
         kinds: dict[int, str] = {}
@@ -86,7 +82,6 @@ class StepErrors:
     def _written(
         self, steps: Sequence[GroundAction], number: int, kind: str | None, rng: Random
     ) -> Steps:
-        """Return the steps written instead of a step, with or without an error."""
         step = steps[number]
         match kind:
             case "dropped" | "missing_navigation":
@@ -105,7 +100,6 @@ class StepErrors:
         return (step,)
 
     def _superfluous(self, step: GroundAction) -> Iterator[GroundAction]:
-        """Yield plausible but redundant steps before a step."""
         yield step
         if not self.walks:
             return
@@ -118,12 +112,10 @@ class StepErrors:
 
 
 def is_walk(step: GroundAction) -> bool:
-    """Return whether a step is a move."""
     return step.name in load_action_annotations().walks
 
 
 def possible_errors(steps: Sequence[GroundAction], number: int) -> list[str]:
-    """Return the kinds of errors that a step can have."""
     step = steps[number]
     moves = is_walk(step)
     is_possible = dict.fromkeys(STEP_KINDS, True)
@@ -189,10 +181,8 @@ def undo_step_error(
     step nothing is undone.
 
     Args:
-        written: The current block.
         true: The correct block, with the names that the model knows.
         problem: The validator's message, whose first line names the step.
-        objects: Objects of the prompt.
         helpful: Steps that establish the condition in the message.
     """
     failed = failed_step(problem)
@@ -276,7 +266,6 @@ def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
 
     Args:
         task: The task; the plan is valid in its initial state.
-        steps: The plan.
     """
     providers: dict[str, list[Steps]] = {}
     bits = task.initial.bits
@@ -311,7 +300,6 @@ def adapted(
     """Return the block with steps for the first missing condition before the failed step.
 
     Args:
-        written: The block.
         failed: 1-based index of the failed step.
         problem: The validator's message.
         providers: Steps of the ground truth by literal.
@@ -343,15 +331,12 @@ _SIDES = (0, 1)
 
 @dataclass(frozen=True)
 class Literal:
-    """A PDDL literal."""
-
     predicate: str
     args: tuple[str, ...]
     positive: bool = True
 
     @property
     def atom(self) -> str:
-        """The atom without sign."""
         return f"({' '.join((self.predicate, *self.args))})"
 
     def __str__(self) -> str:
@@ -363,7 +348,6 @@ Sides = tuple[tuple[Literal, ...], tuple[Literal, ...]]
 
 
 def literals(texts: Iterable[str]) -> tuple[Literal, ...]:
-    """Parse PDDL literals."""
     parsed = []
     for text in texts:
         positive = not text.startswith("(not ")
@@ -378,9 +362,7 @@ def known_literals(
     """Return the literals that the model can write.
 
     Args:
-        side: The literals.
         named: Objects named by actions; other objects are usable only if the prompt names them.
-        objects: Objects of the prompt.
     """
     spoken = (x for x in side if all(objects.knows(a) or a in named for a in x.args))
     return tuple(dict.fromkeys(replace(x, args=objects.names_of(x.args)) for x in spoken))
@@ -399,8 +381,6 @@ def read_corrected_conditions(text: str, count: int) -> tuple[Sides, ...]:
 
 @dataclass(frozen=True)
 class ConditionErrors:
-    """Errors in conditions."""
-
     model: ErrorModel
     objects: PromptObjects
 

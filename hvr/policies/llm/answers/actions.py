@@ -134,7 +134,6 @@ def read_actions(text: str) -> Actions:
 
 
 def _blocks(answer_lines: Iterable[Line]) -> list[_Block]:
-    """Split an answer into blocks of lines, each a possible plan."""
     block = _Block(headed=False)
     blocks = [block]
     skipping = part = False
@@ -278,7 +277,6 @@ def read_exact_actions(
         text: The answer.
         arities: Number of arguments of each action.
         predicates: Predicate names; facts are not steps.
-        objects: Names of all objects.
     """
     read = unmark_actions(read_actions(mark_actions(text, arities, objects)))
     calls = [(action.name.lower(), tuple(map(str.lower, action.args))) for action in read.actions]
@@ -312,7 +310,6 @@ def mark_actions(text: str, arities: Mapping[str, int], objects: Container[str])
     Args:
         text: The answer.
         arities: Number of arguments of each action.
-        objects: Names of all objects.
     """
 
     def plain(match: re.Match[str]) -> str:

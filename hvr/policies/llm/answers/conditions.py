@@ -255,7 +255,6 @@ def read_conditions(text: str, count: int) -> tuple[MacroConditions, ...]:
 
     Args:
         text: The answer.
-        count: Number of macro actions in the plan.
     """
     text = clean(text)
     entries = _from_json(text) or _from_lines(text)
@@ -325,7 +324,6 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _begins(line: Line, head: str, side: str, labelled: bool) -> bool:
-    """Return whether a line begins the conditions of the next macro action."""
     if not head or _LITERAL.match(head):
         return False
     if line.number is not None:

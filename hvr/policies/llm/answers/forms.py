@@ -208,7 +208,6 @@ def _virtual(text: str) -> Order | None:
 
 
 def _row(text: str) -> list[Order]:
-    """Return the actions in a row of a Markdown table."""
     cells = [cell.strip() for cell in text.strip().strip("|").split("|")]
     cells = [c for c in cells if re.search(r"[^\W\d_]", c)]
     for cell in cells:

@@ -385,7 +385,6 @@ def _words(text: str) -> list[str]:
 
 
 def _phrases(words: list[str]) -> tuple[tuple[str, ...], str]:
-    """Return the noun phrases and the first preposition."""
     phrases: list[str] = []
     current: list[str] = []
     preposition = ""

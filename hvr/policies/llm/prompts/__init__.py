@@ -58,7 +58,6 @@ class Prompt:
     """A conversation template.
 
     Args:
-        name: Name of the template.
         turns: Pairs of role and text with `$name` placeholders.
         digest: SHA-256 of the file, in hexadecimal.
         source: The file's content.
@@ -76,8 +75,6 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Prompts:
-    """All templates by name."""
-
     by_name: Mapping[str, Prompt]
 
     def __getitem__(self, name: str) -> Prompt:
@@ -85,15 +82,10 @@ class Prompts:
 
     @property
     def digests(self) -> dict[str, str]:
-        """The digest of each template."""
         return {name: prompt.digest for name, prompt in sorted(self.by_name.items())}
 
     def save(self, folder: Path) -> None:
-        """Write all templates unchanged into a folder.
-
-        Raises:
-            DataFileError: The folder cannot be written.
-        """
+        """Write all templates unchanged into a folder."""
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
         for name, prompt in self.by_name.items():

@@ -64,7 +64,6 @@ def character_plan(plan: FloorPlan, width: int = 80, *, plain: bool = False) -> 
     by up to two characters.
 
     Args:
-        plan: The scene.
         width: Maximum number of characters per line, at least 20.
         plain: Whether to use ASCII only.
     """

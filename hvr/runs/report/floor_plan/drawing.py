@@ -71,8 +71,6 @@ class Drawing:
 
     Args:
         title: Description in one sentence.
-        width: Width in pixels.
-        height: Height in pixels.
         marks: Marks by group: `ground`, `objects`, `route`, `agent`, `labels`.
         left: x coordinate of the left edge in metres.
         top: z coordinate of the top edge in metres.
@@ -102,7 +100,6 @@ def draw_floor_plan(
     """Lay out a floor plan, with +z up and +x to the right.
 
     Args:
-        plan: The scene.
         route: Route of the robot to draw on top.
         labels: `main` for large objects, `all`, `none`, or the names to write.
         scale: Pixels per metre.
@@ -364,7 +361,6 @@ def _paint(look: MarkStyle) -> str:
 
 
 def _pen(name: str) -> str:
-    """Return the properties that light and dark mode share."""
     look = LIGHT[name]
     pen = f"stroke-width:{look.width:g}"
     if look.dash:
@@ -381,7 +377,6 @@ def svg(drawing: Drawing, *, standalone: bool = True) -> str:
     """Return the drawing as an `<svg>` element with tooltips.
 
     Args:
-        drawing: The drawing.
         standalone: True for a file with its own style and fixed size; False for a part of a page
             that includes `css()` and scales it.
     """
@@ -423,7 +418,6 @@ def _element(mark: Mark) -> str:
 
 
 def _geometry(mark: Mark) -> tuple[str, dict[str, Any]]:
-    """Return the SVG element for a mark's shape, and its geometric attributes."""
     points, half = mark.points, mark.size / 2
     x, y = points[0]
     match mark.shape:

@@ -29,8 +29,6 @@ _BODY = 0.2
 
 
 class _Thing(NamedTuple):
-    """The painted properties of an object."""
-
     kind: ObjectKind
     box: Box
 
@@ -40,8 +38,6 @@ def frame(metadata: Mapping[str, Any], width: int, height: int) -> bytes:
 
     Args:
         metadata: Metadata of an event in AI2-THOR's schema.
-        width: Width in pixels.
-        height: Height in pixels.
 
     Returns:
         `width * height * 3` bytes, row by row, the bottom row (lowest z) first, as Unity sends

@@ -177,7 +177,6 @@ class FloorPlan(Value):
         """Return the plan from the result of `to_json`.
 
         Args:
-            raw: The values.
             source: File name for error messages.
 
         Raises:

@@ -124,7 +124,6 @@ def _untold(folder: Path, about: Mapping[str, Any], fault: str) -> DataFileError
 
 
 def _plans(events: Iterable[Mapping[str, Any]]) -> tuple[tuple[StoryPlan, ...], list[int]]:
-    """Return the plans, and the plan index of each event."""
     plans: list[StoryPlan] = []
     belongs, reason = [], ""
     for event in events:
@@ -279,7 +278,6 @@ def _unfinished(
     plans: Sequence[StoryPlan],
     steps: Sequence[StoryStep],
 ) -> str:
-    """Return the progress of an unfinished run."""
     if state is RunState.RUNNING:
         waits = "the first step is not done yet" if plans else "there is no plan yet"
         far = f"{count(len(steps), 'step')} so far" if steps else waits

@@ -39,7 +39,6 @@ class DialogueTurn:
 
     Args:
         speaker: The model, the validator, the planner or the library.
-        title: Short description.
         lines: Written text, one item per line.
         problem: Error message, if any.
         good: Whether a check passed; None for other turns.
@@ -58,7 +57,6 @@ class AskedModel:
 
     Args:
         purpose: Name of the prompt.
-        prompt: The messages.
         answer: The answer; empty if there is none.
         error: Why there is no answer.
     """
@@ -286,8 +284,6 @@ class Remark:
 
     Args:
         event: `failure`, `recovery`, `replanning` or another event name of the trace.
-        title: Short description.
-        text: Explanation.
     """
 
     event: str
@@ -356,7 +352,6 @@ class StoryPlan:
     """A plan of the run.
 
     Args:
-        blocks: Blocks, in order.
         first_step: Number of its first step in the run.
         validator: Result of its validation.
         planner: Name of its planner.
@@ -375,13 +370,9 @@ class Story:
     """A run from request to outcome.
 
     Args:
-        request: The sentence.
-        scene: Name of the scene.
         facts: Further information, by title.
         reached: Whether the goal was reached; None if not executed, not judged or not finished.
         outcome: The result, or the progress so far, in a sentence.
-        plans: Plans, in order.
-        steps: Steps, in order.
         before: The initial scene, if known.
         after: The final scene, if known.
         note: Note on the picture of the initial scene.
