@@ -15,6 +15,7 @@ from hvr.pddl.model import Atom
 from hvr.worlds.naming import Names
 from hvr.worlds.thor.types import LIDDED, SILENT
 
+# Belief -------------------------------------------------------------------------------------------
 # The robot's belief about the scene: visible objects as seen now, all others as last seen.
 #
 # A belief never contradicts the current view. Objects out of view keep their last known or
@@ -143,6 +144,7 @@ def update_belief(
     return Belief(scene, seen, MappingProxyType(last))
 
 
+# Audio events -------------------------------------------------------------------------------------
 # Audio events reveal changes out of sight.
 
 
@@ -194,6 +196,7 @@ def _set(o: SceneObject, key: str, value: bool) -> SceneObject:
     return replace(o, attributes=MappingProxyType({**o.attributes, key: value}))
 
 
+# Prediction ---------------------------------------------------------------------------------------
 # The effects of an action, transferred from PDDL atoms to a scene graph.
 #
 # Needed for objects out of sight, and to tell a noisy sensor's surprising readings from expected

@@ -13,6 +13,7 @@ from hvr.pddl.model import Atom, Comparison, Expression, GroundAction, Not, Traj
 from hvr.values import Value
 from hvr.worlds.thor.skills import SHUFFLE
 
+# Deviations ---------------------------------------------------------------------------------------
 # One value for each relevant difference between a run and its domain. Deviations do not know how
 # they were found (`detection`) or handled (`recovery`).
 
@@ -106,6 +107,7 @@ def constraint_broken(constraint: Trajectory, step: int, action: GroundAction | 
     )
 
 
+# Comparison ---------------------------------------------------------------------------------------
 # The difference between an expected and an observed state, as facts.
 
 
@@ -161,6 +163,7 @@ def compare_states(
     return Difference(tuple(sorted(missing, key=str)), tuple(sorted(unexpected, key=str)))
 
 
+# Differences --------------------------------------------------------------------------------------
 # The differences of one step that need an explanation, grouped by object.
 
 PLACE_PREDICATES = frozenset({"on", "in"})

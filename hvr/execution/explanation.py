@@ -79,6 +79,7 @@ def literal_clauses(
     return "".join(clauses)
 
 
+# Explanation --------------------------------------------------------------------------------------
 # The sentence that explains a deviation, and the sounds that support it.
 
 
@@ -170,6 +171,7 @@ _TELLING = {
 }
 
 
+# Refusals -----------------------------------------------------------------------------------------
 # Why the environment refused an action, judged by its message and the preconditions.
 
 IN_THE_WAY = (

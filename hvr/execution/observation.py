@@ -17,6 +17,7 @@ from hvr.pddl.model import Atom, Expression
 from hvr.values import Value
 from hvr.worlds.thor.types import FLOOR, SILENT
 
+# Fields -------------------------------------------------------------------------------------------
 # The attributes of scene objects, and the kinds of predicates, behind PDDL atoms.
 
 
@@ -92,6 +93,7 @@ def default_sorts() -> PredicateSorts:
     return sorts_of(load_ontology())
 
 
+# Audio events -------------------------------------------------------------------------------------
 # Sounds as labels, derived from an action's changes in the whole room.
 #
 # They replace the audio track of a recording: a sound reveals a change to some object of a type,
@@ -161,6 +163,7 @@ def _on_floor(scene: SceneGraph, o: SceneObject) -> bool:
     return below is not None and below.object_type == FLOOR
 
 
+# Observation --------------------------------------------------------------------------------------
 # The expected and the observed outcome of a step, as PDDL atoms.
 
 

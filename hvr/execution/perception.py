@@ -28,6 +28,7 @@ from hvr.worlds.naming import Names
 from hvr.worlds.thor.observe import scene_graph
 from hvr.worlds.thor.types import LIDDED
 
+# Noise --------------------------------------------------------------------------------------------
 # A filter for unreliable sensors: a surprising reading must be confirmed before it counts.
 #
 # Sensor errors are independent between looks. After every action, the robot looks twice. Each
@@ -206,6 +207,8 @@ def _set(o: SceneObject, attribute: str, value: Any) -> SceneObject:
         return replace(o, parents=value)
     return replace(o, attributes=MappingProxyType({**o.attributes, attribute: value}))
 
+
+# Perception ---------------------------------------------------------------------------------------
 
 Sensor = Callable[[SceneGraph], SceneGraph]
 """A sensor as a function of the scene; the identity is a perfect sensor."""

@@ -23,6 +23,9 @@ from hvr.validation.report import StepReport
 from hvr.validation.trajectory import ConstraintMonitor
 from hvr.values import Value
 
+# Recovery -----------------------------------------------------------------------------------------
+# The recovery strategies, cheapest first: name, steps, and the impasse they help with.
+#
 #     retry              repeat the step             an action without effect
 #     re-navigate        go there again, repeat      an object out of reach or obstructed
 #     satisfy            plan from the observation   a missing or undone precondition
@@ -202,6 +205,9 @@ def _affordances(name: str, inventory: Inventory, task: Task) -> frozenset[str]:
     )
 
 
+# Recovery progress --------------------------------------------------------------------------------
+
+
 class _Use(NamedTuple):
     """A use of a strategy with a pending outcome; `left` counts its added steps still to do."""
 
@@ -266,6 +272,7 @@ class RecoveryProgress:
         self.used[name] += 1
 
 
+# Execution world ----------------------------------------------------------------------------------
 # The interface between the loop in `hvr.execution.executor` and a world. The kitchen's world
 # (`hvr.execution.world`) reads a scene into a knowledge graph; a world of facts
 # (`hvr.execution.facts.acting`) compares sets of facts.

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hvr.knowledge.shared_graph import SharedGraph
 
 
+# Atoms --------------------------------------------------------------------------------------------
 # Changes of the graph as PDDL atoms, found without reading the whole graph.
 
 
@@ -68,6 +69,7 @@ class ChangeReader:
         return Atom(rule.predicate, tuple(ends[a] for a in rule.arguments))
 
 
+# Search for missing objects -----------------------------------------------------------------------
 # Search behind closed doors: which objects are missing, and which door to open next.
 
 
@@ -107,6 +109,9 @@ def likeliest_place(
             here = sum(inventory.classes[place] in usual[t] for t in fitting)
             ranked.append((-here, -len(fitting), rank, place))
     return min(ranked)[-1] if ranked else None
+
+
+# World --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

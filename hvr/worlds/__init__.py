@@ -1,11 +1,11 @@
-"""The places to act in: the embedded kitchen, AI2-THOR itself, and worlds of facts.
+"""Environments: the embedded kitchen, AI2-THOR, and worlds of facts.
 
-An `Environment` (`environment.py`) takes AI2-THOR's actions and hands on its events; it knows no
-PDDL. `naming.py` and `thor/observe.py` turn its metadata into hvr's names and a `SceneGraph`.
+An `Environment` (`environment.py`) accepts AI2-THOR's actions and returns its events; it knows no
+PDDL. `naming.py` and `thor/observe.py` convert its metadata to hvr's names and a `SceneGraph`.
 
-Begin with `environment.py`, where `ENVIRONMENTS` lists the environments by name. `kitchen/` plays
-AI2-THOR's rooms in Python, `thor/` runs AI2-THOR, and `faults/` makes things go wrong on purpose.
-`facts/` makes a world of any PDDL domain: a folder with `world.toml` (`facts/folder.py`) and a
+Start with `environment.py`, where `ENVIRONMENTS` lists the environments by name. `kitchen/`
+simulates AI2-THOR's rooms in Python, `thor/` runs AI2-THOR, and `faults/` injects faults. `facts/`
+turns any PDDL domain into a world: a folder with `world.toml` (`facts/folder.py`) and a
 `FactEnvironment` (`facts/environment.py`).
 """
 

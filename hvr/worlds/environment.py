@@ -1,4 +1,4 @@
-"""Environments: what each one offers, and a registry to open them by name."""
+"""The environment interface, and the registry of environments."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ if TYPE_CHECKING:
 
 
 # Environment --------------------------------------------------------------------------------------
-# What every environment offers, AI2-THOR and the embedded kitchen alike.
+# The interface shared by AI2-THOR and the embedded kitchen.
 
 
 class Event:
-    """The answer to one action; true exactly when the action succeeded.
+    """The result of one action; true if and only if the action succeeded.
 
     It has the part of `ai2thor.server.Event` that does not need images.
 
     Args:
-        metadata: AI2-THOR's metadata, or a function that makes it. The function is
-            called once, when `metadata` is first read.
-        success: `lastActionSuccess`, when it is known without the metadata.
+        metadata: AI2-THOR's metadata, or a function that builds it on first access.
+        success: `lastActionSuccess`, if it is known without the metadata.
     """
 
     __slots__ = ("_build", "_metadata", "_success")
@@ -43,8 +42,10 @@ class Event:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The metadata in AI2-THOR's schema. Dicts of unchanged objects are shared with
-        other events: read them, do not change them."""
+        """The metadata in AI2-THOR's schema.
+
+        Read-only: events share the dicts of unchanged objects.
+        """
         if self._metadata is None:
             assert self._build is not None
             self._metadata = self._build()
@@ -62,14 +63,14 @@ class Event:
         return self.success
 
     def get_object(self, object_id: str) -> dict[str, Any] | None:
-        """Return metadata of the object with this id, or None."""
+        """Return the metadata of the object with this id, or None."""
         for entry in self.metadata["objects"]:
             if entry["objectId"] == object_id:
                 return dict(entry)
         return None
 
     def objects_by_type(self, object_type: str) -> list[dict[str, Any]]:
-        """Return metadata of all objects of this type."""
+        """Return the metadata of all objects of this type."""
         return [o for o in self.metadata["objects"] if o["objectType"] == object_type]
 
     def __repr__(self) -> str:
@@ -81,7 +82,7 @@ class Event:
 
 @runtime_checkable
 class Environment(Protocol):
-    """Something that takes AI2-THOR actions and answers with AI2-THOR events."""
+    """An environment that accepts AI2-THOR actions and returns AI2-THOR events."""
 
     @property
     def last_event(self) -> Event:
@@ -89,20 +90,19 @@ class Environment(Protocol):
         ...
 
     def reset(self, scene: Any = None) -> Event:
-        """Put a scene into its first state; None means the present scene again."""
+        """Reset to the initial state of a scene; None means the current scene."""
         ...
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Do one action, given by name and arguments or as one dict with `action`.
+        """Execute one action, given by name and arguments or as one dict with `action`.
 
         Raises:
-            ValueError: unknown action, or unknown or missing argument.
+            ValueError: The action or an argument is unknown, or an argument is missing.
         """
         ...
 
 
 # Registry -----------------------------------------------------------------------------------------
-# Environments by name.
 
 ENVIRONMENTS = Registry(
     "environment",
@@ -115,22 +115,22 @@ ENVIRONMENTS = Registry(
 
 
 class OpenEnvironment(Environment, Protocol):
-    """An environment that has to be stopped in the end."""
+    """An environment that must be stopped after use."""
 
     def stop(self) -> None:
-        """Free what it holds. Idempotent."""
+        """Free all resources. Idempotent."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentSetup:
-    """How an environment is opened.
+    """The arguments for opening an environment.
 
     Args:
-        scene: name of the scene.
-        seed: of what is drawn by chance, where anything is.
-        options: the environment's own options as texts `name=value`.
-        folder: where it may keep pictures and logs; None keeps none.
+        scene: Name of the scene.
+        seed: Seed of random choices.
+        options: Options of the environment as texts `name=value`.
+        folder: Folder for pictures and logs; None keeps none.
     """
 
     scene: str
@@ -140,9 +140,9 @@ class EnvironmentSetup:
 
 
 def names_executable(option: str) -> bool:
-    """Return whether an option of an environment, `name=value`, names a program to be started.
+    """Return whether an environment option, `name=value`, names a program to start.
 
-    Such an option is never taken from a file: a run folder may come from anybody.
+    Such options are never read from a file, since a run folder may come from anyone.
     """
     return option.partition("=")[0].strip() == "executable"
 
@@ -150,18 +150,18 @@ def names_executable(option: str) -> bool:
 def open_environment(
     name: str, setup: EnvironmentSetup, faults: Schedule | None = None
 ) -> OpenEnvironment:
-    """Return an environment in the first state of a scene. Stop it in the end.
+    """Open an environment in the initial state of a scene. The caller must stop it.
 
     Args:
-        name: one of `ENVIRONMENTS`.
-        setup: scene and options.
-        faults: to be played in it.
+        name: Name of one of `ENVIRONMENTS`.
+        setup: Scene and options.
+        faults: Faults to inject, if any.
 
     Raises:
-        UsageError: there is no such environment, or it has no such option.
-        SceneError: it has no such scene.
-        MissingExtraError: a package that it needs is not installed.
-        SimulatorError: it cannot be started.
+        UsageError: The environment or an option does not exist.
+        SceneError: The scene does not exist.
+        MissingExtraError: A required package is not installed.
+        SimulatorError: The environment cannot be started.
     """
     env: OpenEnvironment = ENVIRONMENTS.make(name, setup)
     if faults is None:

@@ -1,7 +1,7 @@
-"""Geometry of a scene: boxes, distances, the camera.
+"""Geometry of a scene: boxes, distances and the camera.
 
-Lengths are metres, angles degrees. The y axis points up; yaw 0 looks along +z and 90
-along +x; a positive horizon looks down. All of it follows AI2-THOR's conventions.
+Lengths are in metres and angles in degrees, following AI2-THOR: the y axis points up, yaw 0 looks
+along +z, yaw 90 along +x, and a positive horizon looks down.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import NamedTuple
 Vec = tuple[float, float, float]
 
 CAMERA_HEIGHT = 0.675
-"""Height of the standing agent's camera above `agent.position`, metres."""
+"""Height of the standing agent's camera above `agent.position`."""
 
 VISIBILITY_DISTANCE = 1.5
-"""Range of sight and reach, metres, horizontally to the nearest part."""
+"""Range of sight and reach, horizontally to the nearest part of an object."""
 
 
 class Box(NamedTuple):
-    """An axis aligned box, given by its lowest and highest corner."""
+    """An axis-aligned box, given by its lowest and highest corner."""
 
     x0: float
     y0: float
@@ -32,13 +32,13 @@ class Box(NamedTuple):
 
     @classmethod
     def around(cls, center: Vec, size: Vec) -> Box:
-        """Return the box with this center and these edge lengths."""
+        """Return the box with this centre and these edge lengths."""
         (x, y, z), (w, h, d) = center, size
         return cls(x - w / 2, y - h / 2, z - d / 2, x + w / 2, y + h / 2, z + d / 2)
 
     @property
     def center(self) -> Vec:
-        """The middle."""
+        """The centre."""
         return ((self.x0 + self.x1) / 2, (self.y0 + self.y1) / 2, (self.z0 + self.z1) / 2)
 
     @property
@@ -48,11 +48,11 @@ class Box(NamedTuple):
 
     @property
     def footprint(self) -> float:
-        """Horizontal area, square metres."""
+        """Horizontal area in square metres."""
         return (self.x1 - self.x0) * (self.z1 - self.z0)
 
     def distance(self, x: float, z: float) -> float:
-        """Return horizontal distance from a point to the nearest part of the box."""
+        """Return the horizontal distance from a point to the nearest part of the box."""
         dx = max(self.x0 - x, 0.0, x - self.x1)
         dz = max(self.z0 - z, 0.0, z - self.z1)
         return math.hypot(dx, dz)
@@ -64,7 +64,7 @@ class Box(NamedTuple):
         )
 
     def overlaps(self, other: Box, slack: float = 0.0) -> bool:
-        """Return whether the two share more than `slack` in every direction."""
+        """Return whether the boxes overlap by more than `slack` in every direction."""
         return (
             self.x0 + slack < other.x1
             and other.x0 + slack < self.x1
@@ -87,7 +87,7 @@ class Box(NamedTuple):
 
 
 class Camera(NamedTuple):
-    """Position and direction of the agent's eye."""
+    """Position and direction of the agent's camera."""
 
     x: float
     y: float
@@ -97,17 +97,17 @@ class Camera(NamedTuple):
 
     @classmethod
     def of_agent(cls, position: Vec, yaw: float, horizon: float) -> Camera:
-        """Return the camera of a standing agent whose `position` is AI2-THOR's `agent.position`."""
+        """Return the camera of a standing agent at AI2-THOR's `agent.position`."""
         return cls(position[0], position[1] + CAMERA_HEIGHT, position[2], yaw, horizon)
 
     def sees(self, points: Iterable[Vec], spread: float = 1.0) -> bool:
-        """Return whether one of the points lies in the square view.
+        """Return whether at least one point lies in the square field of view.
+
+        Walls and furniture never occlude a point.
 
         Args:
-            points: in the world.
-            spread: tangent of half the field of view; 1 means 90 degrees.
-
-        Nothing hides anything: walls and furniture in between are not looked at.
+            points: World coordinates.
+            spread: Tangent of half the field of view; 1 means 90 degrees.
         """
         sin_y, cos_y, sin_p, cos_p = _directions(self.yaw, self.horizon)
         for px, py, pz in points:
@@ -123,7 +123,7 @@ class Camera(NamedTuple):
         return False
 
     def at(self, right: float, up: float, ahead: float) -> Vec:
-        """Return world position of a point given relative to the camera."""
+        """Return the world position of a point given relative to the camera."""
         sin_y, cos_y, sin_p, cos_p = _directions(self.yaw, self.horizon)
         level = ahead * cos_p + up * sin_p
         return (
@@ -145,10 +145,10 @@ _MOST_PER_AXIS = 6
 
 @lru_cache(maxsize=8192)
 def visibility_points(box: Box) -> tuple[Vec, ...]:
-    """Return points spread over a box that stand for AI2-THOR's visibility points.
+    """Return points spread over a box that replace AI2-THOR's visibility points.
 
-    A lattice with at most 0.3 m between neighbours (at most six points an axis), drawn
-    in from the faces by a twentieth of the edge.
+    They form a lattice with at most 0.3 m between neighbours and at most six points per axis, inset
+    from each face by 5 % of the edge.
     """
     axes: list[tuple[float, ...]] = []
     for low, high in ((box.x0, box.x1), (box.y0, box.y1), (box.z0, box.z1)):

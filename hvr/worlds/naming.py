@@ -1,10 +1,10 @@
-"""Translation between AI2-THOR's object ids and hvr's names.
+"""Conversion between AI2-THOR's object ids and hvr's names.
 
-A name is the lower-case type and a number: `mug-1`. Objects are numbered per type in the
-order of their ids. Pieces have names before they exist: the bread `bread-n`, which gives
-eight, has the pieces `breadsliced-(8n-7)` to `breadsliced-(8n)`; the egg `egg-n` gives
-`eggcracked-n`. Should a simulator make more pieces than expected, the additional ones
-are numbered after all expected ones of the type.
+A name is the lower-case type and a number, such as `mug-1`. Objects are numbered per type in the
+order of their ids. Pieces have names before they exist: bread `bread-n`, which is cut into eight
+pieces, has the pieces `breadsliced-(8n-7)` to `breadsliced-(8n)`, and egg `egg-n` has
+`eggcracked-n`. If a simulator creates more pieces than expected, the additional ones are numbered
+after all expected ones of the type.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ _NAME = re.compile(r"(?P<type>[a-z]+)-(?P<number>[1-9]\d*)")
 
 
 class Names:
-    """The names of one scene. It does not change when objects move or are cut.
+    """The names of one scene. They stay the same when objects move or are cut.
 
     Args:
-        object_types: type of every object by id; pieces (`<id>|AppleSliced_0`) are
-            recognised and named after their source.
-        slice_base: number of the first piece in the simulator's ids: 0 in AI2-THOR 5, 1
-            in 2.1.0.
+        object_types: Type of every object by id. Pieces (`<id>|AppleSliced_0`) are named after
+            their source.
+        slice_base: Number of the first piece in the simulator's ids: 0 in AI2-THOR 5, 1 in 2.1.0.
     """
 
     def __init__(self, object_types: Mapping[str, str], slice_base: int = 0) -> None:
@@ -56,9 +55,9 @@ class Names:
 
     @classmethod
     def from_metadata(cls, metadata: Mapping[str, Any]) -> Names:
-        """Return names for the scene of an event; take the first one.
+        """Return the names for the scene of an event, which should be the first event.
 
-        When it already has pieces, their ids tell whether they are counted from 0 or 1.
+        If the scene already contains pieces, their ids show whether they are counted from 0 or 1.
         """
         types = {o["objectId"]: o["objectType"] for o in metadata["objects"]}
         names = cls(types)
@@ -74,7 +73,7 @@ class Names:
         """Return hvr's name of an object.
 
         Raises:
-            UnknownObjectError: no object of this scene, nor a piece of one, has this id.
+            UnknownObjectError: The id belongs to no object or piece of this scene.
         """
         known = self._names.get(object_id)
         if known is not None:
@@ -91,10 +90,10 @@ class Names:
         )
 
     def object_id(self, name: str) -> str:
-        """Return AI2-THOR's id of the object with this name, also of a piece not yet cut.
+        """Return AI2-THOR's id of an object, or the future id of a piece that is not cut yet.
 
         Raises:
-            UnknownObjectError: there is no such object; the message lists near names.
+            UnknownObjectError: The object does not exist; the message lists similar names.
         """
         known = self._ids.get(name)
         if known is not None:
@@ -108,12 +107,10 @@ class Names:
         return f"{source}|{piece_type}_{k}"
 
     def pieces(self, name: str) -> tuple[str, ...]:
-        """Return names of the pieces that cutting the object will give, or gave.
-
-        Empty when it cannot be cut.
+        """Return the names of an object's pieces, cut or not; empty if it cannot be cut.
 
         Raises:
-            UnknownObjectError: there is no such object.
+            UnknownObjectError: The object does not exist.
         """
         object_id = self.object_id(name)
         kind = self._facts.pieces_of(self._types.get(object_id, ""))
@@ -124,10 +121,10 @@ class Names:
         return tuple(f"{piece_type.lower()}-{first + i}" for i in range(count))
 
     def source(self, name: str) -> str | None:
-        """Return name of the object that a piece is cut from; None for a whole object.
+        """Return the name of the object that a piece is cut from; None for a whole object.
 
         Raises:
-            UnknownObjectError: there is no such object.
+            UnknownObjectError: The object does not exist.
         """
         if name in self._ids:
             return None
@@ -138,10 +135,10 @@ class Names:
         return self._names[piece[0]]
 
     def type_of(self, name: str) -> str:
-        """Return AI2-THOR's type of the object with this name.
+        """Return AI2-THOR's type of an object.
 
         Raises:
-            UnknownObjectError: there is no such object.
+            UnknownObjectError: The object does not exist.
         """
         object_id = self.object_id(name)
         known = self._types.get(object_id)
@@ -158,7 +155,7 @@ class Names:
         return match["source"] if kind is not None and kind[0] == match["type"] else None
 
     def _piece_number(self, source: str, count: int, k: int) -> int | None:
-        """Return the number in the name of piece `k`; more pieces than expected come last."""
+        """Return the number in the name of piece `k`; unexpected pieces come last."""
         number = self._numbers[source]
         if count == 1 and k <= 1:
             return number
@@ -171,7 +168,7 @@ class Names:
         return sources * count + (index - count) * sources + number
 
     def _piece(self, name: str) -> tuple[str, str, int] | None:
-        """Return source id, type and k of a piece's name."""
+        """Return the source id, type and k for the name of a piece."""
         match = _NAME.fullmatch(name)
         if match is None:
             return None

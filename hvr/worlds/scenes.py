@@ -1,8 +1,8 @@
-"""Scenes: what is in them at the start and where one can stand.
+"""Scenes: their initial objects and the points where the agent can stand.
 
-The rooms of iTHOR are files `FloorPlanN.json.gz` in the folder `scenes` of their world, made by
-`tools/build_scenes.py`; `data/README.md` names the sources and the rules by which the
-recorded relations were cleaned.
+iTHOR's rooms are the files `FloorPlanN.json.gz` in the `scenes` folder of their world, built by
+`tools/build_scenes.py`. `data/README.md` lists the sources and the rules for cleaning the
+recorded relations.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from hvr.values import Value, cached_property
 from hvr.worlds.geometry import Box, Vec
 
 NO_BOX = Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-"""The box of something without extent."""
+"""The box of an object without extent."""
 
 
 @dataclass(frozen=True)
 class ObjectSpec:
-    """One object at the start of a scene.
+    """One object in the initial state of a scene.
 
     Args:
         object_id: AI2-THOR's `objectId`.
-        object_type: `objectType`.
-        name: the name of the game object.
-        asset_id: name of the asset, may be empty.
-        position: pivot, metres.
-        rotation: Euler angles, degrees.
-        properties: property fields that are true (`pickupable`, `receptacle`, …).
-        state: state fields that differ from their default (`isToggled`, …).
-        mass: kilograms.
+        object_type: AI2-THOR's `objectType`.
+        name: Name of the game object.
+        asset_id: Name of the asset; may be empty.
+        position: Pivot in metres.
+        rotation: Euler angles in degrees.
+        properties: Property fields that are true (`pickupable`, `receptacle`, …).
+        state: State fields that differ from their defaults (`isToggled`, …).
+        mass: Mass in kilograms.
         materials: `salientMaterials`, or None.
-        parents: ids of the receptacles that hold it, innermost first.
-        controls: ids of what it switches, or None when it is not toggleable.
-        box: axis aligned box.
+        parents: Ids of the receptacles that hold it, innermost first.
+        controls: Ids of the objects that it switches; None if it is not toggleable.
+        box: Axis-aligned bounding box.
     """
 
     object_id: str
@@ -62,12 +62,12 @@ class ObjectSpec:
 
     @cached_property
     def is_fixture(self) -> bool:
-        """Part of the room: neither pickupable nor moveable."""
+        """Whether it is part of the room, neither pickupable nor moveable."""
         return not ("pickupable" in self.properties or "moveable" in self.properties)
 
 
 class LegacyReceptacle(Value):
-    """A receptacle or appliance of the same kitchen in AI2-THOR 2.1.0 that moved since."""
+    """A receptacle or appliance with another position in AI2-THOR 2.1.0."""
 
     object_id: str
     object_type: str
@@ -75,18 +75,18 @@ class LegacyReceptacle(Value):
 
 
 class Scene(Value):
-    """A scene before anything happened.
+    """The initial state of a scene.
 
     Args:
-        name: `FloorPlan1`.
-        objects: in the order of their ids.
-        start_position: `agent.position` at the start, metres.
-        start_yaw: degrees.
-        start_horizon: degrees, positive looks down.
+        name: Name, such as `FloorPlan1`.
+        objects: Objects in the order of their ids.
+        start_position: Initial `agent.position` in metres.
+        start_yaw: Initial yaw in degrees.
+        start_horizon: Initial horizon in degrees; positive looks down.
         grid: (x, z) of the points where the agent can stand, 0.25 m apart.
-        legacy: what stood elsewhere in AI2-THOR 2.1.0.
-        held: id of what is in the hand.
-        start_standing: the agent does not crouch.
+        legacy: Receptacles with another position in AI2-THOR 2.1.0.
+        held: Id of the held object.
+        start_standing: Whether the agent stands rather than crouches.
         notes: Estimates and omissions, one sentence each.
     """
 
@@ -103,13 +103,13 @@ class Scene(Value):
 
 
 def scene_names(world: str | None = None) -> tuple[str, ...]:
-    """Return names of the packaged scenes in natural order: FloorPlan1, FloorPlan2, …
+    """Return the names of the packaged scenes in natural order: FloorPlan1, FloorPlan2, …
 
     Args:
-        world: only those of this world; None for all.
+        world: World whose scenes are returned; None for all.
 
     Raises:
-        UsageError: there is no such world.
+        UsageError: The world does not exist.
     """
     every = scene_files()
     return (
@@ -118,19 +118,19 @@ def scene_names(world: str | None = None) -> tuple[str, ...]:
 
 
 def is_recorded(scene: str) -> bool:
-    """Say whether a scene is named by the path of a file with recorded metadata."""
+    """Return whether a scene is the path of a file with recorded metadata."""
     return scene.endswith(".json")
 
 
 def load_scene(name: str) -> Scene:
-    """Return a scene.
+    """Load a scene.
 
     Args:
-        name: of a packaged scene, AI2-THOR's ending `_physics` is accepted; or the path of a
-            .json file with the metadata of an AI2-THOR event, or with a ProcTHOR house.
+        name: Name of a packaged scene, with or without AI2-THOR's suffix `_physics`; or path of a
+            .json file with the metadata of an AI2-THOR event or a ProcTHOR house.
 
     Raises:
-        SceneError: no such scene (the message lists the nearest names), or its file is
+        SceneError: The scene does not exist (the message suggests similar names), or its file is
             damaged.
     """
     if is_recorded(name):
@@ -172,14 +172,14 @@ def _span(names: tuple[str, ...]) -> str:
 
 
 def parse_scene(data: bytes, source: str) -> Scene:
-    """Return a scene from the bytes of its file.
+    """Parse the bytes of a scene file.
 
     Args:
-        data: gzip-compressed JSON as `tools/build_scenes.py` writes it.
-        source: where the bytes come from, for the message.
+        data: Gzip-compressed JSON, as written by `tools/build_scenes.py`.
+        source: Origin of the bytes, for the error message.
 
     Raises:
-        SceneError: the bytes are not such a file.
+        SceneError: The bytes are not a scene file.
     """
     try:
         raw = json.loads(gzip.decompress(data))
@@ -228,11 +228,11 @@ def _vec(numbers: Any) -> Vec:
 
 
 def scenes_with(object_types: Collection[str], world: str | None = None) -> tuple[str, ...]:
-    """Return the names of the scenes that have an object of one of these AI2-THOR types.
+    """Return the names of the scenes that contain an object of one of these AI2-THOR types.
 
     Args:
-        object_types: the types.
-        world: only scenes of this world; None for all.
+        object_types: The types.
+        world: World whose scenes are searched; None for all.
     """
     return tuple(
         name

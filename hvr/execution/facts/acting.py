@@ -57,6 +57,7 @@ from hvr.worlds.facts.environment import (
     require_untimed,
 )
 
+# Beliefs ------------------------------------------------------------------------------------------
 # Beliefs about hidden facts, and their alternatives.
 #
 # A completed step is believed to have had its hidden effects, or none if no visible effect
@@ -116,8 +117,6 @@ class BeliefRevision:
             self.note({a: not wanted for a, wanted in changes.items()})
         return [(atom, guess) for _, atom, guess, _ in ranked]
 
-
-# --------------------------------------------------------------------------------------------------
 
 _Result = TypeVar("_Result")
 

@@ -44,6 +44,7 @@ from hvr.worlds.facts.environment import FactEnvironment, base_atoms
 from hvr.worlds.facts.faults import FaultyWorld, InjectedFault
 from hvr.worlds.facts.timed_environment import SplitEnvironment, StartsAndEnds, Timing
 
+# Timed --------------------------------------------------------------------------------------------
 # Execution of durative actions: their starts and ends, ordered by the times of a plan.
 #
 # The world sees two steps, `NAME-starts` and `NAME-ends`, executed by the loop of
@@ -254,6 +255,8 @@ def _both(first: Difference, second: Difference) -> Difference:
         (*first.numbers, *second.numbers),
     )
 
+
+# Running ------------------------------------------------------------------------------------------
 
 MAX_REPLANS = 20
 """Default maximum number of new plans."""

@@ -40,6 +40,7 @@ from hvr.pddl.model import Function
 from hvr.planning.search.constraints import with_stages
 from hvr.worlds.facts.lexicon import WorldLexicon, object_phrases, plural, words_of
 
+# Comparisons --------------------------------------------------------------------------------------
 # Numeric comparisons in simple sentences, such as "the battery of r1 is at least 5".
 #
 # comparison = function COMPARED number | function COMPARED function
@@ -113,6 +114,7 @@ def function_patterns(
             yield function.name, re.compile(rf"(?P<p0>.+?)(?:'s|s'|') {name}"), places
 
 
+# Sentences ----------------------------------------------------------------------------------------
 # Goals in simple sentences, made of the clauses in a world's wording.
 #
 #     goal    = clause, clause … and clause
@@ -384,6 +386,7 @@ def _pattern(text: str) -> tuple[re.Pattern[str], tuple[int, ...]]:
     return re.compile(pattern), places
 
 
+# Requests -----------------------------------------------------------------------------------------
 # Requests with verbs, such as "freeze two tubes and put them in the rack".
 #
 # They need an ontology that says which objects are portable and what verbs bring about; it enables

@@ -1,1 +1,1 @@
-"""Worlds: any PDDL domain as a place to plan and act in."""
+"""Worlds of facts: any PDDL domain as an environment to plan and act in."""

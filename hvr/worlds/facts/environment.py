@@ -1,4 +1,4 @@
-"""Environments that speak of facts, and the one that runs a PDDL domain itself."""
+"""Environments of facts, and the environment that executes a PDDL domain."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from hvr.pddl import Atom, Domain, FunctionTerm, GroundAction, Problem, State, T
 from hvr.validation.stepper import Stepper
 
 Fact: TypeAlias = tuple[str, ...]
-"""A predicate and its objects, `("at", "truck-1", "depot")`."""
+"""A predicate and its objects, such as `("at", "truck-1", "depot")`."""
 
 Numbers: TypeAlias = Mapping[Fact, Fraction | int | float]
-"""Values of functions, `{("fuel", "truck-1"): 7}`."""
+"""Values of functions, such as `{("fuel", "truck-1"): 7}`."""
 
 
 def error_location(error: BaseException) -> str:
-    """Return where code of others raised, as ` (file.py:12)`; empty where it did not."""
-    foreign = {Path(__file__).parents[2], Path(os.__file__).parent}  # hvr, and Python itself
+    """Return where third-party code raised an error, as ` (file.py:12)`, or an empty text."""
+    foreign = {Path(__file__).parents[2], Path(os.__file__).parent}  # hvr and the standard library
     frames = traceback.walk_tb(error.__traceback__)
     places = [(Path(frame.f_code.co_filename), line) for frame, line in frames]
     theirs = [
@@ -35,12 +35,12 @@ def error_location(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class Observation:
-    """What is seen of a world.
+    """The observable part of a world.
 
     Args:
-        facts: what is seen to hold. A fact that changes, is not here and not hidden does not hold.
-        numbers: values that are seen.
-        hidden: predicates and functions of which nothing is seen.
+        facts: Facts observed to hold. A fluent fact that is neither listed nor hidden is false.
+        numbers: Observed values of functions.
+        hidden: Predicates and functions that cannot be observed.
     """
 
     facts: Collection[Fact]
@@ -49,27 +49,27 @@ class Observation:
 
 
 class FactEnvironment(Protocol):
-    """A place to act in that speaks of facts."""
+    """An environment whose states are sets of facts."""
 
     def reset(self) -> None:
-        """Begin anew, in the first state."""
+        """Return to the initial state."""
         ...
 
     def step(self, name: str, args: tuple[str, ...]) -> str:
-        """Do an action; return nothing if it was done, else why it was refused."""
+        """Execute an action; return why it was refused, or an empty text if it was done."""
         ...
 
     def observe(self) -> Observation:
-        """Return what is seen now."""
+        """Return the current observation."""
         ...
 
 
 @runtime_checkable
 class CallReporter(Protocol):
-    """An environment that tells what an action became: a call with arguments, say."""
+    """An environment that reports the call made for each action."""
 
     def sent(self) -> dict[str, Any]:
-        """Describe the call that the last action became, for the page of a run.
+        """Describe the call made for the last action, for the page of a run.
 
         An empty description stands for the action itself.
         """
@@ -77,27 +77,27 @@ class CallReporter(Protocol):
 
 
 def close_environment(env: FactEnvironment) -> str:
-    """Close an environment that can be closed; return what went wrong, or nothing."""
+    """Close an environment that can be closed; return an error message or an empty text."""
     close = getattr(env, "close", None)
     return str(close() or "") if callable(close) else ""
 
 
 def base_atoms(state: State) -> frozenset[Atom]:
-    """Return the true facts that do not follow by rules."""
+    """Return the true facts that are not derived."""
     derived = state.task.derived_predicates
     return frozenset(a for a in state.atoms() if a.predicate not in derived)
 
 
 class PddlEnvironment:
-    """Runs a domain itself: what happens is what the domain says, but for faults.
+    """Executes a domain exactly as it is written.
 
     Args:
-        domain: instantaneous actions only.
-        problem: says how it begins.
-        hidden: predicates and functions that are never seen.
+        domain: A domain with instantaneous actions only.
+        problem: Provides the initial state.
+        hidden: Predicates and functions that are never observed.
 
     Raises:
-        UsageError: the domain needs time, or a hidden name is unknown or one of a rule.
+        UsageError: The domain needs time, or a hidden name is unknown or derived.
     """
 
     def __init__(self, domain: Domain, problem: Problem, hidden: Collection[str] = ()) -> None:
@@ -130,7 +130,7 @@ class PddlEnvironment:
     def step(self, name: str, args: tuple[str, ...]) -> str:
         """See `FactEnvironment`."""
         failure = self._stepper.advance(GroundAction(name, args))
-        # Not which precondition fails: an environment does not know what a plan relies on.
+        # Real environments do not know the plan's model, so no failed precondition is named.
         return "" if failure is None else "the action is not possible here"
 
     def observe(self) -> Observation:
@@ -145,15 +145,15 @@ class PddlEnvironment:
         return Observation(facts, numbers, hidden)
 
     def put(self, atoms: Collection[Atom], numbers: Mapping[FunctionTerm, Fraction]) -> None:
-        """Set the true state: which base facts hold, and the numbers that change."""
+        """Set the true state: the base facts and the numeric fluents."""
         self._stepper = Stepper(self.task, self.task.state_with(atoms, numbers))
 
 
 def require_untimed(domain: Domain, problem: Problem) -> None:
-    """Refuse what an environment that goes step by step cannot run.
+    """Reject features that a step-by-step environment cannot execute.
 
     Raises:
-        UsageError: durative actions, timed initial literals, processes or events.
+        UsageError: There are durative actions, timed initial literals, processes or events.
     """
     if domain.durative_actions:
         name = next(iter(domain.durative_actions))
@@ -175,16 +175,16 @@ def require_untimed(domain: Domain, problem: Problem) -> None:
 
 
 # Observation --------------------------------------------------------------------------------------
-# An observation as facts and numbers of a task, checked: environments are anybody's code.
+# Observations are checked because environments may be third-party code.
 
 
 def read_observation(
     task: Task, seen: Observation
 ) -> tuple[set[Atom], dict[FunctionTerm, Fraction]]:
-    """Return the facts and numbers of an observation that can change, checked.
+    """Return the checked fluent facts and numbers of an observation.
 
     Raises:
-        SimulatorError: one is none of the domain and the objects.
+        SimulatorError: A fact or number does not match the domain and the objects.
     """
     atoms: set[Atom] = set()
     for fact in seen.facts:
@@ -213,7 +213,6 @@ def read_observation(
 
 
 def _names(fact: object) -> tuple[str, ...]:
-    """Return the names of a fact."""
     if isinstance(fact, tuple) and fact and all(isinstance(name, str) for name in fact):
         return fact
     raise SimulatorError(

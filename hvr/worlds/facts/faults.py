@@ -1,4 +1,4 @@
-"""Seeded faults in a world that runs a PDDL domain."""
+"""Seeded faults in an environment that executes a PDDL domain."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from hvr.validation.stepper import Stepper
 from hvr.worlds.facts.environment import Observation, PddlEnvironment, base_atoms
 
 _MOST_ACTIONS = 2_000
-"""An action of somebody else is drawn from so many at most."""
+"""Maximum number of actions from which another agent's action is drawn."""
 
 
 class WorldFault(StrEnum):
-    """What goes otherwise than the domain says."""
+    """The kind of a deviation from the domain."""
 
     REFUSED = "refused"
-    """The action is refused, though it is possible."""
+    """An applicable action is refused."""
     NO_EFFECT = "no-effect"
-    """The action is reported as done and changes nothing."""
+    """The action is reported as done but changes nothing."""
     LOST_EFFECT = "lost-effect"
-    """One of the effects of the action does not come."""
+    """One effect of the action is missing."""
     CHANGED_FACT = "changed-fact"
-    """After the action a fact changes that the action does not touch."""
+    """A fact that the action does not affect changes after it."""
     OTHER_AGENT = "other-agent"
-    """After the action somebody else does a possible action."""
+    """Another agent executes an applicable action afterwards."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class FaultRule:
     """When a fault happens: with a probability, or at one step.
 
     Args:
-        kind: its kind.
-        rate: the probability at each step.
-        step: the step, counted from 1; None: any.
+        kind: Kind of the fault.
+        rate: Probability at each step.
+        step: 1-based step number; None means any step.
     """
 
     kind: WorldFault
@@ -56,11 +56,10 @@ class InjectedFault:
     """A fault that has happened.
 
     Args:
-        step: the step in which it happened, counted from 1, refused ones included.
-        kind: its kind.
-        action: the action of the step.
-        changed: the facts and numbers that are otherwise than the domain says, each with what is
-            true now.
+        step: 1-based number of the step, counting refused ones.
+        kind: Kind of the fault.
+        action: The action of the step.
+        changed: Current values of the facts and numbers that differ from the prediction.
     """
 
     step: int
@@ -69,7 +68,7 @@ class InjectedFault:
     changed: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the fault as JSON values."""
         return {
             "event": "fault",
             "step": self.step,
@@ -80,10 +79,10 @@ class InjectedFault:
 
 
 def read_faults(texts: Sequence[str]) -> tuple[FaultRule, ...]:
-    """Read rules: `lost-effect:0.1` (at each step with this probability), `refused@3` (at step 3).
+    """Parse fault rules: `lost-effect:0.1` (probability at each step) or `refused@3` (at step 3).
 
     Raises:
-        UsageError: a text is no rule.
+        UsageError: A text is not a fault rule.
     """
     return tuple(_rule(part.strip()) for text in texts for part in text.split(","))
 
@@ -117,10 +116,10 @@ def _rule(text: str) -> FaultRule:
 
 
 class FaultyWorld:
-    """A PDDL environment in which faults happen.
+    """A PDDL environment with fault injection.
 
     Attributes:
-        log: the faults that have happened.
+        log: The injected faults.
     """
 
     def __init__(self, env: PddlEnvironment, rules: Sequence[FaultRule], seed: int = 0) -> None:
@@ -159,7 +158,7 @@ class FaultyWorld:
         error = self.env.step(name, args)
         if error:
             return error
-        for kind in WorldFault:  # in a fixed order
+        for kind in WorldFault:  # the order of the enum, so that a seed gives the same faults
             if kind in kinds:
                 self._inject(kind, action, before)
         return ""
@@ -185,7 +184,7 @@ class FaultyWorld:
                     other.advance(self._random.choice(can))
                     after = other.state
                     self.env.put(base_atoms(after), after.numbers())
-                    if changed := _changes(now, after):  # else nothing has gone wrong
+                    if changed := _changes(now, after):  # otherwise the fault had no effect
                         self._note(kind, action, _texts(changed, undone=False))
 
     def _facts(self) -> list[Atom]:
@@ -193,7 +192,7 @@ class FaultyWorld:
         return sorted({*base_atoms(self.env.state), *base_atoms(task.initial)}, key=str)
 
     def _undo(self, kind: WorldFault, action: GroundAction, changes: Sequence[_Change]) -> None:
-        """Give facts and numbers the value that stands beside them."""
+        """Set each fact or number to the given value."""
         if not changes:
             return
         now = self.env.state
@@ -216,22 +215,22 @@ class FaultyWorld:
 
 
 _Change = tuple[Atom | FunctionTerm, Any]
-"""A fact or number that an action has changed, and the value that it had before."""
+"""A fact or number that an action has changed, with its previous value."""
 
 
 def _changes(before: State, after: State) -> list[_Change]:
-    """Return what differs between two states, with the old values, in a fixed order."""
+    """Return the differences between two states with their old values, in a deterministic order."""
     was, now = base_atoms(before), base_atoms(after)
     old, new = before.numbers(), after.numbers()
     changes: list[_Change] = [(a, a in was) for a in sorted(was ^ now, key=str)]
-    # What a plan has cost is no fact of the world.
+    # The cost of the plan is not part of the world.
     differing = {t for t in {*old, *new} if old.get(t) != new.get(t) and t != TOTAL_COST}
     terms = sorted(differing, key=str)
     return [*changes, *((t, old.get(t)) for t in terms)]
 
 
 def _texts(changes: Sequence[_Change], *, undone: bool) -> tuple[str, ...]:
-    """Say what is true now: the value beside each change, or for facts its opposite."""
+    """Return the current values as texts: the given values if undone, otherwise their opposites."""
     texts = []
     for what, value in changes:
         if isinstance(what, FunctionTerm):

@@ -1,4 +1,4 @@
-"""A world as a folder: `world.toml` names its domain, words, problems, tasks and environment."""
+"""World folders: `world.toml` names the domain, lexicon, problems, tasks and environment."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ from hvr.worlds.facts.lexicon import (
 )
 from hvr.worlds.facts.timed_environment import domain_environment
 
-# Folder -------------------------------------------------------------------------------------------
-# A world as a folder: `world.toml` names its domain, words, problems, tasks and environment.
+# World folder -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class WorldSetup:
-    """What an environment is opened with."""
+    """The arguments for opening an environment."""
 
     domain: Domain
     problem: Problem
@@ -47,14 +46,14 @@ class WorldSetup:
 
 
 class WorldFolder(WorldFile):
-    """A world that a folder describes, as a place to plan and act in; see `WorldFile`."""
+    """A world described by a folder, to plan and act in; see `WorldFile`."""
 
     @cached_property
     def words(self) -> WorldLexicon:
-        """The words.
+        """The lexicon of the world.
 
         Raises:
-            DataFileError: two predicates have the same words, or a wording is malformed.
+            DataFileError: Two predicates have the same wording, or a wording is malformed.
         """
         domain, ontology = self.domain, self.ontology
         try:
@@ -63,15 +62,16 @@ class WorldFolder(WorldFile):
             raise self._wrong(str(error), "ontology") from error
 
     def problem(self, name: str | None = None) -> tuple[Problem, str]:
-        """Return a problem, and the goal that a task gives it instead of its own.
+        """Return a problem, and the goal of the task if it replaces the problem's own.
 
         Args:
-            name: a task, a file of the world, or such a file's name without its ending; None for
-                the only task or problem.
+            name: Name of a task, or a problem file with or without its suffix; None for the only
+                one.
 
         Raises:
-            UsageError: there is none of this name, or more than one to choose from.
-            DataFileError, PddlError: it cannot be read.
+            UsageError: The name does not exist, or None is ambiguous.
+            DataFileError: The file cannot be read.
+            PddlError: The PDDL is invalid.
         """
         task = self.tasks.get(name) if name is not None else None
         if name is None and len(self.tasks) == 1:
@@ -102,16 +102,16 @@ class WorldFolder(WorldFile):
     def open(
         self, problem: Problem, seed: int = 0, timeout: float | None = None
     ) -> FactEnvironment:
-        """Open the environment; one that the world names, in a process of its own.
+        """Open the environment; a custom one runs in its own process.
 
         Args:
-            problem: The objects and the beginning.
-            seed: The seed of chance.
-            timeout: Seconds that each call may take; None takes `world.toml`'s, or 60.
+            problem: The objects and the initial state.
+            seed: Seed of random choices.
+            timeout: Time limit for each call in seconds; None uses `world.toml`'s limit, or 60.
 
         Raises:
-            UsageError: the world is not trusted.
-            SimulatorError: the environment cannot be opened, or not in time.
+            UsageError: The world is not trusted.
+            SimulatorError: The environment cannot be opened in time.
         """
         if not self.environment:
             return domain_environment(self.domain, problem)
@@ -127,11 +127,11 @@ class WorldFolder(WorldFile):
             raise SimulatorError(f"{self._place}: {error}", exit_code=error.exit_code) from error
 
     def open_here(self, problem: Problem, seed: int = 0) -> FactEnvironment:
-        """Open the environment that the world names in this process.
+        """Open the world's custom environment in this process.
 
         Raises:
             UsageError: The environment cannot be imported, or lacks a method.
-            SimulatorError: The environment raises.
+            SimulatorError: The environment raises an error.
         """
         entry = self._entry()
         try:
@@ -154,9 +154,9 @@ class WorldFolder(WorldFile):
         return environment
 
     def source_findings(self) -> tuple[str, ...]:
-        """Check the environment by its source alone, without running it.
+        """Check the environment's source without running it; return one message per fault.
 
-        A module that is not in the folder is not looked for: finding it could run code.
+        Modules outside the folder are not searched, because finding them could run code.
         """
         module_name, colon, attribute = self.environment.partition(":")
         if not colon or not attribute.isidentifier():
@@ -202,11 +202,11 @@ class WorldFolder(WorldFile):
         )
 
     def _module(self, name: str) -> ModuleType:
-        """Import a module: that of the folder where it has one of this name."""
+        """Import a module, preferably from the folder."""
         path = self.folder / f"{name}.py"
         if not path.is_file():
             return importlib.import_module(name)
-        # Two worlds may each have an `environment.py`.
+        # The name is unique because two worlds may each have an `environment.py`.
         unique = f"hvr_world_{abs(hash(path.resolve()))}_{name}"
         spec = importlib.util.spec_from_file_location(unique, path)
         assert spec is not None and spec.loader is not None
@@ -217,13 +217,13 @@ class WorldFolder(WorldFile):
 
 
 def bound_names(source: str) -> frozenset[str] | None:
-    """Return the names that a module binds at its top, by its syntax tree.
+    """Return the names that a module binds at the top level, from its syntax tree.
 
     Returns:
-        The names; None where a star import, `globals()`, `exec` or `setattr` may bind any.
+        The names; None if a star import, `globals()`, `exec` or `setattr` may bind any name.
 
     Raises:
-        SyntaxError, ValueError, RecursionError: It is not Python.
+        SyntaxError, ValueError, RecursionError: The source is not Python.
     """
     names: set[str] = set()
     inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -241,13 +241,13 @@ def bound_names(source: str) -> frozenset[str] | None:
                 names.add(node.id)
         elif isinstance(node, inner):
             names.add(getattr(node, "name", ""))
-            continue  # what it binds inside is its own
+            continue  # names bound inside are local
         nodes += ast.iter_child_nodes(node)
     return frozenset(names)
 
 
 # Skeleton -----------------------------------------------------------------------------------------
-# A new world for a domain: `world.toml`, a copy of the domain, and its words to be edited.
+# The files of a new world: `world.toml`, a copy of the domain, and its wording to be edited.
 
 _PREFIXES = f"""\
 @prefix k:    <{KITCHEN}> .
@@ -258,16 +258,17 @@ _PREFIXES = f"""\
 
 
 def create_world(folder: Path, domain_file: Path, problem_files: Sequence[Path] = ()) -> None:
-    """Write a new world.
+    """Write the folder of a new world.
 
     Args:
-        folder: new or empty.
-        domain_file: is copied to `domain.pddl`.
-        problem_files: are copied to `problems/`.
+        folder: A new or empty folder.
+        domain_file: Copied to `domain.pddl`.
+        problem_files: Copied to `problems/`.
 
     Raises:
-        UsageError: there is something in the folder, or the domain has no actions.
-        DataFileError, PddlError: a file cannot be read or written.
+        UsageError: The folder is not empty, or the domain has no actions.
+        DataFileError: A file cannot be read or written.
+        PddlError: The PDDL is invalid.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is there already and not an empty folder", field="folder")
@@ -308,7 +309,7 @@ ontology = ["words.ttl"]
 
 
 def lexicon_turtle(domain: Domain) -> str:
-    """Return the words of a domain as Turtle, derived from its names."""
+    """Return the wording derived from a domain's names, as Turtle."""
     return "\n".join(_statements(domain))
 
 

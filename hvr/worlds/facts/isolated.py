@@ -1,4 +1,4 @@
-"""Environments in a process of their own: each call has a timeout, and the process ends too."""
+"""Environments in their own process: each call has a time limit, and the process ends with hvr."""
 
 from __future__ import annotations
 
@@ -25,22 +25,19 @@ from hvr.worlds.facts.folder import WorldFolder
 from hvr.worlds.facts.timed_environment import METHODS
 
 # Isolated environment -----------------------------------------------------------------------------
-# Environments in a process of their own: every call has a time-out, and the process ends with hvr.
-#
-# Nothing in Python ends a function that hangs. The environment of a world is code of others, so it
-# runs in a child process, which is killed with all that it has started when it does not answer in
-# time.
+# Python cannot stop a function that hangs. The environment of a world is third-party code, so it
+# runs in a child process, which is killed with all its descendants when a call exceeds its limit.
 
 TIMEOUT_S = 60.0
-"""Seconds that each call may take, if nothing else is said."""
+"""Default time limit for each call."""
 _START_S = 60.0
-"""Seconds that Python may take to start, before any code of the environment runs."""
+"""Time limit for starting Python, before the environment's code runs."""
 _MOST_REPLY = 256 * 2**20
 _LAST_OUTPUT = 4096
 
 
 class _Shown:
-    """A value that an environment showed and that is none of hvr's, for messages."""
+    """An invalid value from an environment, for error messages."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -50,16 +47,16 @@ class _Shown:
 
 
 class IsolatedEnvironment:
-    """An environment in a process of its own; see `hvr.worlds.facts.environment.FactEnvironment`.
+    """An environment in its own process; see `hvr.worlds.facts.environment.FactEnvironment`.
 
     Args:
-        folder: The folder of the world.
-        problem: The problem that the environment is opened with.
-        seed: The seed that the environment is opened with.
-        timeout: Seconds that each call may take.
+        folder: Folder of the world.
+        problem: Problem to open the environment with.
+        seed: Seed to open the environment with.
+        timeout: Time limit for each call in seconds.
 
     Raises:
-        SimulatorError: The environment cannot be opened, or not in time.
+        SimulatorError: The environment cannot be opened in time.
     """
 
     def __init__(self, folder: Path, problem: Problem, seed: int, timeout: float) -> None:
@@ -87,9 +84,7 @@ class IsolatedEnvironment:
         }
         self._answer("starting", max(timeout, _START_S))
         self.methods = frozenset(self._call("opening", "open", **about))
-        """The methods for durative actions that the environment has."""
-
-    # the environment
+        """The environment's methods for durative actions."""
 
     def reset(self) -> None:
         """See `FactEnvironment`."""
@@ -117,7 +112,7 @@ class IsolatedEnvironment:
         self._call(f"stop ({' '.join(action)})", "stop", action=action)
 
     def wait(self, seconds: float) -> None:
-        """See `TimedEnvironment`; the seconds are added to its limit."""
+        """See `TimedEnvironment`; the waiting time extends the limit."""
         self._call(f"wait {seconds:g}", "wait", longer=seconds, seconds=seconds)
 
     def observe(self) -> Observation:
@@ -135,11 +130,7 @@ class IsolatedEnvironment:
         return told
 
     def close(self) -> str:
-        """Let the environment close, and end its process.
-
-        Returns:
-            What went wrong; empty if nothing did.
-        """
+        """Close the environment and end its process; return an error message or an empty text."""
         if self._process.poll() is not None:
             return ""
         try:
@@ -150,10 +141,7 @@ class IsolatedEnvironment:
             self._end()
         return ""
 
-    # the process
-
     def _call(self, what: str, call: str, *, longer: float = 0.0, **about: Any) -> Any:
-        """Return the answer to a request."""
         if self._process.poll() is not None:
             raise self._ended(what)
         assert self._process.stdin is not None
@@ -186,7 +174,7 @@ class IsolatedEnvironment:
         return reply["value"]
 
     def _ended(self, what: str) -> SimulatorError:
-        with suppress(subprocess.TimeoutExpired):  # the answers end before the process does
+        with suppress(subprocess.TimeoutExpired):  # the replies end before the process does
             self._process.wait(1)
         code = self._process.poll()
         self._end()
@@ -228,7 +216,7 @@ def _number(text: str, shown: str) -> Fraction | _Shown:
 
 
 def _how(code: int | None) -> str:
-    """Say how a process ended; the supervisor gives 128 and the number of a signal."""
+    """Describe how a process ended; the supervisor returns 128 plus the signal number."""
     if code is None:
         return "it no longer answers"
     number = code - 128
@@ -238,23 +226,23 @@ def _how(code: int | None) -> str:
 
 
 # Host process -------------------------------------------------------------------------------------
-# The process that an environment of a world runs in.
+# The process that runs a world's environment.
 #
-# It reads one JSON request a line from standard input and answers each with one JSON line on what
-# was standard output at the start. The environment itself finds an empty input, and what it prints
-# goes to standard error, so hvr never takes it for an answer.
+# It reads one JSON request per line from standard input and writes one JSON reply per line to the
+# original standard output. The environment itself gets an empty standard input, and its output goes
+# to standard error, so hvr never mistakes it for a reply.
 
 MAX_FACTS = 1_000_000
-"""An observation with more facts or numbers is refused."""
+"""Maximum number of facts or numbers in an observation."""
 MAX_CHARACTERS = 10_000
-"""A longer text of an environment is cut."""
+"""Maximum length of a text from an environment."""
 
 
 def main() -> None:
-    """Answer requests until there are none."""
+    """Answer requests until the input ends."""
     requests, replies = _own_streams()
     env: FactEnvironment | None = None
-    # From here on the time is the environment's: a busy machine starts Python slowly.
+    # Time limits of the environment start here, since Python starts slowly on a busy machine.
     replies.write(b'{"value": null}\n')
     replies.flush()
     for line in requests:
@@ -277,7 +265,7 @@ def main() -> None:
 
 
 def _own_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Return the streams to hvr, out of the environment's reach."""
+    """Return the streams to hvr, and move them out of the environment's reach."""
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""The lexicon of a world: from its ontology, and for the rest from the names of its domain."""
+"""The lexicon of a world: from its ontology, or derived from the names in its domain."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hvr.knowledge.wording import ActionWording, PredicateWording, Template, Wor
 from hvr.pddl import ActionSchema, Domain, Predicate
 
 _VERB = re.compile(r"(has|knows|needs|owns|(?!is|has|was|this|bus|gas|glass)[a-z]+[^aious]s)")
-"""A first word that says by itself what its first object does, such as `contains`."""
+"""First words that are verbs, such as `contains`."""
 _PLACES = frozenset({"at", "in", "on", "near"})
-"""Words that `(robot-at ?room)` ends in, which says of the robot where it is."""
+"""Last words that state a place, such as in `(robot-at ?room)`."""
 _WHERE = _PLACES | {"above", "behind", "below", "beside", "inside", "outside", "under"}
 _PLACE = re.compile(r"\{(\d+)\}")
 _INNER_VERBS = frozenset({"has", "holds", "knows", "needs", "owns"})
@@ -26,7 +26,7 @@ _STATE = re.compile(
     r"|closed?|complete|dark|done|down|dry|empty|free|full|high|home|idle|lit|locked"
     r"|lost|low|off|on|online|offline|open|over|ready|shut|up|warm|wet|working"
 )
-"""A last word that says how something is: `battery-low`, but not `tool-belt`."""
+"""Last words that describe a state: `battery-low`, but not `tool-belt`."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class WorldLexicon:
     """Words for a domain.
 
     Args:
-        wording: how facts and actions are said.
-        types: what things of each type are called, the usual word first.
+        wording: Templates for facts and actions.
+        types: Nouns for each type, the preferred one first.
     """
 
     wording: Wording
@@ -43,10 +43,10 @@ class WorldLexicon:
 
 
 def lexicon_for(domain: Domain, ontology: Ontology | None = None) -> WorldLexicon:
-    """Return the words for a domain: those of an ontology, and derived ones for what it lacks.
+    """Return the lexicon of a domain, with derived words where the ontology has none.
 
     Raises:
-        DataFileError: a wording of the ontology is malformed, or two predicates have the same.
+        DataFileError: A wording of the ontology is malformed, or two predicates share one.
     """
     given = wording_of(ontology) if ontology is not None else None
     predicates: dict[str, PredicateWording] = {}
@@ -79,7 +79,6 @@ def lexicon_for(domain: Domain, ontology: Ontology | None = None) -> WorldLexico
 
 
 def _add_given(clauses: Clauses, name: str, said: tuple[str, str]) -> None:
-    """Take the words of an ontology."""
     clash = clauses.clash(name, said)
     if clash is not None:
         raise DataFileError(
@@ -98,12 +97,12 @@ def _called(type_name: str, ontology: Ontology | None) -> tuple[str, ...]:
 
 
 def words_of(name: str) -> str:
-    """Return a name as words: `fuel-level` and `fuel_level` are "fuel level"."""
+    """Return a name as words: `fuel-level` and `fuel_level` become "fuel level"."""
     return " ".join(re.split(r"[-_\s]+", name.strip("-_"))) or name
 
 
 def derived_clauses(predicate: Predicate) -> tuple[str, str]:
-    """Return derived clauses that say that a predicate holds, and that it does not."""
+    """Return derived clauses for a predicate that holds, and for one that does not."""
     words = words_of(predicate.name)
     places = [f"{{{number}}}" for number in range(len(predicate.parameters))]
     if not places:
@@ -127,7 +126,7 @@ def derived_clauses(predicate: Predicate) -> tuple[str, str]:
 
 
 def _said_of_none(words: list[str]) -> tuple[str, str]:
-    """Return the clauses of a predicate without objects, by the words of its name."""
+    """Return the clauses of a predicate without arguments."""
     first, *others = words
     whole = " ".join(words)
     if others and first == "is":
@@ -149,7 +148,7 @@ def _said_of_none(words: list[str]) -> tuple[str, str]:
 
 
 def _said_of_doing(words: str, thing: str) -> tuple[str, str]:
-    """Return the clauses for doing something to an object: `gripper-holding`."""
+    """Return the clauses of a predicate such as `gripper-holding`."""
     who, _, what = words.rpartition(" ")
     if who and what in _HOLDING:
         return f"the {who} is {what} {thing}", f"the {who} is not {what} {thing}"
@@ -159,7 +158,7 @@ def _said_of_doing(words: str, thing: str) -> tuple[str, str]:
 
 
 def infinitive(verb: str) -> str:
-    """Return the infinitive of a verb in the third person: `carries` is "carry"."""
+    """Return the infinitive of a third-person verb: `carries` becomes "carry"."""
     if verb == "has":
         return "have"
     if verb.endswith("ies"):
@@ -168,7 +167,7 @@ def infinitive(verb: str) -> str:
 
 
 class Clauses:
-    """The clauses of a domain's predicates, no sentence for two of them."""
+    """Unambiguous clauses for a domain's predicates."""
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
@@ -176,13 +175,13 @@ class Clauses:
         self._by_form: dict[str, list[tuple[str, str]]] = {}
 
     def add(self, name: str, clauses: tuple[str, str]) -> None:
-        """Say a predicate with two clauses: that it holds, and that it does not."""
+        """Register a predicate's positive and negative clause."""
         self.said[name] = clauses
         for clause in clauses:
             self._by_form.setdefault(_form(clause), []).append((name, clause))
 
     def clash(self, name: str, clauses: tuple[str, str]) -> tuple[str, str] | None:
-        """Find another predicate that these clauses may mean; return it with the clause."""
+        """Return another predicate that one of the clauses may mean, and that clause."""
         for clause in clauses:
             for other, taken in self._by_form.get(_form(clause), ()):
                 pairs = zip(_places(clause), _places(taken), strict=True)
@@ -191,7 +190,9 @@ class Clauses:
         return None
 
     def derive(self, name: str) -> None:
-        """Say a predicate as its name says; the name itself where that means another one, too."""
+        """Register clauses derived from a predicate's name, or the name itself if they are
+        ambiguous.
+        """
         predicate = self._domain.predicates[name]
         clauses = derived_clauses(predicate)
         if self.clash(name, clauses) is not None:
@@ -208,7 +209,7 @@ class Clauses:
 
 
 def distinct_clauses(domain: Domain) -> Mapping[str, tuple[str, str]]:
-    """Return derived clauses for all predicates, no two with the same words."""
+    """Return derived clauses for all predicates, without ambiguity."""
     clauses = Clauses(domain)
     for name in domain.predicates:
         clauses.derive(name)
@@ -230,7 +231,7 @@ def _derived(predicate: Predicate, clauses: tuple[str, str]) -> PredicateWording
 
 
 def imperative_of(action: ActionSchema) -> str:
-    """Return a derived order: `(drive ?t ?from ?to)` is "drive {0}, {1}, {2}"."""
+    """Return a derived imperative: `(drive ?t ?from ?to)` becomes "drive {0}, {1}, {2}"."""
     places = ", ".join(f"{{{number}}}" for number in range(len(action.parameters)))
     return f"{words_of(action.name)} {places}".strip()
 
@@ -241,7 +242,7 @@ def _imperative(action: ActionSchema) -> ActionWording:
 
 
 def object_phrases(name: str) -> tuple[str, ...]:
-    """Return what an object may be called: by its name, and with a blank before its number."""
+    """Return the phrases for an object: its name, and the name with a space before its number."""
     plain = words_of(name)
     spaced = re.sub(r"(?<=[a-z])(?=[0-9])", " ", plain)
     return tuple(dict.fromkeys((name, plain, spaced)))

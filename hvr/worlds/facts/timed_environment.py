@@ -1,7 +1,7 @@
-"""Environments for durative actions, and a domain with time as one of starts and ends.
+"""Environments for durative actions, executed as separate starts and ends.
 
-A world sees two steps, `NAME-starts` and `NAME-ends`. Between them a fact says that the action
-goes on.
+A world sees two steps, `NAME-starts` and `NAME-ends`. A fact marks the action as running in
+between.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ from hvr.worlds.facts.environment import (
 class TimedEnvironment(FactEnvironment, Protocol):
     """An environment for durative actions.
 
-    It may also have `wait(seconds)`, if it has a clock, and `stop(name, args)`, which is called for
-    an action that a broken condition has ended.
+    It may also have `wait(seconds)` if it has a clock, and `stop(name, args)`, which is called when
+    a broken condition has interrupted an action.
     """
 
     def start(self, name: str, args: tuple[str, ...], duration: float) -> str:
-        """Start a durative action; return nothing if it has started, else why not."""
+        """Start a durative action; return why it was refused, or an empty text if it has started."""
         ...
 
     def end(self, name: str, args: tuple[str, ...]) -> str:
-        """Let a durative action end; return nothing if it has, else why it failed."""
+        """End a durative action; return why it failed, or an empty text if it has ended."""
         ...
 
 
@@ -68,14 +68,14 @@ METHODS = ("start", "end", "wait", "stop")
 
 
 class Timing:
-    """A domain with durative actions as one in which their starts and ends are actions.
+    """A domain with durative actions, split into actions for their starts and ends.
 
     Attributes:
-        domain: The domain without time.
+        domain: The split domain.
         schemas: Durative actions by the names of their starts and ends.
 
     Raises:
-        UsageError: They use more of time than can be acted in.
+        UsageError: The domain uses unsupported timing.
     """
 
     def __init__(self, domain: Domain, problem: Problem) -> None:
@@ -103,9 +103,9 @@ class Timing:
         return Atom(self.names.running[schema.name], tuple([p.name for p in schema.parameters]))
 
     def problem(self, problem: Problem) -> Problem:
-        """Return a problem for the domain without time, in which everything ends before the goal.
+        """Return the problem for the split domain; its goal requires that every action has ended.
 
-        It has no metric: the length of a plan is not a cost of its steps.
+        It has no metric, since makespan is not a sum of step costs.
         """
         ended = [
             Forall(schema.parameters, Not(self._going_on(name)))
@@ -117,7 +117,7 @@ class Timing:
         return problem.replace(goal=And((problem.goal, *ended)), metric=None)
 
     def wording(self, wording: Wording) -> Wording:
-        """Return words that also say what goes on."""
+        """Return the wording, extended by the facts for running actions."""
         said = dict(wording.predicates)
         for of, fact in self.names.running.items():
             arity = len(self.timed_domain.durative_actions[of].parameters)
@@ -127,7 +127,7 @@ class Timing:
         return dataclasses.replace(wording, predicates=MappingProxyType(said))
 
     def running(self, state: State) -> Iterator[tuple[Atom, GroundAction, Expression]]:
-        """Yield what goes on: its fact, the action, and the condition over all of it."""
+        """Yield the running actions: the fact, the action, and its overall condition."""
         for atom in sorted(base_atoms(state), key=str):
             if (of := self._of_fact.get(atom.predicate)) is not None:
                 action = GroundAction(of, atom.args)
@@ -136,7 +136,7 @@ class Timing:
                 yield atom, action, substitute(condition, binding_of(schema, action))
 
     def broken(self, state: State) -> frozenset[Atom]:
-        """Return the facts of what goes on though its condition over all does not hold."""
+        """Return the facts of running actions whose overall conditions do not hold."""
         return frozenset(a for a, _, needs in self.running(state) if not state.holds(needs))
 
     def start(self, action: GroundAction) -> GroundAction:
@@ -159,7 +159,7 @@ class Timing:
                 start, duration = step.start, step.duration
                 found.append((start, 2, duration, self.start(step.action)))
                 found.append((start + duration, 0, duration, self.end(step.action)))
-        # Interfering steps are apart; of the others the ends come first.
+        # Interfering steps never coincide; among simultaneous others, ends come first.
         found.sort(key=lambda one: one[:2])
         return [(time, duration, action) for time, _, duration, action in found]
 
@@ -168,11 +168,11 @@ _GOES_ON = ("goes on", "does not go on")
 
 
 def check_actable(domain: Domain, problem: Problem) -> None:
-    """Refuse what cannot be acted in.
+    """Reject timing that cannot be executed.
 
     Raises:
-        UsageError: The problem changes by itself, or what an action does depends on more than the
-            state at its start and the state at its end.
+        UsageError: The problem changes by itself, or an effect depends on more than the states at
+            the start and the end of its action.
     """
     if not domain.durative_actions:
         require_untimed(domain, problem)
@@ -214,14 +214,15 @@ def _numbers(schema: DurativeActionSchema) -> Iterator[Any]:
 
 
 class SplitEnvironment(PddlEnvironment):
-    """Runs a domain with durative actions itself, by starts and ends, without a clock.
+    """Executes a domain with durative actions by starts and ends, without a clock.
 
     Args:
-        domain, problem: With durative actions.
-        hidden: Predicates and functions that are never seen.
+        domain: A domain with durative actions.
+        problem: Provides the initial state.
+        hidden: Predicates and functions that are never observed.
 
     Raises:
-        UsageError: See `Timing`; or a hidden name is unknown, or that of a rule.
+        UsageError: See `Timing`; or a hidden name is unknown or derived.
     """
 
     def __init__(self, domain: Domain, problem: Problem, hidden: Collection[str] = ()) -> None:
@@ -229,7 +230,7 @@ class SplitEnvironment(PddlEnvironment):
         super().__init__(self.timing.domain, self.timing.problem(problem), hidden)
 
     def step(self, name: str, args: tuple[str, ...]) -> str:
-        """See `FactEnvironment`: a start, an end, or an action without duration."""
+        """See `FactEnvironment`; the step is a start, an end, or an action without duration."""
         error = super().step(name, args)
         self._break_off()
         return error
@@ -252,13 +253,13 @@ class SplitEnvironment(PddlEnvironment):
 def domain_environment(
     domain: Domain, problem: Problem, hidden: Collection[str] = ()
 ) -> PddlEnvironment:
-    """Return an environment that runs a domain itself, with durative actions or without."""
+    """Return an environment that executes a domain, with or without durative actions."""
     of = SplitEnvironment if domain.durative_actions else PddlEnvironment
     return of(domain, problem, hidden)
 
 
 class StartsAndEnds:
-    """A `TimedEnvironment` as one whose steps are starts and ends, and that shows what goes on."""
+    """Adapts a `TimedEnvironment`: its steps are starts and ends, and running actions are facts."""
 
     def __init__(self, env: Any, timing: Timing) -> None:
         offered = getattr(env, "methods", None)
@@ -298,7 +299,7 @@ class StartsAndEnds:
         seen: Any = self.env.observe()
         if isinstance(seen, Observation):
             seen = dataclasses.replace(seen, facts=[*seen.facts, *sorted(self._running)])
-        shown: Observation = seen  # of whatever else `FactWorld.look` speaks
+        shown: Observation = seen  # `FactWorld.look` rejects any other value
         return shown
 
     def sent(self) -> dict[str, Any]:

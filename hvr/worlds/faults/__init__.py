@@ -1,4 +1,4 @@
-"""Faults: an environment in which things go wrong, by schedule or by seed, and a log of it."""
+"""Fault injection: an environment with scheduled or seeded faults, and a log of them."""
 
 from hvr.worlds.faults.fault import Fault, FaultEffect, FaultKind, FaultTiming, Schedule, noise
 from hvr.worlds.faults.injector import FaultyEnvironment, Injection, Statement, statements

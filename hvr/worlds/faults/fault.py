@@ -1,4 +1,4 @@
-"""Faults as values: their kinds, triggers and effects, and the schedule of a run."""
+"""Faults as values: kinds, triggers, effects, and the schedule of a run."""
 
 from __future__ import annotations
 
@@ -14,46 +14,45 @@ from hvr.base.files import write_whole
 from hvr.base.texts import read_json
 from hvr.errors import DataFileError, UsageError
 
-# Fault --------------------------------------------------------------------------------------------
-# Faults as values: their kinds, when they fire, and what they do.
+# Faults -------------------------------------------------------------------------------------------
 
 
 class FaultKind(StrEnum):
-    """Kinds of faults."""
+    """The kind of a fault."""
 
     DROP = "drop"
-    """What is held falls: before the action, or after the one that took it."""
+    """The held object falls: before the action, or after the action that took it."""
     SLIPPERY = "slippery_hand"
-    """What is held falls after the action; meant to have a probability."""
+    """The held object falls after the action; meant to have a probability."""
     SILENT = "silent_failure"
-    """The action reports success and changes nothing."""
+    """The action reports success but changes nothing."""
     FAILED = "failed_action"
-    """The action is not carried out and reports failure."""
+    """The action is not executed and reports failure."""
     BLOCKED = "blocked"
-    """Moving, opening, closing or taking is refused: something is in the way."""
+    """Moving, opening, closing or taking is refused because of an obstacle."""
     OCCUPIED = "occupied"
-    """Something else is in the receptacle; as long as it is there, nothing more goes in."""
+    """Another object is in the receptacle and leaves no room for others."""
     MISSING_STEP = "missing_step"
-    """The action is swallowed: it is never sent, and the last event stays."""
+    """The action is never sent, and the last event stays."""
     WRONG_OBJECT = "wrong_object"
-    """Actions on one object go to another."""
+    """Actions on one object are diverted to another."""
     SWAPPED = "swapped"
-    """Two knobs, or two other switches, switch each other's."""
+    """Two knobs or other switches control each other's objects."""
     MOVED = "moved_by_other"
-    """After the action somebody moves an object to another receptacle."""
+    """Another agent moves an object to another receptacle after the action."""
     CHANGED = "changed_by_other"
-    """After the action somebody changes the state of an object."""
+    """Another agent changes the state of an object after the action."""
     MISPERCEIVED = "wrong_perception"
-    """An object is reported as another type, in another state or at another place."""
+    """An object is reported with a wrong type, state or place."""
     NOISE = "sensor_noise"
-    """States of objects in view are reported wrongly, or objects as out of view."""
+    """States of visible objects are misreported, or objects are reported as out of view."""
 
 
 PERCEPTION_KINDS = frozenset({FaultKind.MISPERCEIVED, FaultKind.NOISE})
-"""Kinds that change what is reported and leave the world as it is."""
+"""Kinds that change only the report, not the world."""
 
 LASTING_KINDS = frozenset({FaultKind.WRONG_OBJECT, FaultKind.SWAPPED, *PERCEPTION_KINDS})
-"""Kinds that go on, once they have begun, unless `times` says otherwise."""
+"""Kinds that persist once they have started, unless `times` limits them."""
 
 INITIAL_KINDS = frozenset(
     {FaultKind.MOVED, FaultKind.CHANGED, FaultKind.OCCUPIED, *PERCEPTION_KINDS}
@@ -79,18 +78,17 @@ def _check_share(name: str, value: float) -> None:
 class FaultTiming:
     """The actions on which a fault fires.
 
-    Actions are numbered from 1; questions (`GetReachablePositions`,
-    `GetInteractablePoses`) have no number. Number 0 is the start of the scene, before any
-    action; only kinds of `INITIAL_KINDS` can fire there.
+    Actions are numbered from 1; queries (`GetReachablePositions`, `GetInteractablePoses`) have no
+    number. Number 0 is the start of the scene, where only the kinds in `INITIAL_KINDS` can fire.
 
     Args:
-        step: only from this action on; 0 is the start, and from there on.
-        actions: names of AI2-THOR actions; empty means all that this kind can affect.
-        target: name of the object that the action is sent for; empty means any.
-        nth: fire on the nth matching action first.
-        times: number of matching actions to fire on; 0 means without end. None means once, and
-            for lasting kinds without end.
-        probability: fire on each of them with this probability.
+        step: First action on which the fault may fire; 0 includes the start.
+        actions: Names of AI2-THOR actions; empty means all that this kind can affect.
+        target: Name of the action's object; empty means any.
+        nth: Index of the first matching action on which it fires, from 1.
+        times: Number of matching actions on which it fires; 0 means unlimited. None means one, or
+            unlimited for lasting kinds.
+        probability: Probability of firing on each of them.
     """
 
     step: int = 1
@@ -108,23 +106,21 @@ class FaultTiming:
 
 @dataclass(frozen=True)
 class FaultEffect:
-    """The effect of a fault. Which fields count depends on the kind; empty ones are chosen by seed.
+    """The effect of a fault. The kind decides which fields count; empty ones are chosen by seed.
 
     Args:
-        target: the object that it happens to: what is moved, changed or misperceived, what
-            actions are diverted from, the receptacle that is occupied. Empty means the
-            object of the action.
-        other: the second object: what actions are diverted to, the other switch, what
-            occupies the receptacle, what is in the way.
-        place: the receptacle that an object is moved to.
-        field: the metadata field that is changed or misperceived: `isOpen`, `isToggled`,
-            `isDirty`, `isFilledWithLiquid`, `isBroken`, `isSliced`, `isCooked`; for
-            MISPERCEIVED any field, `objectType`, and `parentReceptacles` (a place).
-        value: its value; a place is given by name, a liquid as the value of
-            `isFilledWithLiquid`.
+        target: The affected object: moved, changed, misperceived, diverted from, or the occupied
+            receptacle. Empty means the object of the action.
+        other: The second object: the diversion's destination, the other switch, the occupant, or
+            the obstacle.
+        place: Receptacle to which an object is moved.
+        field: Metadata field that is changed or misperceived: `isOpen`, `isToggled`, `isDirty`,
+            `isFilledWithLiquid`, `isBroken`, `isSliced`, `isCooked`. MISPERCEIVED allows any field,
+            including `objectType` and `parentReceptacles` (a place).
+        value: Value of the field: a place by name, a liquid for `isFilledWithLiquid`.
         message: `errorMessage` of a refused action.
-        flip: probability that a state is reported wrongly (NOISE).
-        unseen: probability that an object is reported as out of view (NOISE).
+        flip: Probability of a misreported state (NOISE).
+        unseen: Probability that an object is reported as out of view (NOISE).
     """
 
     target: str = ""
@@ -143,7 +139,7 @@ class FaultEffect:
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that goes wrong."""
+    """A fault: its kind, timing and effect."""
 
     kind: FaultKind
     when: FaultTiming = FaultTiming()
@@ -156,7 +152,7 @@ class Fault:
 
     @property
     def times(self) -> int:
-        """On how many matching actions it fires; 0 means without end."""
+        """Number of matching actions on which it fires; 0 means unlimited."""
         if self.when.times is not None:
             return self.when.times
         return 0 if self.kind in LASTING_KINDS else 1
@@ -170,7 +166,7 @@ class Fault:
         return tuple(name for name in names if name)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; what has its default is left out."""
+        """Return the fault as JSON values, without defaults."""
         values: dict[str, Any] = {"kind": self.kind.value}
         for name, part in (("when", self.when), ("what", self.what)):
             given = {
@@ -187,7 +183,7 @@ class Fault:
         """Return the fault that `to_json` wrote.
 
         Raises:
-            UsageError: it is not one; the message says what is wrong.
+            UsageError: The values are not a fault.
         """
         if not isinstance(values, dict):
             raise UsageError(f"a fault must be an object with 'kind', not {values!r}")
@@ -224,7 +220,7 @@ def _part(cls: type[Part], name: str, values: Any) -> Part:
     for key, value in values.items():
         if key not in known:
             raise UsageError(f"{name!r} of a fault has no {key!r} (it has: {', '.join(known)})")
-        # In Python a bool is an int: `true` is no number of steps.
+        # bool is a subclass of int, but `true` is not a number of steps.
         right = isinstance(value, _TYPES[known[key]]) and not (
             isinstance(value, bool) and "bool" not in known[key]
         )
@@ -236,16 +232,15 @@ def _part(cls: type[Part], name: str, values: Any) -> Part:
     return cls(**given)
 
 
-# Trigger ------------------------------------------------------------------------------------------
-# Triggers: on which actions faults are due.
+# Triggers -----------------------------------------------------------------------------------------
 
 
 class Trigger:
     """Counts the actions that match one fault.
 
     Args:
-        fault: the fault.
-        seed: for its probability and for what it leaves open.
+        fault: The fault.
+        seed: Seed of its probability and of choices that it leaves open.
     """
 
     def __init__(self, fault: Fault, seed: str) -> None:
@@ -253,15 +248,15 @@ class Trigger:
         self.chance = random.Random(seed)
         self._matched = 0
         self.count = 0
-        """Number of times that it has happened."""
+        """Number of times that the fault has happened."""
 
     def due(self, step: int, action: str, target: str) -> bool:
-        """Return whether the fault fires on this action. Each action is asked for once.
+        """Return whether the fault fires on this action. Call it once per action.
 
         Args:
-            step: number of the action.
-            action: its name; empty at the start of the scene.
-            target: name of the object that it is sent for; empty without one.
+            step: Number of the action.
+            action: Name of the action; empty at the start of the scene.
+            target: Name of the action's object; empty without one.
         """
         when, actions = self.fault.when, self.fault.actions
         if self.spent or step < when.step:
@@ -277,33 +272,32 @@ class Trigger:
         return when.probability >= 1.0 or self.chance.random() < when.probability
 
     def fired(self) -> None:
-        """Count that the fault has happened; a due fault that could not happen stays due."""
+        """Count an occurrence; a due fault that could not happen stays due."""
         self.count += 1
 
     @property
     def spent(self) -> bool:
-        """It does not fire any more."""
+        """Whether it will not fire again."""
         return 0 < self.fault.times <= self.count
 
     def standing(self, step: int) -> bool:
-        """Return whether it fires for certain on every matching action from this one on."""
+        """Return whether it fires for certain on every matching action from this step."""
         when = self.fault.when
         return not self.spent and step >= when.step and when.nth == 1 and when.probability >= 1.0
 
 
 # Schedule -----------------------------------------------------------------------------------------
-# The schedule of faults of a run: a list with a seed, from a JSON file or drawn at random.
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Faults and the seed for what they leave open.
+    """Faults and a seed.
 
-    The same schedule on the same actions gives the same faults.
+    The same schedule gives the same faults for the same actions.
 
     Args:
-        faults: what goes wrong; several may fire on one action, in this order.
-        seed: for probabilities and for objects that are not named.
+        faults: The faults; several may fire on one action, in this order.
+        seed: Seed of probabilities and of objects that are not named.
     """
 
     faults: tuple[Fault, ...] = ()
@@ -311,9 +305,9 @@ class Schedule:
 
     @classmethod
     def random(cls, kinds: Iterable[FaultKind], probability: float, seed: int = 0) -> Self:
-        """Return faults of each kind, on each action that it can affect with a probability.
+        """Return faults of each kind that fire on each action with the given probability.
 
-        For NOISE it is the probability of a wrong state and of an unseen object instead.
+        For NOISE, it is the probability of a wrong state and of an unseen object.
         """
         faults = []
         for kind in kinds:
@@ -324,7 +318,7 @@ class Schedule:
         return cls(tuple(faults), seed)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the schedule as JSON values."""
         return {"seed": self.seed, "faults": [fault.to_json() for fault in self.faults]}
 
     @classmethod
@@ -332,7 +326,7 @@ class Schedule:
         """Return the schedule that `to_json` wrote.
 
         Raises:
-            UsageError: it is not one; the message says which fault is wrong.
+            UsageError: The values are not a schedule; the message names the invalid fault.
         """
         if not isinstance(values, dict) or not isinstance(values.get("faults"), list):
             raise UsageError("a schedule must be an object with a list 'faults'")
@@ -355,7 +349,7 @@ class Schedule:
         """Read a schedule from a JSON file.
 
         Raises:
-            DataFileError: it cannot be read or is no schedule.
+            DataFileError: The file cannot be read or is not a schedule.
         """
         try:
             return cls.from_json(read_json(path))
@@ -366,11 +360,11 @@ class Schedule:
         """Write the schedule to a JSON file.
 
         Raises:
-            DataFileError: it cannot be written.
+            DataFileError: The file cannot be written.
         """
         write_whole(path, json.dumps(self.to_json(), indent=1) + "\n")
 
 
 def noise(share: float) -> Fault:
-    """Return sensor noise that makes a share of the states wrong and of the objects unseen."""
+    """Return sensor noise that misreports this share of states and hides this share of objects."""
     return Fault(FaultKind.NOISE, FaultTiming(step=0), FaultEffect(flip=share, unseen=share))

@@ -1,4 +1,4 @@
-"""The injector of faults into an environment: failed actions, and the log of what was injected."""
+"""Fault injection: the environment wrapper, failed actions, and the log of injected faults."""
 
 from __future__ import annotations
 
@@ -23,21 +23,18 @@ from hvr.worlds.faults.perception import (
 from hvr.worlds.naming import Names
 from hvr.worlds.thor.types import STATES
 
-# Log ----------------------------------------------------------------------------------------------
-# The log of injected faults, for scoring their detection.
-
 # Statements ---------------------------------------------------------------------------------------
-# Metadata as statements, so that what a fault has changed can be written down.
+# Metadata as statements, so that the log can state what a fault has changed.
 
 Statement: TypeAlias = tuple[str, str, str | bool]
-"""Name of an object, property and value: `("mug-1", "in", "sinkbasin-1")`."""
+"""An object's name, a property and a value: `("mug-1", "in", "sinkbasin-1")`."""
 
 ROBOT = "robot"
-"""Subject of where the robot stands, and object of what it holds."""
+"""Subject of the robot's pose, and value of the held object's `heldBy`."""
 
 
 def statements(metadata: Mapping[str, Any], names: Names) -> frozenset[Statement]:
-    """Return what an event says of types, states, places, the hand, and where the robot stands."""
+    """Return an event's types, states, places, held object and robot pose as statements."""
     facts: set[Statement] = set()
     for entry in metadata["objects"]:
         name = name_of(names, entry["objectId"])
@@ -65,7 +62,7 @@ def name_of(names: Names, object_id: str) -> str:
         return object_id
 
 
-# --------------------------------------------------------------------------------------------------
+# Log ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -73,13 +70,13 @@ class Injection:
     """A fault that has happened.
 
     Args:
-        step: number of the action, 0 for the start of the scene.
-        kind: what kind.
-        action: name of the AI2-THOR action; empty at the start.
-        objects: names of the objects that it happened to, the most affected first.
-        added: statements that are true, or reported, only because of the fault.
-        removed: statements that would be true, or reported, without it.
-        fault: its place in the schedule, from 0.
+        step: Number of the action, 0 for the start of the scene.
+        kind: Kind of the fault.
+        action: Name of the AI2-THOR action; empty at the start.
+        objects: Names of the affected objects, most affected first.
+        added: Statements that are true, or reported, only because of the fault.
+        removed: Statements that would be true, or reported, without it.
+        fault: 0-based index of the fault in the schedule.
     """
 
     step: int
@@ -92,11 +89,11 @@ class Injection:
 
     @property
     def changed(self) -> bool:
-        """Some statement differs from the state without the fault."""
+        """Whether any statement differs from the state without the fault."""
         return bool(self.added or self.removed)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the injection as JSON values."""
         return {
             "step": self.step,
             "kind": self.kind.value,
@@ -113,20 +110,16 @@ def ordered(facts: Iterable[Statement]) -> tuple[Statement, ...]:
     return tuple(sorted(facts, key=lambda s: (s[0], s[1], str(s[2]))))
 
 
-# Failed actions -----------------------------------------------------------------------------------
-# Actions that fail: diverted to another object, or refused because of an obstacle.
-
-# Diversion ----------------------------------------------------------------------------------------
-# Actions diverted to another object than the one meant.
+# Diverted actions ---------------------------------------------------------------------------------
 
 _TRIES = 8
 
 DIVERTING_KINDS = frozenset({FaultKind.WRONG_OBJECT, FaultKind.SWAPPED})
-"""Kinds that are played here."""
+"""Kinds handled by `Diversions`."""
 
 
 class Diversions:
-    """Remembers which object is taken for which."""
+    """Tracks which object is confused with which."""
 
     def __init__(self, env: Environment, names: Names) -> None:
         self._env = env
@@ -134,10 +127,10 @@ class Diversions:
         self._pairs: dict[Trigger, tuple[str, str]] = {}
 
     def divert(self, trigger: Trigger, action: str, args: dict[str, Any]) -> tuple[str, ...]:
-        """Change the arguments of an action so that it goes to the other object.
+        """Redirect the arguments of an action to the other object.
 
         Returns:
-            ids of the object meant and of the other; empty when the action is not affected.
+            Ids of the intended and of the other object; empty if the action is not affected.
         """
         target = args.get("objectId")
         if target is None:
@@ -154,13 +147,13 @@ class Diversions:
             if action not in SWITCHES or meant is None or not meant["isInteractable"]:
                 return ()
             other = pair[1 - pair.index(target)]
-            # The other switch may be out of reach; a real one would work all the same.
+            # The other switch may be out of reach; a real swap would still work.
             args["forceAction"] = True
         args["objectId"] = other
         return str(target), other
 
     def redirected(self, trigger: Trigger, args: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a question, about the other object if one is taken for it."""
+        """Return the arguments of a query, redirected if its object is confused with another."""
         what = trigger.fault.what
         if trigger.fault.kind is not FaultKind.WRONG_OBJECT or trigger.fault.when.actions:
             return args
@@ -170,7 +163,7 @@ class Diversions:
         return {**args, "objectId": pair[1]} if pair and args.get("objectId") == pair[0] else args
 
     def _pair(self, trigger: Trigger, action: str, target: Any) -> tuple[str, str] | None:
-        """Return ids of the two objects, chosen once."""
+        """Return the ids of the two objects; they are chosen only once."""
         if trigger in self._pairs:
             return self._pairs[trigger]
         what, known = trigger.fault.what, other_agent.entries(self._env)
@@ -190,9 +183,9 @@ class Diversions:
         return first, second
 
     def _works(self, action: str, object_id: str) -> bool:
-        """Return whether the action would change anything if it went to an object.
+        """Return whether the action would change anything on an object.
 
-        Where the environment cannot be restored it is taken for granted.
+        Assumed to be true if the environment cannot be restored.
         """
         if not isinstance(self._env, Restorable):
             return True
@@ -206,7 +199,6 @@ class Diversions:
 
 
 # Refused actions ----------------------------------------------------------------------------------
-# Refused actions: once, or as long as something is in the way.
 
 NO_ROOM = "No valid positions to place object found"
 _HIDDEN = "NullReferenceException: Target object not found within the specified visibility."
@@ -218,8 +210,8 @@ class Refusal:
 
     Args:
         message: `errorMessage`.
-        objects: ids of what it was meant for and of what is in the way.
-        trigger: of the fault that is behind it.
+        objects: Ids of the action's object and of the obstacle.
+        trigger: Trigger of the fault behind it.
     """
 
     message: str
@@ -228,7 +220,7 @@ class Refusal:
 
 
 class Obstacles:
-    """Obstacles, each until it is taken away."""
+    """Obstacles that refuse actions until they are removed."""
 
     def __init__(self, env: Environment) -> None:
         self._env = env
@@ -236,11 +228,11 @@ class Obstacles:
         self._blocked: dict[str, tuple[str, Any, Trigger]] = {}
 
     def occupy(self, receptacle: str, thing: str, trigger: Trigger) -> None:
-        """Refuse to put anything into the receptacle as long as the thing is in it."""
+        """Refuse to put anything into the receptacle while the object is in it."""
         self._occupied[receptacle] = (thing, trigger)
 
     def block(self, target: str, blocker: str, trigger: Trigger) -> None:
-        """Refuse actions on the target as long as the blocker stays where it is."""
+        """Refuse actions on the target while the blocker stays in place."""
         where = other_agent.entries(self._env)[blocker]["position"]
         self._blocked[target] = (blocker, where, trigger)
 
@@ -264,11 +256,11 @@ class Obstacles:
 
 
 def obstacle_message(action: str, what: str = "Obstacle") -> str:
-    """Return AI2-THOR's message when something is in the way.
+    """Return AI2-THOR's message about an obstacle.
 
     Args:
-        action: name of the action that is refused.
-        what: AI2-THOR's `name` of what is in the way.
+        action: Name of the refused action.
+        what: AI2-THOR's `name` of the obstacle.
     """
     if action in ("OpenObject", "CloseObject"):
         return f"Object failed to open/close successfully: {what} is blocking it."
@@ -280,13 +272,12 @@ def obstacle_message(action: str, what: str = "Obstacle") -> str:
 
 
 # Injector -----------------------------------------------------------------------------------------
-# An environment in which things go wrong.
 
 QUERY_ACTIONS = frozenset({"GetReachablePositions", "GetInteractablePoses"})
-"""Actions that change nothing; they have no number and no fault fires on them."""
+"""Actions that change nothing; they have no number, and no fault fires on them."""
 
 OBSERVING_ACTIONS = frozenset({"Pass", "Done", "NoOp"})
-"""Actions that only look: as questions, but noise is drawn anew."""
+"""Actions that only look; they have no number, but noise is drawn anew."""
 
 _INSTEAD = frozenset(
     {FaultKind.SILENT, FaultKind.FAILED, FaultKind.BLOCKED, FaultKind.MISSING_STEP}
@@ -296,18 +287,17 @@ _Facts = frozenset[Statement]
 
 
 class FaultyEnvironment:
-    """Wraps an environment and injects faults; to its users it is that environment.
+    """Wraps an environment and injects faults.
 
-    Faults of the world are made by the environment's own forced actions; faults of
-    perception change only what `last_event` and the answers of `step` report. What was
-    injected is in `log`.
+    World faults use the environment's own forced actions. Perception faults change only what
+    `last_event` and the results of `step` report. `log` lists all injected faults.
 
-    In an environment that has `snapshot` and `restore`, as the kitchen, an action on which
-    a fault fires is first done without it, so that the log has exactly what the fault
-    changed; in others the log has every difference to the state before the action.
+    If the environment has `snapshot` and `restore`, like the kitchen, an action with a fault is
+    first executed without it, so the log contains exactly the fault's changes. Otherwise, the log
+    contains every difference to the state before the action.
 
     Raises:
-        UnknownObjectError: a fault names an object that the scene has not.
+        UnknownObjectError: A fault names an object that the scene does not have.
     """
 
     _names: Names
@@ -330,7 +320,7 @@ class FaultyEnvironment:
 
     @property
     def last_event(self) -> Event:
-        """The event of the latest action or reset, as it is reported."""
+        """The reported event of the latest action or reset."""
         return self._event
 
     @property
@@ -340,26 +330,26 @@ class FaultyEnvironment:
 
     @property
     def steps(self) -> int:
-        """Number of actions since the reset, questions not counted."""
+        """Number of actions since the reset, without queries."""
         return self._steps
 
     def reset(self, scene: Any = None) -> Event:
-        """Put a scene into its first state; schedule and log start anew."""
+        """Reset to the initial state of a scene; the schedule and the log start anew."""
         self.env.reset(scene)
         self._begin()
         return self._event
 
     def stop(self) -> None:
-        """End the environment, if it can be ended."""
+        """Stop the environment if it can be stopped."""
         stop = getattr(self.env, "stop", None)
         if stop is not None:
             stop()
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Do one action, with the faults that are due on it.
+        """Execute one action with the faults that are due.
 
         Raises:
-            ValueError: what the environment raises for an unknown action or argument.
+            ValueError: The environment does not know the action or an argument.
         """
         if isinstance(action, dict):
             kwargs = {**action, **kwargs}
@@ -392,7 +382,7 @@ class FaultyEnvironment:
         return self._look(self._event, name)
 
     def _begin(self) -> None:
-        """Start the schedule in the present scene."""
+        """Start the schedule in the current scene."""
         self._event = self._answer = first = self.env.last_event
         self._names = Names.from_metadata(first.metadata)
         seed = self.schedule.seed
@@ -415,13 +405,11 @@ class FaultyEnvironment:
         self._active = [t for t in due if t.fault.kind in PERCEPTION_KINDS]
         self._look(self._event)
 
-    # faults of the world
-
     def _with_faults(self, name: str, kwargs: dict[str, Any], due: list[Trigger]) -> None:
-        """Do the action with the faults due, and log what they changed.
+        """Execute the action with the due faults, and log their changes.
 
-        What holds back, diverts or replaces the action comes before it, the rest after it. A
-        drop with an empty hand is among the rest: it lets fall what the action takes.
+        Faults that prevent, divert or replace the action come before it, the others after it. A
+        drop with an empty hand comes after it, to drop the object that the action takes.
         """
         without = self._without(name, kwargs)
         done: dict[Trigger, tuple[str, ...]] = {}
@@ -459,7 +447,7 @@ class FaultyEnvironment:
             self._note(trigger, name, ids, without, self._facts())
 
     def _without(self, name: str, kwargs: dict[str, Any]) -> _Facts:
-        """Return what would hold after the action without any fault."""
+        """Return the statements that would hold after the action without faults."""
         if not isinstance(self.env, Restorable):
             return self._facts()
         before = self.env.snapshot()
@@ -469,7 +457,7 @@ class FaultyEnvironment:
             self.env.restore(before)
 
     def _instead(self, trigger: Trigger, name: str, target: str) -> tuple[Event, tuple[str, ...]]:
-        """Return the answer to an action that is not carried out, and what it was meant for."""
+        """Return the reply to an action that is not executed, and the affected objects."""
         kind, what = trigger.fault.kind, trigger.fault.what
         meant = target or other_agent.held(self.env) or ROBOT
         if kind is FaultKind.MISSING_STEP:
@@ -500,10 +488,8 @@ class FaultyEnvironment:
         hand = other_agent.held(self.env)
         return (hand,) if hand is not None and other_agent.drop(self.env) else ()
 
-    # faults of perception
-
     def _look(self, event: Event, name: str = "") -> Event:
-        """Report an event through the faults of perception that are active."""
+        """Report an event through the active perception faults."""
         self._lenses = []
         for trigger in self._active:
             if trigger.fault.kind is FaultKind.NOISE:
@@ -524,7 +510,7 @@ class FaultyEnvironment:
         return self._report(event)
 
     def _noise(self, trigger: Trigger, name: str) -> Lens:
-        """Return the noise of one look: the same whenever it is read, logged the first time."""
+        """Return the noise of one look: the same for every read, logged on the first."""
         number = self._triggers.index(trigger)
         seed = f"{self.schedule.seed}/{number}/{self._steps}/{self._looks}"
         logged = False
@@ -543,7 +529,7 @@ class FaultyEnvironment:
         return lens
 
     def _report(self, answer: Event) -> Event:
-        """Report the answer to an action, with the room as it is now."""
+        """Report the reply to an action, with the current state of the room."""
         now = self.env.last_event
         event = answer if answer is now else combined_event(now, answer)
         for lens in self._lenses:
@@ -551,12 +537,10 @@ class FaultyEnvironment:
         self._event = event
         return event
 
-    # the log
-
     def _note(
         self, trigger: Trigger, name: str, ids: tuple[str, ...], without: _Facts, now: _Facts
     ) -> None:
-        """Log what differs from the facts without the fault."""
+        """Log the difference to the statements without the fault."""
         self._log.append(
             Injection(
                 step=self._steps,

@@ -1,4 +1,4 @@
-"""Interventions of another agent, by forced actions that the robot does not see."""
+"""Interventions of another agent, through forced actions that the robot does not see."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from hvr.worlds.naming import Names
 from hvr.worlds.thor.types import OPEN_PLACES, PUT_ASIDE_PLACES, SLICEABLE, USUAL_LIQUID
 
 # Forced actions -----------------------------------------------------------------------------------
-# Interventions of another agent in the room, by forced actions that the robot does not see.
-#
-# Where a change needs the hand, what the robot holds is put aside and taken again, so that it
-# holds afterwards what it held before. Everything is done with AI2-THOR's own actions, except
-# that a kitchen may have a thing stood on a receptacle that PutObject refuses even when forced.
+# If a change needs the hand, the held object is put aside and taken again afterwards. All changes
+# use AI2-THOR's own actions, except that hvr's kitchen can place an object on a receptacle that
+# PutObject refuses even when forced.
 
 _SETTERS: Mapping[tuple[str, bool], str] = {
     ("isOpen", True): "OpenObject",
@@ -35,7 +33,7 @@ _SETTERS: Mapping[tuple[str, bool], str] = {
     ("isCooked", True): "CookObject",
     ("isUsedUp", True): "UseUpObject",
 }
-"""The action that gives a state field a value."""
+"""The action that sets a state field to a value."""
 
 CHANGEABLE: Mapping[str, str] = {
     "isOpen": "openable",
@@ -43,27 +41,27 @@ CHANGEABLE: Mapping[str, str] = {
     "isDirty": "dirtyable",
     "isFilledWithLiquid": "canFillWithLiquid",
 }
-"""State fields that can be changed both ways, and the property that an object needs."""
+"""State fields that can change both ways, and the property that an object needs."""
 
 
 def entries(env: Environment) -> dict[str, dict[str, Any]]:
-    """Return metadata of all objects by id."""
+    """Return the metadata of all objects by id."""
     return {o["objectId"]: o for o in env.last_event.metadata["objects"]}
 
 
 def held(env: Environment) -> str | None:
-    """Return id of what is in the hand."""
+    """Return the id of the held object, if any."""
     inventory = env.last_event.metadata["inventoryObjects"]
     return str(inventory[0]["objectId"]) if inventory else None
 
 
 def drop(env: Environment) -> bool:
-    """Let what is held fall; return whether something was held."""
+    """Drop the held object; return whether there was one."""
     return held(env) is not None and bool(env.step("DropHandObject", forceAction=True))
 
 
 def change(env: Environment, object_id: str, field: str, value: str | bool) -> bool:
-    """Give a state field a value; return whether that changed it."""
+    """Set a state field; return whether the value changed."""
     before = entries(env)[object_id]
     wanted = bool(value)
     setter = _SETTERS.get((field, wanted))
@@ -76,10 +74,9 @@ def change(env: Environment, object_id: str, field: str, value: str | bool) -> b
 
 
 def move(env: Environment, object_id: str, receptacle: str) -> bool:
-    """Put an object on or in a receptacle; return whether that moved it there.
+    """Move an object into a receptacle; return whether it worked.
 
-    What is in the hand, or in what is in the hand, is not taken away. A closed receptacle
-    is opened and closed again.
+    The held object and its contents are not moved. A closed receptacle is closed again afterwards.
     """
     known = entries(env)
     thing, place = known[object_id], known[receptacle]
@@ -91,7 +88,7 @@ def move(env: Environment, object_id: str, receptacle: str) -> bool:
     if in_hand in inside or object_id in contents(known, in_hand):
         return False
     closed = place["openable"] and not place["isOpen"]
-    # A running microwave does not open.
+    # A running microwave cannot be opened.
     if closed and place["toggleable"] and place["isToggled"]:
         return False
     if closed:
@@ -106,13 +103,13 @@ def move(env: Environment, object_id: str, receptacle: str) -> bool:
 
 
 def occupy(env: Environment, object_id: str, receptacle: str) -> bool:
-    """Make sure that an object is on or in a receptacle; return whether it is."""
+    """Ensure that an object is in a receptacle; return whether it is."""
     there = entries(env)[object_id]["parentReceptacles"] or ()
     return receptacle in there or move(env, object_id, receptacle)
 
 
 def contents(known: Mapping[str, Mapping[str, Any]], object_id: str | None) -> set[str]:
-    """Return ids of all that an object holds, at any depth."""
+    """Return the ids of an object's contents at any depth."""
     inside: set[str] = set()
     todo = [object_id] if object_id else []
     while todo:
@@ -124,7 +121,7 @@ def contents(known: Mapping[str, Mapping[str, Any]], object_id: str | None) -> s
 
 
 def _carry(env: Environment, object_id: str, receptacle: str) -> bool:
-    """Take and put, with an empty hand; return whether it worked."""
+    """Take and put an object with an empty hand; return whether it worked."""
     home = entries(env)[object_id]["parentReceptacles"] or ()
     if not env.step("PickupObject", objectId=object_id, forceAction=True):
         return False
@@ -137,7 +134,7 @@ def _carry(env: Environment, object_id: str, receptacle: str) -> bool:
 
 
 def _put_aside(env: Environment, first: Iterable[str] = (), avoid: Sequence[str] = ()) -> bool:
-    """Put what is in the hand somewhere; return whether a place took it."""
+    """Put the held object somewhere; return whether a place accepted it."""
     known = entries(env)
     places = [i for kind in PUT_ASIDE_PLACES for i, o in known.items() if o["objectType"] == kind]
     return any(
@@ -148,7 +145,7 @@ def _put_aside(env: Environment, first: Iterable[str] = (), avoid: Sequence[str]
 
 
 def stand(env: Environment, object_id: str, receptacle: str) -> bool:
-    """Stand what is held in the middle of an empty receptacle; only hvr's kitchen can."""
+    """Place the held object in the centre of an empty receptacle; only hvr's kitchen can."""
     if not isinstance(env, Kitchen):
         return False
     now = env.snapshot()
@@ -164,7 +161,7 @@ def stand(env: Environment, object_id: str, receptacle: str) -> bool:
 
 
 # Choice -------------------------------------------------------------------------------------------
-# Seeded choice of what a fault leaves open: which object, which place, which state.
+# Seeded choice of objects, places and states that a fault leaves open.
 
 _SUITS: Mapping[str, str] = {
     "PickupObject": "pickupable",
@@ -183,7 +180,7 @@ Entries = Mapping[str, Mapping[str, Any]]
 def similar_objects(
     known: Entries, object_id: str, action: str, chance: random.Random
 ) -> list[str]:
-    """Return other objects in reach that the action suits: those of the same type first."""
+    """Return other objects in reach that the action suits; objects of the same type come first."""
     thing = known[object_id]
     prop = _SUITS.get(action)
     in_view = (o for o in known.values() if o["visible"] and not o["isPickedUp"])
@@ -196,7 +193,7 @@ def similar_objects(
 
 
 def other_switch(known: Entries, object_id: str, chance: random.Random) -> str | None:
-    """Return another object of the same type that can be switched."""
+    """Return another switch of the same type."""
     kind = known[object_id]["objectType"]
     alike = (o for o in known.values() if o["objectType"] == kind and o["toggleable"])
     switches = _ids(o for o in alike if o["objectId"] != object_id)
@@ -204,7 +201,7 @@ def other_switch(known: Entries, object_id: str, chance: random.Random) -> str |
 
 
 def movable_objects(known: Entries, hand: str | None, chance: random.Random) -> list[str]:
-    """Return ids of what somebody can take away, in random order."""
+    """Return the ids of objects that can be taken away, in random order."""
     carried = {hand, *contents(known, hand)}
     loose = (o for o in known.values() if o["pickupable"] and not is_destroyed(o))
     things = _ids(o for o in loose if o["objectId"] not in carried)
@@ -213,7 +210,7 @@ def movable_objects(known: Entries, hand: str | None, chance: random.Random) -> 
 
 
 def open_places(known: Entries, chance: random.Random) -> list[str]:
-    """Return ids of open places where somebody can put something, in random order."""
+    """Return the ids of open receptacles, in random order."""
     open_places = _ids(o for o in known.values() if o["objectType"] in OPEN_PLACES)
     chance.shuffle(open_places)
     return open_places
@@ -222,52 +219,51 @@ def open_places(known: Entries, chance: random.Random) -> list[str]:
 def other_state(
     known: Entries, object_id: str, chance: random.Random
 ) -> tuple[str, str | bool] | None:
-    """Return a state field of the object and the value that it does not have now."""
+    """Return a state field of the object and the opposite of its current value."""
     thing = known[object_id]
     changes = [(field, not thing[field]) for field, prop in CHANGEABLE.items() if thing[prop]]
     return chance.choice(changes) if changes and not is_destroyed(thing) else None
 
 
 def is_destroyed(entry: Mapping[str, Any]) -> bool:
-    """Return whether nothing can be done with it any more: it was sliced or broken."""
+    """Return whether the object was sliced or broken and is no longer usable."""
     return bool(entry["isSliced"] or entry["isBroken"])
 
 
 def _ids(objects: Iterable[Mapping[str, Any]]) -> list[str]:
-    # Sorted, so that a seed chooses the same object whatever the order of the metadata.
+    # Sorted, so that a seed chooses the same object for any order of the metadata.
     return sorted(str(o["objectId"]) for o in objects)
 
 
 # Another agent ------------------------------------------------------------------------------------
-# Faults by another agent: choose an object, then move it, change it or put it in the way.
 
 _TRIES = 6
 
 
 @runtime_checkable
 class Restorable(Protocol):
-    """An environment that can go back to a moment."""
+    """An environment with snapshots."""
 
     def snapshot(self) -> Any:
-        """Return the present moment."""
+        """Return a snapshot of the current state."""
         ...
 
     def restore(self, snapshot: Any) -> Event:
-        """Go back to a moment."""
+        """Return to a snapshot."""
         ...
 
 
 def interfere(env: Environment, names: Names, trigger: Trigger, target: str) -> tuple[str, ...]:
-    """Have somebody move, change or occupy what a fault says, or what its seed chooses.
+    """Move, change or occupy what a fault names or its seed chooses, as another agent.
 
     Args:
-        env: where.
-        names: the names of its scene.
-        trigger: of a fault of the kinds MOVED, CHANGED, OCCUPIED.
-        target: id of the object of the robot's action; empty without one.
+        env: The environment.
+        names: The names of its scene.
+        trigger: Trigger of a fault of kind MOVED, CHANGED or OCCUPIED.
+        target: Id of the object of the robot's action; empty without one.
 
     Returns:
-        ids of what was changed, the most affected first; empty when nothing could be done.
+        Ids of the changed objects, most affected first; empty if nothing could be done.
     """
     options = {
         FaultKind.OCCUPIED: _occupations,

@@ -1,4 +1,4 @@
-"""Faulty perception: misreported objects, sensor noise, and fabricated answers."""
+"""Faulty perception: misreported objects, sensor noise and fabricated replies."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from hvr.worlds.faults.fault import FaultEffect, Trigger
 from hvr.worlds.naming import Names
 from hvr.worlds.thor.types import USUAL_LIQUID
 
-# Perception ---------------------------------------------------------------------------------------
-# Misreported observations: one wrong object, or noise on all.
+# Misreported metadata -----------------------------------------------------------------------------
 
 NOISY_STATES: Mapping[str, str] = {
     "isOpen": "openable",
@@ -35,11 +34,11 @@ def misreported(
     """Return the metadata with one object misreported.
 
     Args:
-        metadata: as it is.
-        object_id: the object.
-        field: what is wrong: a field of its metadata. `parentReceptacles` puts it into
-            another receptacle, whose list of contents has it then, too.
-        value: what is reported; for `parentReceptacles` the id of the receptacle.
+        metadata: The true metadata.
+        object_id: Id of the object.
+        field: The wrong metadata field. `parentReceptacles` also changes the contents lists of the
+            receptacles.
+        value: The reported value; for `parentReceptacles`, the id of the receptacle.
     """
     objects = []
     for entry in metadata["objects"]:
@@ -60,7 +59,7 @@ def misreported(
 
 
 def with_value(field: str, value: Any) -> dict[str, Any]:
-    """Return a field with its value, and the fields that follow from it."""
+    """Return a field with its value, and the fields that depend on it."""
     if field == "isOpen":
         return {field: value, "openness": 1.0 if value else 0.0}
     if field == "isFilledWithLiquid":
@@ -70,16 +69,16 @@ def with_value(field: str, value: Any) -> dict[str, Any]:
 
 
 def with_noise(metadata: Mapping[str, Any], what: FaultEffect, seed: str) -> dict[str, Any]:
-    """Return the metadata with noise: flipped states of objects in view, objects out of view.
+    """Return the metadata with flipped states and hidden objects.
 
-    Each state in `NOISY_STATES` that an object in view can have is wrong with probability
-    `what.flip`; each object in view is reported as neither visible nor in reach with
-    probability `what.unseen`. What is in the hand is felt, and never unseen.
+    Each state in `NOISY_STATES` that a visible object can have is wrong with probability
+    `what.flip`. Each visible object is reported as neither visible nor in reach with probability
+    `what.unseen`, except the held object, which is always felt.
 
     Args:
-        metadata: as it is.
-        what: the probabilities.
-        seed: the same seed and metadata give the same noise.
+        metadata: The true metadata.
+        what: The probabilities.
+        seed: The same seed and metadata give the same noise.
     """
     chance = random.Random(seed)
     held = {o["objectId"] for o in metadata.get("inventoryObjects") or ()}
@@ -101,15 +100,15 @@ def with_noise(metadata: Mapping[str, Any], what: FaultEffect, seed: str) -> dic
 def choose_misreport(
     env: Environment, names: Names, trigger: Trigger
 ) -> tuple[str, str, Any] | None:
-    """Return the id, field and value that a fault of perception reports, chosen by seed if open.
+    """Return the id, field and value that a perception fault reports, chosen by seed if open.
 
     Args:
-        env: where.
-        names: the names of its scene.
-        trigger: of a fault of the kind MISPERCEIVED.
+        env: The environment.
+        names: The names of its scene.
+        trigger: Trigger of a fault of kind MISPERCEIVED.
 
     Returns:
-        None when there is nothing that could be misperceived.
+        None if no object can be misperceived.
     """
     what, known = trigger.fault.what, other_agent.entries(env)
     if what.target:
@@ -132,22 +131,22 @@ def choose_misreport(
 
 
 # Composed events ----------------------------------------------------------------------------------
-# Composed events: the answer to an action, and the room as a faulty sensor reports it.
+# The reply to an action, combined with the room as a faulty sensor reports it.
 
 Lens = Callable[[Mapping[str, Any]], dict[str, Any]]
-"""Turns metadata into what a faulty sensor reports."""
+"""Converts metadata to a faulty sensor's report."""
 
 _ANSWER = ("lastAction", "lastActionSuccess", "errorMessage", "errorCode", "actionReturn")
 
 
 def fabricated_event(name: str, success: bool, message: str) -> Event:
-    """Return an answer that the environment did not give; it has no metadata of the room."""
+    """Return a reply that the environment did not give, without metadata of the room."""
     values = (name, success, message, None, None)
     return Event(dict(zip(_ANSWER, values, strict=True)), success)
 
 
 def combined_event(now: Event, answer: Event) -> Event:
-    """Return an event with the answer of one event and the room of another."""
+    """Return an event with the reply of one event and the room of another."""
 
     def metadata() -> dict[str, Any]:
         return {**now.metadata, **{key: answer.metadata.get(key) for key in _ANSWER}}
@@ -156,34 +155,33 @@ def combined_event(now: Event, answer: Event) -> Event:
 
 
 def misreporting_lens(wrong: tuple[str, str, Any]) -> Lens:
-    """Return a lens that misreports one object; see `perception.mistaken`."""
+    """Return a lens that misreports one object; see `misreported`."""
     return lambda metadata: misreported(metadata, *wrong)
 
 
 def event_through(event: Event, lens: Lens) -> Event:
-    """Return an event as it looks through a lens, which is applied when metadata are read."""
+    """Return an event seen through a lens, which is applied when the metadata is read."""
     return Event(lambda: lens(event.metadata), event.success)
 
 
 # Sensor noise -------------------------------------------------------------------------------------
-# Sensor noise on scene graphs, for what looks at these instead of metadata.
+# Noise on scene graphs, for readers of scene graphs instead of metadata.
 
 
 class NoisySensor:
-    """Distorts each scene graph that it is given, independently of the others.
+    """Distorts each scene graph independently of the others.
 
-    Each state that an object can have (`isOpen`, `isToggled`, `isDirty`,
-    `isFilledWithLiquid`, `isCooked`) is flipped with a probability, and each object is
-    left out with a probability. What is in the hand is felt, and never left out. The robot
-    itself acts on what is there, so that errors of the sensor are all that is tried.
+    Each state in `NOISY_STATES` is flipped with one probability, and each object is omitted with
+    another. The held object is always felt and never omitted. The robot itself still acts on the
+    true scene, so that only sensor errors are tested.
 
     Args:
-        flip: probability that a state is wrong.
-        unseen: probability that an object is left out.
-        seed: the same seed gives the same errors for the same looks.
+        flip: Probability of a wrong state.
+        unseen: Probability of an omitted object; `flip` if None.
+        seed: The same seed gives the same errors for the same looks.
 
     Raises:
-        UsageError: a probability is not one.
+        UsageError: A probability is not between 0 and 1.
     """
 
     def __init__(self, flip: float, unseen: float | None = None, seed: int = 0) -> None:
@@ -197,7 +195,7 @@ class NoisySensor:
         self._chance = random.Random(seed)
 
     def __call__(self, scene: SceneGraph) -> SceneGraph:
-        """Return what is seen of a scene in one look."""
+        """Return the distorted scene of one look."""
         objects: dict[str, SceneObject] = {}
         for name, thing in scene.objects.items():
             if name != scene.held and self._chance.random() < self.unseen:

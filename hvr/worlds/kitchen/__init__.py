@@ -1,4 +1,4 @@
-"""The embedded kitchen: a world that speaks AI2-THOR and needs nothing but Python."""
+"""The embedded kitchen: an environment with AI2-THOR's interface that needs only Python."""
 
 from hvr.errors import UsageError
 from hvr.worlds.environment import EnvironmentSetup
@@ -8,11 +8,11 @@ __all__ = ["Kitchen", "Snapshot", "open_kitchen"]
 
 
 def open_kitchen(setup: EnvironmentSetup) -> Kitchen:
-    """Return the kitchen of a scene; it has no options.
+    """Open the kitchen of a scene, which has no options.
 
     Raises:
-        SceneError: there is no such scene.
-        UsageError: an option is given.
+        SceneError: The scene does not exist.
+        UsageError: An option is given.
     """
     if setup.options:
         raise UsageError(
