@@ -127,8 +127,6 @@ class EnvironmentSetup:
     """The arguments for opening an environment.
 
     Args:
-        scene: Name of the scene.
-        seed: Seed of random choices.
         options: Options of the environment as texts `name=value`.
         folder: Folder for pictures and logs; None keeps none.
     """
@@ -152,14 +150,8 @@ def open_environment(
 ) -> OpenEnvironment:
     """Open an environment in the initial state of a scene. The caller must stop it.
 
-    Args:
-        name: Name of one of `ENVIRONMENTS`.
-        setup: Scene and options.
-        faults: Faults to inject, if any.
-
     Raises:
         UsageError: The environment or an option does not exist.
-        SceneError: The scene does not exist.
         MissingExtraError: A required package is not installed.
         SimulatorError: The environment cannot be started.
     """

@@ -106,7 +106,6 @@ class Camera(NamedTuple):
         Walls and furniture never occlude a point.
 
         Args:
-            points: World coordinates.
             spread: Tangent of half the field of view; 1 means 90 degrees.
         """
         sin_y, cos_y, sin_p, cos_p = _directions(self.yaw, self.horizon)

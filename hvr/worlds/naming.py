@@ -107,11 +107,7 @@ class Names:
         return f"{source}|{piece_type}_{k}"
 
     def pieces(self, name: str) -> tuple[str, ...]:
-        """Return the names of an object's pieces, cut or not; empty if it cannot be cut.
-
-        Raises:
-            UnknownObjectError: The object does not exist.
-        """
+        """Return the names of an object's pieces, cut or not; empty if it cannot be cut."""
         object_id = self.object_id(name)
         kind = self._facts.pieces_of(self._types.get(object_id, ""))
         if kind is None:
@@ -121,11 +117,7 @@ class Names:
         return tuple(f"{piece_type.lower()}-{first + i}" for i in range(count))
 
     def source(self, name: str) -> str | None:
-        """Return the name of the object that a piece is cut from; None for a whole object.
-
-        Raises:
-            UnknownObjectError: The object does not exist.
-        """
+        """Return the name of the object that a piece is cut from; None for a whole object."""
         if name in self._ids:
             return None
         piece = self._piece(name)
@@ -135,11 +127,7 @@ class Names:
         return self._names[piece[0]]
 
     def type_of(self, name: str) -> str:
-        """Return AI2-THOR's type of an object.
-
-        Raises:
-            UnknownObjectError: The object does not exist.
-        """
+        """Return AI2-THOR's type of an object."""
         object_id = self.object_id(name)
         known = self._types.get(object_id)
         return known if known is not None else object_id.rpartition("|")[2].rpartition("_")[0]

@@ -31,19 +31,12 @@ class ObjectSpec:
     """One object in the initial state of a scene.
 
     Args:
-        object_id: AI2-THOR's `objectId`.
-        object_type: AI2-THOR's `objectType`.
-        name: Name of the game object.
-        asset_id: Name of the asset; may be empty.
         position: Pivot in metres.
         rotation: Euler angles in degrees.
         properties: Property fields that are true (`pickupable`, `receptacle`, …).
         state: State fields that differ from their defaults (`isToggled`, …).
-        mass: Mass in kilograms.
-        materials: `salientMaterials`, or None.
         parents: Ids of the receptacles that hold it, innermost first.
         controls: Ids of the objects that it switches; None if it is not toggleable.
-        box: Axis-aligned bounding box.
     """
 
     object_id: str
@@ -78,14 +71,11 @@ class Scene(Value):
     """The initial state of a scene.
 
     Args:
-        name: Name, such as `FloorPlan1`.
         objects: Objects in the order of their ids.
         start_position: Initial `agent.position` in metres.
         start_yaw: Initial yaw in degrees.
         start_horizon: Initial horizon in degrees; positive looks down.
         grid: (x, z) of the points where the agent can stand, 0.25 m apart.
-        legacy: Receptacles with another position in AI2-THOR 2.1.0.
-        held: Id of the held object.
         start_standing: Whether the agent stands rather than crouches.
         notes: Estimates and omissions, one sentence each.
     """
@@ -104,9 +94,6 @@ class Scene(Value):
 
 def scene_names(world: str | None = None) -> tuple[str, ...]:
     """Return the names of the packaged scenes in natural order: FloorPlan1, FloorPlan2, …
-
-    Args:
-        world: World whose scenes are returned; None for all.
 
     Raises:
         UsageError: The world does not exist.
@@ -176,10 +163,6 @@ def parse_scene(data: bytes, source: str) -> Scene:
 
     Args:
         data: Gzip-compressed JSON, as written by `tools/build_scenes.py`.
-        source: Origin of the bytes, for the error message.
-
-    Raises:
-        SceneError: The bytes are not a scene file.
     """
     try:
         raw = json.loads(gzip.decompress(data))
@@ -228,12 +211,7 @@ def _vec(numbers: Any) -> Vec:
 
 
 def scenes_with(object_types: Collection[str], world: str | None = None) -> tuple[str, ...]:
-    """Return the names of the scenes that contain an object of one of these AI2-THOR types.
-
-    Args:
-        object_types: The types.
-        world: World whose scenes are searched; None for all.
-    """
+    """Return the names of the scenes that contain an object of one of these AI2-THOR types."""
     return tuple(
         name
         for name in scene_names(world)

@@ -39,7 +39,6 @@ class Observation:
 
     Args:
         facts: Facts observed to hold. A fluent fact that is neither listed nor hidden is false.
-        numbers: Observed values of functions.
         hidden: Predicates and functions that cannot be observed.
     """
 
@@ -90,11 +89,6 @@ def base_atoms(state: State) -> frozenset[Atom]:
 
 class PddlEnvironment:
     """Executes a domain exactly as it is written.
-
-    Args:
-        domain: A domain with instantaneous actions only.
-        problem: Provides the initial state.
-        hidden: Predicates and functions that are never observed.
 
     Raises:
         UsageError: The domain needs time, or a hidden name is unknown or derived.

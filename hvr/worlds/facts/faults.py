@@ -41,8 +41,6 @@ class FaultRule:
     """When a fault happens: with a probability, or at one step.
 
     Args:
-        kind: Kind of the fault.
-        rate: Probability at each step.
         step: 1-based step number; None means any step.
     """
 
@@ -57,8 +55,6 @@ class InjectedFault:
 
     Args:
         step: 1-based number of the step, counting refused ones.
-        kind: Kind of the fault.
-        action: The action of the step.
         changed: Current values of the facts and numbers that differ from the prediction.
     """
 

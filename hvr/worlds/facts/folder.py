@@ -105,8 +105,6 @@ class WorldFolder(WorldFile):
         """Open the environment; a custom one runs in its own process.
 
         Args:
-            problem: The objects and the initial state.
-            seed: Seed of random choices.
             timeout: Time limit for each call in seconds; None uses `world.toml`'s limit, or 60.
 
         Raises:
@@ -259,11 +257,6 @@ _PREFIXES = f"""\
 
 def create_world(folder: Path, domain_file: Path, problem_files: Sequence[Path] = ()) -> None:
     """Write the folder of a new world.
-
-    Args:
-        folder: A new or empty folder.
-        domain_file: Copied to `domain.pddl`.
-        problem_files: Copied to `problems/`.
 
     Raises:
         UsageError: The folder is not empty, or the domain has no actions.

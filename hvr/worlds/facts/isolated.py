@@ -50,9 +50,6 @@ class IsolatedEnvironment:
     """An environment in its own process; see `hvr.worlds.facts.environment.FactEnvironment`.
 
     Args:
-        folder: Folder of the world.
-        problem: Problem to open the environment with.
-        seed: Seed to open the environment with.
         timeout: Time limit for each call in seconds.
 
     Raises:

@@ -34,7 +34,6 @@ class WorldLexicon:
     """Words for a domain.
 
     Args:
-        wording: Templates for facts and actions.
         types: Nouns for each type, the preferred one first.
     """
 

@@ -55,7 +55,7 @@ class TimedEnvironment(FactEnvironment, Protocol):
     """
 
     def start(self, name: str, args: tuple[str, ...], duration: float) -> str:
-        """Start a durative action; return why it was refused, or an empty text if it has started."""
+        """Start a durative action; return why it was refused, or an empty text."""
         ...
 
     def end(self, name: str, args: tuple[str, ...]) -> str:
@@ -215,11 +215,6 @@ def _numbers(schema: DurativeActionSchema) -> Iterator[Any]:
 
 class SplitEnvironment(PddlEnvironment):
     """Executes a domain with durative actions by starts and ends, without a clock.
-
-    Args:
-        domain: A domain with durative actions.
-        problem: Provides the initial state.
-        hidden: Predicates and functions that are never observed.
 
     Raises:
         UsageError: See `Timing`; or a hidden name is unknown or derived.

@@ -113,7 +113,6 @@ class FaultEffect:
             receptacle. Empty means the object of the action.
         other: The second object: the diversion's destination, the other switch, the occupant, or
             the obstacle.
-        place: Receptacle to which an object is moved.
         field: Metadata field that is changed or misperceived: `isOpen`, `isToggled`, `isDirty`,
             `isFilledWithLiquid`, `isBroken`, `isSliced`, `isCooked`. MISPERCEIVED allows any field,
             including `objectType` and `parentReceptacles` (a place).
@@ -180,11 +179,7 @@ class Fault:
 
     @classmethod
     def from_json(cls, values: Any) -> Self:
-        """Return the fault that `to_json` wrote.
-
-        Raises:
-            UsageError: The values are not a fault.
-        """
+        """Return the fault that `to_json` wrote."""
         if not isinstance(values, dict):
             raise UsageError(f"a fault must be an object with 'kind', not {values!r}")
         unknown = sorted(set(values) - {"kind", "when", "what"})
@@ -239,7 +234,6 @@ class Trigger:
     """Counts the actions that match one fault.
 
     Args:
-        fault: The fault.
         seed: Seed of its probability and of choices that it leaves open.
     """
 
@@ -254,7 +248,6 @@ class Trigger:
         """Return whether the fault fires on this action. Call it once per action.
 
         Args:
-            step: Number of the action.
             action: Name of the action; empty at the start of the scene.
             target: Name of the action's object; empty without one.
         """
@@ -296,7 +289,6 @@ class Schedule:
     The same schedule gives the same faults for the same actions.
 
     Args:
-        faults: The faults; several may fire on one action, in this order.
         seed: Seed of probabilities and of objects that are not named.
     """
 
@@ -357,11 +349,7 @@ class Schedule:
             raise DataFileError(f"{path}: {error}") from error
 
     def save(self, path: Path) -> None:
-        """Write the schedule to a JSON file.
-
-        Raises:
-            DataFileError: The file cannot be written.
-        """
+        """Write the schedule to a JSON file."""
         write_whole(path, json.dumps(self.to_json(), indent=1) + "\n")
 
 

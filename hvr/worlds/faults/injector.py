@@ -71,7 +71,6 @@ class Injection:
 
     Args:
         step: Number of the action, 0 for the start of the scene.
-        kind: Kind of the fault.
         action: Name of the AI2-THOR action; empty at the start.
         objects: Names of the affected objects, most affected first.
         added: Statements that are true, or reported, only because of the fault.
@@ -209,9 +208,7 @@ class Refusal:
     """The refusal of an action.
 
     Args:
-        message: `errorMessage`.
         objects: Ids of the action's object and of the obstacle.
-        trigger: Trigger of the fault behind it.
     """
 
     message: str
@@ -256,12 +253,7 @@ class Obstacles:
 
 
 def obstacle_message(action: str, what: str = "Obstacle") -> str:
-    """Return AI2-THOR's message about an obstacle.
-
-    Args:
-        action: Name of the refused action.
-        what: AI2-THOR's `name` of the obstacle.
-    """
+    """Return AI2-THOR's message about an obstacle."""
     if action in ("OpenObject", "CloseObject"):
         return f"Object failed to open/close successfully: {what} is blocking it."
     if action.startswith("Teleport"):

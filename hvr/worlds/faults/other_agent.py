@@ -257,8 +257,6 @@ def interfere(env: Environment, names: Names, trigger: Trigger, target: str) -> 
     """Move, change or occupy what a fault names or its seed chooses, as another agent.
 
     Args:
-        env: The environment.
-        names: The names of its scene.
         trigger: Trigger of a fault of kind MOVED, CHANGED or OCCUPIED.
         target: Id of the object of the robot's action; empty without one.
 

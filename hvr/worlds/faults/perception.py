@@ -34,8 +34,6 @@ def misreported(
     """Return the metadata with one object misreported.
 
     Args:
-        metadata: The true metadata.
-        object_id: Id of the object.
         field: The wrong metadata field. `parentReceptacles` also changes the contents lists of the
             receptacles.
         value: The reported value; for `parentReceptacles`, the id of the receptacle.
@@ -76,8 +74,6 @@ def with_noise(metadata: Mapping[str, Any], what: FaultEffect, seed: str) -> dic
     `what.unseen`, except the held object, which is always felt.
 
     Args:
-        metadata: The true metadata.
-        what: The probabilities.
         seed: The same seed and metadata give the same noise.
     """
     chance = random.Random(seed)
@@ -103,8 +99,6 @@ def choose_misreport(
     """Return the id, field and value that a perception fault reports, chosen by seed if open.
 
     Args:
-        env: The environment.
-        names: The names of its scene.
         trigger: Trigger of a fault of kind MISPERCEIVED.
 
     Returns:

@@ -8,12 +8,7 @@ __all__ = ["Kitchen", "Snapshot", "open_kitchen"]
 
 
 def open_kitchen(setup: EnvironmentSetup) -> Kitchen:
-    """Open the kitchen of a scene, which has no options.
-
-    Raises:
-        SceneError: The scene does not exist.
-        UsageError: An option is given.
-    """
+    """Open the kitchen of a scene, which has no options."""
     if setup.options:
         raise UsageError(
             f"the kitchen has no option {setup.options[0]!r}; options of AI2-THOR need --env thor"

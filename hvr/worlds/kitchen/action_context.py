@@ -1,4 +1,4 @@
-"""The context of an action, its failure, and the lookup of its arguments."""
+"""The context of an action: its failure, and the lookup of its arguments."""
 
 from __future__ import annotations
 
@@ -17,12 +17,7 @@ Result = tuple[KitchenState, Any]
 
 
 class ActionFailedError(Exception):
-    """The action cannot be done; the world stays as it was.
-
-    Args:
-        message: AI2-THOR's `errorMessage`.
-        code: `errorCode`, usually None.
-    """
+    """An action failed; the world stays unchanged."""
 
     def __init__(self, message: str, code: str | None = None) -> None:
         super().__init__(message)
@@ -31,13 +26,11 @@ class ActionFailedError(Exception):
 
 
 class Context(Value):
-    """The surroundings of an action besides the world.
+    """The inputs of an action other than the state and its arguments.
 
     Args:
-        room: the unchanging part of the scene.
-        placement_table: PutObject asks AI2-THOR's placement table.
-        seed: for what is random in the real thing.
-        profile: the version of AI2-THOR that is played.
+        placement_table: Whether PutObject respects AI2-THOR's placement table.
+        seed: Seed of effects that are random in AI2-THOR.
     """
 
     room: Room
@@ -54,10 +47,11 @@ def forced(args: Args) -> bool:
 def target(
     world: KitchenState, context: Context, args: Args, name: str = "objectId"
 ) -> KitchenObject:
-    """Return the object given by `objectId`, or by the point `x`, `y` of the image.
+    """Return the object given by `objectId`, or by the image point `x`, `y`.
 
     Raises:
-        ActionFailedError: it does not exist, or is not visible and nothing forces it.
+        ActionFailedError: The object does not exist, or is not visible and the action is not
+            forced.
     """
     object_id = args.get(name)
     if object_id is None:
@@ -67,16 +61,12 @@ def target(
             raise ActionFailedError(
                 f"ArgumentException: no object is at ({point[0]:g}, {point[1]:g}) of the image"
             )
-    # First whether it exists, then whether it is seen: AI2-THOR's order, and its message.
+    # AI2-THOR checks existence before visibility, which decides the error message.
     return seen_or_forced(world, context, existing(world, object_id), forced(args))
 
 
 def existing(world: KitchenState, object_id: Any) -> KitchenObject:
-    """Return the object with this id.
-
-    Raises:
-        ActionFailedError: there is none.
-    """
+    """Return the object with this id."""
     thing: KitchenObject | None = (
         world.things.get(object_id) if isinstance(object_id, str) else None
     )
@@ -91,11 +81,7 @@ def existing(world: KitchenState, object_id: Any) -> KitchenObject:
 def seen_or_forced(
     world: KitchenState, context: Context, thing: KitchenObject, force: bool
 ) -> KitchenObject:
-    """Return the object if the action may be done on it.
-
-    Raises:
-        ActionFailedError: it is not visible and nothing forces it.
-    """
+    """Return the object if the action is allowed on it."""
     if not force and not is_visible(world, context.room, thing.object_id):
         raise ActionFailedError(
             "NullReferenceException: Target object not found within the specified visibility."
@@ -104,11 +90,7 @@ def seen_or_forced(
 
 
 def number(args: Args, name: str, default: float) -> float:
-    """Return a numeric argument.
-
-    Raises:
-        ActionFailedError: it is not a number.
-    """
+    """Return a numeric argument."""
     value = args.get(name)
     if value is None:
         return default
@@ -118,11 +100,7 @@ def number(args: Args, name: str, default: float) -> float:
 
 
 def vector(value: Any, what: str) -> Vec:
-    """Return a point or rotation given as {x, y, z}.
-
-    Raises:
-        ActionFailedError: it is not that.
-    """
+    """Return a point or rotation given as {x, y, z}."""
     try:
         point = float(value["x"]), float(value["y"]), float(value["z"])
     except (TypeError, KeyError, ValueError, IndexError):
@@ -135,11 +113,7 @@ def vector(value: Any, what: str) -> Vec:
 
 
 def entries(value: Any, what: str) -> list[Any]:
-    """Return a list argument.
-
-    Raises:
-        ActionFailedError: it is not a list.
-    """
+    """Return a list argument."""
     if not isinstance(value, (list, tuple)):
         raise ActionFailedError(f"ArgumentException: {what} must be a list")
     return list(value)

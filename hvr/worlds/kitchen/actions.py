@@ -1,4 +1,4 @@
-"""AI2-THOR's actions, played by hvr's own rules: `ACTIONS` lists them with their arguments."""
+"""AI2-THOR's actions, simulated by hvr: `ACTIONS` lists them with their arguments."""
 
 from __future__ import annotations
 
@@ -33,14 +33,13 @@ from hvr.worlds.kitchen.state import (
 from hvr.worlds.kitchen.state_changes import FALL_TIME, PUT_TIME, STEP_TIME
 
 # Scene setup --------------------------------------------------------------------------------------
-# Scene set-up: Initialize, where objects are, how temperatures decay.
 
 CAMERA_PLANES = MappingProxyType({"cameraNearPlane": 0.01, "cameraFarPlane": 20.0})
-"""The answer of `Initialize`, metres."""
+"""The result of `Initialize`, in metres."""
 
 
 def initialize(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Initialize: grid, reach and image size; the scene stays as it is."""
+    """Execute `Initialize`: set grid, reach and image size; the scene stays unchanged."""
     try:
         settings = initialized(world.settings, args)
     except ValueError as error:
@@ -49,7 +48,7 @@ def initialize(world: KitchenState, _context: Context, args: Args) -> Result:
 
 
 def set_decay_time(world: KitchenState, _context: Context, args: Args) -> Result:
-    """SetTemperatureDecayTime: also for what is cooling down already."""
+    """Execute `SetTemperatureDecayTime`, which also restarts running timers."""
     seconds = number(args, "decayTime", 0.0)
     if seconds < 0.0:
         raise ActionFailedError(f"decayTime must be >= 0. You gave {seconds:g}")
@@ -59,19 +58,19 @@ def set_decay_time(world: KitchenState, _context: Context, args: Args) -> Result
 
 
 def enable_decay(world: KitchenState, _context: Context, _args: Args) -> Result:
-    """EnableTemperatureDecay."""
+    """Execute `EnableTemperatureDecay`."""
     return world.but(settings=replace(world.settings, decays=True)), None
 
 
 def disable_decay(world: KitchenState, _context: Context, _args: Args) -> Result:
-    """DisableTemperatureDecay."""
+    """Execute `DisableTemperatureDecay`."""
     return world.but(settings=replace(world.settings, decays=False)), None
 
 
 def set_object_poses(world: KitchenState, _context: Context, args: Args) -> Result:
-    """SetObjectPoses: what it does not name is gone, what it names twice is there twice.
+    """Execute `SetObjectPoses`: objects not named disappear, objects named twice are duplicated.
 
-    What an object then rests on or in is judged from the boxes; it does not fall.
+    The boxes decide which receptacle then holds an object; nothing falls.
     """
     by_name = {
         t.spec.name: t
@@ -114,7 +113,7 @@ def _copy(thing: KitchenObject, number_: int) -> KitchenObject:
 
 
 def _arranged(world: KitchenState, placed: Sequence[KitchenObject]) -> KitchenState:
-    """Return the world with its fixtures and these movable objects instead of its own."""
+    """Return the state with its movable objects replaced by the given ones."""
     fixed = [t for t in world.things.values() if t.spec.is_fixture]
     spaces = [
         Holder(t.object_id, t.object_type, t.box) for t in (*fixed, *placed) if t.can("receptacle")
@@ -128,9 +127,9 @@ def _arranged(world: KitchenState, placed: Sequence[KitchenObject]) -> KitchenSt
 
 
 def random_spawn(world: KitchenState, context: Context, args: Args) -> Result:
-    """InitialRandomSpawn: move every pickupable object to a random place.
+    """Execute `InitialRandomSpawn`: move every pickupable object to a random place.
 
-    The place is one that the placement table lists for it; what finds no room stays. The same
+    The place is one that the placement table allows; objects without room stay. The same
     `randomSeed` gives the same scene.
     """
     chance = random.Random(f"spawn/{int(number(args, 'randomSeed', 0.0))}")
@@ -147,7 +146,7 @@ def random_spawn(world: KitchenState, context: Context, args: Args) -> Result:
         and t.object_id not in stays
     ]
     chance.shuffle(loose)
-    # Large things first and vessels before what goes into them, as the big ones need room.
+    # Large objects and vessels go first because they need the most room and may hold others.
     loose.sort(key=lambda t: (not t.can("receptacle"), -round(t.box.footprint, 2)))
     for thing in loose:
         world = _spawned(world, context, world.things[thing.object_id], shut_out, in_view, chance)
@@ -159,7 +158,7 @@ def _texts(args: Args, name: str) -> list[str]:
 
 
 def _duplicated(world: KitchenState, args: Args) -> KitchenState:
-    """Return the world with the numbers of objects that `numDuplicatesOfType` asks for."""
+    """Return the state with the duplicates that `numDuplicatesOfType` requests."""
     wanted = args.get("numDuplicatesOfType")
     copies: list[KitchenObject] = []
     for entry in [] if wanted is None else entries(wanted, "numDuplicatesOfType"):
@@ -218,14 +217,7 @@ def _taken(world: KitchenState, receptacle: KitchenObject) -> bool:
     return bool(world.things.contents.get(receptacle.object_id))
 
 
-# --------------------------------------------------------------------------------------------------
-
-# Actions ------------------------------------------------------------------------------------------
-# AI2-THOR's actions, played by rules of our own; `table.ACTIONS` lists them all.
-
-
-# Table --------------------------------------------------------------------------------------------
-# The closed table of actions: name, arguments, what carries it out.
+# Action table -------------------------------------------------------------------------------------
 
 Handler = Callable[[KitchenState, Context, Args], Result]
 
@@ -234,11 +226,9 @@ class ActionSpec(Value):
     """One action.
 
     Args:
-        run: gives the new world and `actionReturn`, or raises ActionFailedError.
-        required: arguments that must be given.
-        optional: arguments that may be given.
-        seconds: simulated time that it takes.
-        open_ended: takes any other argument too.
+        run: Returns the new state and `actionReturn`, or raises ActionFailedError.
+        seconds: Simulated duration.
+        open_ended: Whether other arguments are accepted as well.
     """
 
     run: Handler
@@ -254,12 +244,7 @@ class ActionSpec(Value):
 
 
 class BadRequestError(Exception):
-    """The action or its arguments are not AI2-THOR's.
-
-    Args:
-        code: AI2-THOR's `errorCode`.
-        message: its `errorMessage`.
-    """
+    """AI2-THOR does not know the action or one of its arguments."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -356,10 +341,10 @@ _PUT_BOTH = ActionSpec(
 
 
 def find_action(name: str, args: Mapping[str, Any], profile: Profile = THOR_5) -> ActionSpec:
-    """Return the action with this name, its arguments checked.
+    """Return the action with this name after checking its arguments.
 
     Raises:
-        BadRequestError: unknown action, unknown argument, or missing argument.
+        BadRequestError: The action or an argument is unknown, or an argument is missing.
     """
     spec = ACTIONS.get(name)
     if spec is None:
@@ -386,9 +371,9 @@ def find_action(name: str, args: Mapping[str, Any], profile: Profile = THOR_5) -
 
 
 def _still_missing(missing: list[str], args: Mapping[str, Any], spec: ActionSpec) -> list[str]:
-    """Return the missing arguments that are not given in another form either.
+    """Return the missing arguments that are not given in another form.
 
-    A position may be given as x, y and z, an object as a point of the screen.
+    A position may be given as x, y and z, an object as an image point.
     """
     if "position" in missing and all(args.get(axis) is not None for axis in "xyz"):
         return [key for key in missing if key != "position"]

@@ -1,4 +1,4 @@
-"""The kitchen itself: `step` in, event out."""
+"""The kitchen simulator: actions in, events out."""
 
 from __future__ import annotations
 
@@ -28,23 +28,17 @@ from hvr.worlds.scenes import Scene, load_scene
 from hvr.worlds.thor.types import PROPERTIES
 
 # Metadata -----------------------------------------------------------------------------------------
-# The world in AI2-THOR's metadata schema, built only when somebody reads it.
-
-# Object metadata ----------------------------------------------------------------------------------
-# One object in AI2-THOR's metadata schema.
+# The state in AI2-THOR's metadata schema, built only on access.
 
 
 def object_dict(
     thing: KitchenObject, contents: tuple[str, ...] | None, held: bool, carried: bool
 ) -> dict[str, Any]:
-    """Return metadata of one object as if far from the agent.
+    """Return the metadata of one object as if it were far from the agent.
 
     Args:
-        thing: the object.
-        contents: what it directly holds, None when it is no receptacle.
-        held: it is in the hand.
-        carried: it is in the hand or rests in what is in the hand; AI2-THOR reports no
-            `parentReceptacles` for it then.
+        carried: Whether it or its receptacle is in the hand. AI2-THOR then reports no
+            `parentReceptacles`.
     """
     spec = thing.spec
     has_body = "pickupable" in spec.properties or "moveable" in spec.properties
@@ -84,7 +78,7 @@ def object_dict(
 
 
 def vec_dict(vector: Vec) -> dict[str, float]:
-    """Return a point as AI2-THOR writes it."""
+    """Return a point in AI2-THOR's format."""
     x, y, z = vector
     return {"x": round(x, 5), "y": round(y, 5), "z": round(z, 5)}
 
@@ -96,7 +90,7 @@ def corners(box: Box) -> list[list[float]]:
 
 
 def box_dict(box: Box) -> dict[str, Any]:
-    """Return a box as AI2-THOR writes it."""
+    """Return a box in AI2-THOR's format."""
     return {
         "cornerPoints": corners(box),
         "center": vec_dict(box.center),
@@ -104,18 +98,11 @@ def box_dict(box: Box) -> dict[str, Any]:
     }
 
 
-# --------------------------------------------------------------------------------------------------
-
-
 class ActionReply(Value):
-    """The answer of an action, besides the new world.
+    """The result of an action, apart from the new state.
 
     Args:
-        action: its name.
-        success: whether it succeeded.
         message: `errorMessage`, empty on success.
-        code: `errorCode`.
-        result: `actionReturn`.
     """
 
     action: str
@@ -126,7 +113,7 @@ class ActionReply(Value):
 
 
 class MetadataBuilder:
-    """Makes metadata; keeps the dict of each object and uses it again while it is true."""
+    """Builds metadata, reusing the dicts of unchanged objects."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -138,11 +125,11 @@ class MetadataBuilder:
         self._objects: list[dict[str, Any]] = []
 
     def later(self, world: KitchenState, answer: ActionReply) -> Callable[[], dict[str, Any]]:
-        """Return a function that makes the metadata of this moment when called."""
+        """Return a function that builds the metadata of this state when called."""
         return lambda: self.build(world, answer)
 
     def build(self, world: KitchenState, answer: ActionReply) -> dict[str, Any]:
-        """Return the metadata of the agent."""
+        """Return the metadata of a state."""
         camera, settings = world.agent.camera, world.settings
         self._update_objects(world)
         result = answer.result
@@ -173,7 +160,7 @@ class MetadataBuilder:
         }
 
     def _update_objects(self, world: KitchenState) -> None:
-        """Bring the entries of the objects up to date, as few as possible."""
+        """Update as few object entries as possible."""
         last, self._last = self._last, world
         same_view = (
             last is not None
@@ -185,7 +172,6 @@ class MetadataBuilder:
             self._objects = self._entries(world, last if same_view else None)
 
     def _entries(self, world: KitchenState, last: KitchenState | None) -> list[dict[str, Any]]:
-        """Return entries of all objects."""
         things, cache = world.things, self._cache
         if last is None:
             return [self._object(world, thing) for thing in things.values()]
@@ -236,7 +222,7 @@ class MetadataBuilder:
         else:
             entry = object_dict(thing, contents, held, carried)
             entry.update(visible=seen, isInteractable=seen, distance=distance)
-            if held:  # the hand turns what it takes the way the agent looks
+            if held:  # a held object turns with the agent
                 entry["rotation"] = {"x": 0.0, "y": world.agent.yaw, "z": 0.0}
         self._cache[object_id] = (thing, contents, carried, entry)
         return entry
@@ -270,7 +256,7 @@ def _inventory(world: KitchenState) -> list[dict[str, str]]:
 
 
 def _unused_fields() -> dict[str, Any]:
-    """Return the fields of the schema that say nothing here, made anew for each event."""
+    """Return the schema fields without meaning here, as a new dict for each event."""
     return {
         "agentId": 0,
         "depthFormat": "Meters",
@@ -290,12 +276,12 @@ def _unused_fields() -> dict[str, Any]:
     }
 
 
-# --------------------------------------------------------------------------------------------------
+# Kitchen ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A moment of a kitchen, for `Kitchen.restore`. Its fields are not for reading."""
+    """A state of a kitchen, for `Kitchen.restore`. Treat its fields as opaque."""
 
     scene: Scene
     world: KitchenState
@@ -303,21 +289,20 @@ class Snapshot:
 
 
 class Kitchen:
-    """A kitchen that speaks AI2-THOR: same actions, arguments, metadata and failure texts.
+    """A kitchen with AI2-THOR's actions, arguments, metadata and error messages.
 
     It is deterministic: the same scene, seed and actions give the same metadata.
 
     Args:
-        scene: a scene or the name of a packaged one.
-        seed: for where a thrown thing lands.
-        placement_table: PutObject refuses what AI2-THOR's placement table does not list,
-            unless forced.
-        profile: the version of AI2-THOR to play: `5` or `2.1.0`.
-        settings: grid, reach and the other arguments of AI2-THOR's `Initialize`.
+        scene: A scene or the name of a packaged one.
+        seed: Seed for where thrown objects land.
+        placement_table: Whether PutObject refuses pairs that AI2-THOR's placement table does not
+            list, unless forced.
+        profile: The version of AI2-THOR to simulate: `5` or `2.1.0`.
+        settings: Grid, reach and other arguments of AI2-THOR's `Initialize`.
 
     Raises:
-        SceneError: the scene is unknown or cannot be loaded.
-        UsageError: there is no such profile.
+        SceneError: The scene is unknown or cannot be loaded.
     """
 
     def __init__(
@@ -338,17 +323,17 @@ class Kitchen:
 
     @property
     def profile(self) -> str:
-        """Name of the version of AI2-THOR that is played."""
+        """Name of the simulated version of AI2-THOR."""
         return self._profile.name
 
     @property
     def world(self) -> KitchenState:
-        """The present state: hvr's own value, without AI2-THOR's names and dicts."""
+        """The current state, as hvr's own value."""
         return self._world
 
     @property
     def scene(self) -> Scene:
-        """The scene as it started."""
+        """The initial scene."""
         return self._scene
 
     @property
@@ -357,10 +342,10 @@ class Kitchen:
         return self._event
 
     def reset(self, scene: Scene | str | None = None) -> Event:
-        """Put a scene into its first state; None means the present scene again.
+        """Reset to the initial state of a scene; None means the current scene.
 
         Raises:
-            SceneError: the scene is unknown or cannot be loaded.
+            SceneError: The scene is unknown or cannot be loaded.
         """
         if scene is not None:
             self._scene = load_scene(scene) if isinstance(scene, str) else scene
@@ -371,14 +356,14 @@ class Kitchen:
         return self._tell(ActionReply("Initialize", True, result=CAMERA_PLANES))
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Do one action, given by name and arguments or as one dict with `action`.
+        """Execute one action, given by name and arguments or as one dict with `action`.
 
         Returns:
-            the event; it is false when the action failed, with `errorMessage` saying why.
+            The event; false if the action failed, with the reason in `errorMessage`.
 
         Raises:
-            ValueError: unknown action, or unknown or missing argument, as the Python
-                client of AI2-THOR does; the event is made all the same.
+            ValueError: The action or an argument is unknown, or an argument is missing, as in
+                AI2-THOR's Python client. `last_event` is still updated.
         """
         if isinstance(action, dict):
             kwargs = {**action, **kwargs}
@@ -399,14 +384,14 @@ class Kitchen:
         return self._tell(ActionReply(name, True, "", None, result))
 
     def snapshot(self) -> Snapshot:
-        """Return the present moment."""
+        """Return a snapshot of the current state."""
         return Snapshot(self._scene, self._world, self._answer)
 
     def restore(self, snapshot: Snapshot) -> Event:
-        """Go back to a snapshot of this or of another kitchen in the same scene.
+        """Return to a snapshot of this or another kitchen in the same scene.
 
         Raises:
-            UsageError: the snapshot is of another scene.
+            UsageError: The snapshot belongs to another scene.
         """
         if snapshot.scene is not self._scene and snapshot.scene != self._scene:
             raise UsageError(
@@ -417,7 +402,7 @@ class Kitchen:
         return self._tell(snapshot.answer)
 
     def stop(self) -> None:
-        """Do nothing: AI2-THOR's controller has this method, and here nothing runs."""
+        """Do nothing: the method exists because AI2-THOR's controller has it."""
 
     def _tell(self, answer: ActionReply) -> Event:
         self._answer = answer

@@ -19,17 +19,16 @@ from hvr.worlds.kitchen.state import KitchenObject, KitchenState
 from hvr.worlds.kitchen.state_changes import shattered
 
 # Objects in hand ----------------------------------------------------------------------------------
-# Taking, putting, dropping and throwing.
 
 FRAGILE = frozenset({"Egg"})
-"""Types that break when dropped onto the floor; thrown hard, everything breakable breaks."""
+"""Types that break when dropped onto the floor. A hard throw breaks all breakable objects."""
 
 HARD_THROW = 100.0
-"""From this `moveMagnitude` on a breakable thing breaks when it lands, newtons."""
+"""Minimum `moveMagnitude`, in newtons, at which a thrown breakable object breaks on landing."""
 
 
 def pickup(world: KitchenState, context: Context, args: Args) -> Result:
-    """PickupObject: take a thing, with what it holds."""
+    """Execute `PickupObject`: take an object with its contents."""
     thing = target(world, context, args)
     if not thing.can("pickupable"):
         raise ActionFailedError(
@@ -47,21 +46,21 @@ def pickup(world: KitchenState, context: Context, args: Args) -> Result:
     carried = {thing.object_id, *inside}
     taken = [thing.turned_back().but(parents=())]
     for inner in (world.things[i] for i in inside):
-        # AI2-THOR reports nested receptacles all as parents: those left behind go.
+        # AI2-THOR lists all nested receptacles as parents, so drop those that stay behind.
         if not carried.issuperset(inner.parents):
             taken.append(inner.but(parents=tuple(p for p in inner.parents if p in carried)))
     return world.changed(*taken).but(held=thing.object_id).carried(), thing.object_id
 
 
 def put(world: KitchenState, context: Context, args: Args) -> Result:
-    """PutObject of AI2-THOR 5: what is in the hand goes on or in the receptacle `objectId`."""
+    """Execute AI2-THOR 5's `PutObject`: put the held object on or in receptacle `objectId`."""
     held = _held(world)
     receptacle = target(world, context, args)
     return _put(world, context, held, receptacle, forced(args))
 
 
 def put_named(world: KitchenState, context: Context, args: Args) -> Result:
-    """PutObject of 2.1.0: `objectId` is the held object, `receptacleObjectId` the place."""
+    """Execute 2.1.0's `PutObject`, in which `objectId` is the held object."""
     held = _held(world)
     if args["objectId"] != held.object_id:
         raise ActionFailedError(f"Agent isn't holding {args['objectId']}")
@@ -131,7 +130,7 @@ def _check_type(
 
 
 def drop(world: KitchenState, context: Context, _args: Args) -> Result:
-    """DropHandObject: it falls onto what is below the hand; an egg breaks on the floor."""
+    """Execute `DropHandObject`: the object falls below the hand; an egg breaks on the floor."""
     if world.held is None:
         raise ActionFailedError("Nothing is in the agent's hand to drop!")
     x, y, z = world.agent.hand
@@ -139,7 +138,7 @@ def drop(world: KitchenState, context: Context, _args: Args) -> Result:
 
 
 def throw(world: KitchenState, context: Context, args: Args) -> Result:
-    """ThrowObject: it lands one to two metres ahead, where the agent could walk."""
+    """Execute `ThrowObject`: the object lands up to two metres ahead on walkable floor."""
     if world.held is None:
         raise ActionFailedError("Nothing in Hand to Throw!")
     power = number(args, "moveMagnitude", 50.0)
@@ -149,7 +148,7 @@ def throw(world: KitchenState, context: Context, args: Args) -> Result:
     yaw = math.radians(agent.yaw)
     aim = (agent.position[0] + far * math.sin(yaw), agent.position[2] + far * math.cos(yaw))
     x, z = aim
-    # Furniture and walls stop it: it lands on the nearest free floor.
+    # Furniture and walls stop the object, so it lands on the nearest free floor.
     if not room.walkable(x, z):
         x, z = min(room.grid, key=lambda p: (round(math.dist(p, aim), 6), p))
     breaks = FRAGILE if power < HARD_THROW else None
@@ -164,7 +163,7 @@ def _fall(
     z: float,
     breaks: frozenset[str] | None,
 ) -> Result:
-    """Let go of the held object over (x, z); `breaks` None means whatever is breakable."""
+    """Release the held object over (x, z); `breaks` None means every breakable type."""
     held = world.things[world.held or ""]
     onto = landing(world, context.room, x, z, y, held.object_id)
     rested = fallen(held, onto, x, z)
@@ -177,19 +176,18 @@ def _fall(
 
 
 # Doors and switches -------------------------------------------------------------------------------
-# Opening, closing, switching on and off.
 
 DRAWER_TRAVEL = 0.815
-"""Share of its depth by which an open drawer comes out."""
+"""Travel of an open drawer as a share of its depth."""
 
 
 def open_object(world: KitchenState, context: Context, args: Args) -> Result:
-    """OpenObject, to `openness` (1 unless given)."""
+    """Execute `OpenObject` with `openness`, 1 by default."""
     return _set_openness(world, context, args, number(args, "openness", 1.0))
 
 
 def close_object(world: KitchenState, context: Context, args: Args) -> Result:
-    """CloseObject; closing what is closed is no error."""
+    """Execute `CloseObject`; closing a closed object succeeds."""
     return _set_openness(world, context, args, 0.0)
 
 
@@ -220,12 +218,12 @@ def _drawer_shift(thing: KitchenObject, openness: float) -> tuple[float, float]:
 
 
 def toggle_on(world: KitchenState, context: Context, args: Args) -> Result:
-    """ToggleObjectOn."""
+    """Execute `ToggleObjectOn`."""
     return _toggle(world, context, args, True)
 
 
 def toggle_off(world: KitchenState, context: Context, args: Args) -> Result:
-    """ToggleObjectOff."""
+    """Execute `ToggleObjectOff`."""
     return _toggle(world, context, args, False)
 
 

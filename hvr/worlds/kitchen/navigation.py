@@ -1,4 +1,4 @@
-"""Moves, turns, and questions about where the agent could stand."""
+"""Navigation: moves, turns, and queries about poses of the agent."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from hvr.worlds.kitchen.state import AgentPose, KitchenState
 from hvr.worlds.kitchen.visibility import GRID, HORIZONS, QUARTERS, Point, PoseQuery, Room, poses
 
 _FARTHEST = 50.0
-"""No room is longer, metres: what goes farther is checked at wider spaced points."""
+"""Upper bound on the length of a room in metres. It bounds the collision checks of a long move."""
 
 HORIZON_UP, HORIZON_DOWN = -30.0, 60.0
-"""Limits of the horizon, degrees."""
+"""Limits of the horizon in degrees."""
 
 
 def move_ahead(world: KitchenState, context: Context, args: Args) -> Result:
-    """MoveAhead."""
+    """Execute `MoveAhead`."""
     return _move(world, context, args, 0.0)
 
 
 def move_back(world: KitchenState, context: Context, args: Args) -> Result:
-    """MoveBack."""
+    """Execute `MoveBack`."""
     return _move(world, context, args, 180.0)
 
 
 def move_left(world: KitchenState, context: Context, args: Args) -> Result:
-    """MoveLeft."""
+    """Execute `MoveLeft`."""
     return _move(world, context, args, 270.0)
 
 
 def move_right(world: KitchenState, context: Context, args: Args) -> Result:
-    """MoveRight."""
+    """Execute `MoveRight`."""
     return _move(world, context, args, 90.0)
 
 
@@ -61,7 +61,7 @@ def _move(world: KitchenState, context: Context, args: Args, turn: float) -> Res
     else:
         end = (round(x + dx, 5), round(z + dz, 5))
     if not forced(args) and end != (x, z):
-        # A long move must not jump over furniture: every grid step on the way is checked.
+        # Check every grid step on the way, so that a long move cannot jump over furniture.
         parts = max(1, math.ceil(min(magnitude, _FARTHEST) / GRID - 1e-9))
         shares = [part / parts for part in range(1, parts)]
         for px, pz in [*((x + share * dx, z + share * dz) for share in shares), end]:
@@ -75,7 +75,7 @@ def _move(world: KitchenState, context: Context, args: Args, turn: float) -> Res
 
 
 def _blocker(world: KitchenState, x: float, z: float) -> str:
-    """Return AI2-THOR's name of the thing nearest to a point, to blame for a collision."""
+    """Return AI2-THOR's name of the object nearest to a point, to report as the obstacle."""
     near = [
         (round(t.box.distance(x, z), 3), t.spec.name)
         for t in world.things.values()
@@ -85,12 +85,12 @@ def _blocker(world: KitchenState, x: float, z: float) -> str:
 
 
 def rotate_left(world: KitchenState, _context: Context, args: Args) -> Result:
-    """RotateLeft."""
+    """Execute `RotateLeft`."""
     return _rotate(world, -number(args, "degrees", world.settings.rotate_step))
 
 
 def rotate_right(world: KitchenState, _context: Context, args: Args) -> Result:
-    """RotateRight."""
+    """Execute `RotateRight`."""
     return _rotate(world, number(args, "degrees", world.settings.rotate_step))
 
 
@@ -103,12 +103,12 @@ def _rotate(world: KitchenState, degrees: float) -> Result:
 
 
 def look_up(world: KitchenState, context: Context, args: Args) -> Result:
-    """LookUp."""
+    """Execute `LookUp`."""
     return _look(world, -_tilt(context, args))
 
 
 def look_down(world: KitchenState, context: Context, args: Args) -> Result:
-    """LookDown."""
+    """Execute `LookDown`."""
     return _look(world, _tilt(context, args))
 
 
@@ -136,12 +136,12 @@ def _look(world: KitchenState, degrees: float) -> Result:
 
 
 def crouch(world: KitchenState, _context: Context, _args: Args) -> Result:
-    """Crouch: the camera goes down."""
+    """Execute `Crouch`, which lowers the camera."""
     return _stand(world, False)
 
 
 def stand(world: KitchenState, _context: Context, _args: Args) -> Result:
-    """Stand: the camera goes up again."""
+    """Execute `Stand`, which raises the camera."""
     return _stand(world, True)
 
 
@@ -154,7 +154,7 @@ def _stand(world: KitchenState, standing: bool) -> Result:
 
 
 def teleport(world: KitchenState, context: Context, args: Args) -> Result:
-    """Teleport: what is not given stays as it is."""
+    """Execute `Teleport`; missing arguments keep their current values."""
     agent = world.agent
     if args.get("position") is not None:
         position = vector(args["position"], "position")
@@ -176,7 +176,7 @@ def teleport(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def teleport_full(world: KitchenState, context: Context, args: Args) -> Result:
-    """TeleportFull: Teleport with every argument given."""
+    """Execute `TeleportFull`, a Teleport with all arguments given."""
     return teleport(world, context, args)
 
 
@@ -203,10 +203,10 @@ def _check_place(world: KitchenState, room: Room, position: Vec) -> None:
 
 
 def reachable_positions(world: KitchenState, context: Context, args: Args) -> Result:
-    """GetReachablePositions: every point where the agent can stand, sorted.
+    """Execute `GetReachablePositions`: return every point where the agent can stand, sorted.
 
-    AI2-THOR floods from the agent; the packaged grid is given whole, which differs only
-    where experts' paths left gaps (FloorPlan29).
+    AI2-THOR searches from the agent's position. The packaged grid is returned as a whole, which
+    differs only where ALFRED's expert paths left gaps (FloorPlan29).
     """
     y = context.room.agent_height
     grid = number(args, "gridSize", world.settings.grid_size)
@@ -216,7 +216,7 @@ def reachable_positions(world: KitchenState, context: Context, args: Args) -> Re
 
 
 def interactable_poses(world: KitchenState, context: Context, args: Args) -> Result:
-    """GetInteractablePoses: poses from which the agent could handle an object."""
+    """Execute `GetInteractablePoses`: return poses from which the object is in reach."""
     object_id = existing(world, args["objectId"]).object_id
     positions, standings = args.get("positions"), args.get("standings")
     max_distance = None if args.get("maxDistance") is None else number(args, "maxDistance", 1.5)
@@ -232,7 +232,7 @@ def interactable_poses(world: KitchenState, context: Context, args: Args) -> Res
 
 
 def pass_time(world: KitchenState, _context: Context, _args: Args) -> Result:
-    """Pass, Done, NoOp: only time goes on."""
+    """Execute `Pass`, `Done` or `NoOp`: only time passes."""
     return world, None
 
 

@@ -14,15 +14,15 @@ from hvr.worlds.kitchen.state import KitchenObject, KitchenState
 from hvr.worlds.kitchen.visibility import Room, closed_around
 
 # Support ------------------------------------------------------------------------------------------
-# Support: which receptacle holds an object, judged from boxes alone.
+# Which receptacle holds an object, judged from boxes alone.
 #
-# Used where no `parentReceptacles` are given: for ALFRED's object poses, and for the few
-# objects of the recorded scenes that were falling when they were written down.
+# Used where no `parentReceptacles` are given: for ALFRED's object poses, and for the few objects
+# that were falling when their scene was recorded.
 
 CLOSED_BOXES = frozenset(
     {"Fridge", "Microwave", "Cabinet", "Drawer", "Safe", "Box", "LaundryHamper"}
 )
-"""Receptacles that surround what they hold."""
+"""Receptacles that enclose their contents."""
 
 VESSELS = frozenset({"Pan", "Pot", "Bowl", "Plate", "Mug", "Cup"})
 """Pickupable receptacles."""
@@ -31,13 +31,13 @@ SURFACES = frozenset(
     {"CounterTop", "DiningTable", "SideTable", "StoveBurner", "Stool", "Chair", "CoffeeTable"}
     | {"Desk", "Dresser", "TVStand", "Ottoman", "Footstool"}
 )
-"""Receptacles that carry things on their top face."""
+"""Receptacles that support objects on their top face."""
 
 BACKED = frozenset({"Sofa", "ArmChair", "Bed", "Toilet", "Bathtub", "DogBed", "Cart"})
-"""Receptacles whose box reaches above what they carry: it ends at a back, a tank or a handle."""
+"""Receptacles whose box extends above their seat, to the top of a back, tank or handle."""
 
 HOLDERS = frozenset({"TowelHolder", "HandTowelHolder", "ToiletPaperHanger"})
-"""Receptacles on a wall that hold one thing."""
+"""Wall-mounted receptacles for one object."""
 
 _TRAYS = frozenset(
     {"SinkBasin", "Sink", "Shelf", "GarbageCan", "CoffeeMachine", "Toaster", "BathtubBasin"}
@@ -51,17 +51,17 @@ _ONLY = {
     "HandTowelHolder": frozenset({"HandTowel"}),
     "ToiletPaperHanger": frozenset({"ToiletPaper"}),
 }
-# All in metres, between the bottom of the object and the top of the receptacle unless said.
-_MARGIN = 0.05  # how far its middle may lie beside the footprint
-_BELOW = 0.08  # how far it may be sunk into a surface
-_SUNK = 0.16  # likewise for tables, and for furniture beside it
-_ABOVE = 0.12  # how far it may hover over a surface
-_FALL = 0.5  # how far it may have to fall
-_BESIDE = 0.5  # how far it may lie beside furniture that is larger in another version
+# In metres, between the bottom of the object and the top of the receptacle unless noted.
+_MARGIN = 0.05  # of the object's centre outside the footprint
+_BELOW = 0.08  # maximum depth below a surface
+_SUNK = 0.16  # the same for tables, and for furniture beside the object
+_ABOVE = 0.12  # maximum height above a surface
+_FALL = 0.5  # maximum height of a fall
+_BESIDE = 0.5  # maximum distance from furniture that is larger in another version
 
 
 class Holder(NamedTuple):
-    """A receptacle and the space it takes."""
+    """A receptacle and its box."""
 
     object_id: str
     object_type: str
@@ -69,7 +69,7 @@ class Holder(NamedTuple):
 
 
 class Body(NamedTuple):
-    """An object that rests somewhere, and the space it takes."""
+    """An object at rest and its box."""
 
     object_id: str
     object_type: str
@@ -77,13 +77,13 @@ class Body(NamedTuple):
 
 
 def holder_of(body: Body, holders: Iterable[Holder]) -> str | None:
-    """Return id of the receptacle that holds the object, or None.
+    """Return the id of the receptacle that holds the object, or None.
 
-    In this order: a vessel around its middle; an appliance or burner that takes its type;
-    a basin, closed box or tray around it; a surface at its bottom; the floor; the nearest
-    surface up to 0.5 m below; a surface at its height up to 0.5 m beside it (furniture
-    that is larger in another version of the scene); the floor however far below. Among several
-    of a kind the one with the smallest footprint wins, so that the innermost is chosen.
+    The order is: a vessel around the object's centre; an appliance or burner that accepts its type;
+    a basin, closed box or tray around it; a surface at its bottom; the floor; the nearest surface
+    up to 0.5 m below; a surface at its height up to 0.5 m beside it (furniture that is larger in
+    another version of the scene); the floor at any depth. Among equals, the smallest footprint
+    wins, because it belongs to the innermost receptacle.
     """
     best: tuple[int, float, str] | None = None
     for holder in holders:
@@ -103,7 +103,7 @@ def holder_of(body: Body, holders: Iterable[Holder]) -> str | None:
 
 
 def _rank(holder: Holder, body: Body) -> int | None:
-    """Return the place of a receptacle in the order of `holder_of`; None if it holds not."""
+    """Return the rank in the order of `holder_of`, or None if the body does not fit."""
     around, kind, box = holder.box, holder.object_type, body.box
     x, y, z = box.center
     if kind in VESSELS:
@@ -142,7 +142,7 @@ def _rank(holder: Holder, body: Body) -> int | None:
 
 
 def _in_vessel(around: Box, body: Body, x: float, z: float) -> bool:
-    """Return whether the body is no pan or pot and lies in the middle part of the vessel."""
+    """Return whether the body lies in the central part of the vessel; pans and pots never do."""
     if body.object_type in _ONLY["StoveBurner"]:
         return False
     box = body.box
@@ -152,47 +152,45 @@ def _in_vessel(around: Box, body: Body, x: float, z: float) -> bool:
 
 
 # Placement ----------------------------------------------------------------------------------------
-# Placement: where a thing comes to rest in or on a receptacle.
+# Where an object comes to rest in or on a receptacle.
 #
-# AI2-THOR tries points of the receptacle from the nearest to the agent; so does this, on a
-# 5 cm lattice over the receptacle's box. Boxes stand for the true shapes:
+# AI2-THOR tries the points of the receptacle nearest to the agent first. This code does the same on
+# a 5 cm lattice over the receptacle's box. Boxes approximate the true shapes:
 #
-# * Fridge, Cabinet, Drawer, Microwave, Safe and Box must contain the whole box of the
-#   thing, lying along, across or diagonally; high ones have a shelf every
-#   0.38 m. Flat things (up to 6 cm) may lie across each other there.
-# * On counters, tables, shelves and in basins the bottom corners must lie within the
-#   footprint; when no such spot is free, the middle; when none is, flat things may lie
-#   across each other. A counter's box may be L-shaped in
-#   truth: points over which the agent can stand are not counter. Sinks and burners are not
-#   counter either.
-# * A basin too small or too full for that takes a pile of at most ten.
-# * CoffeeMachine, Toaster and StoveBurner hold one thing in their middle.
-# * Plates, bowls, pans, pots, mugs and cups take things side by side as long as there is
-#   room, then in a pile of at most ten (three in mugs and cups); a garbage can takes
-#   everything.
+# * Fridge, Cabinet, Drawer, Microwave, Safe and Box must contain the object's whole box, placed
+#   lengthwise, crosswise or diagonally. High ones have a shelf every 0.38 m. Flat objects (up to
+#   6 cm) may overlap there.
+# * On counters, tables, shelves and in basins, the bottom corners must lie within the footprint;
+#   if no such spot is free, the centre must; if none is, flat objects may overlap. The true shape
+#   of a counter may be an L, so points where the agent can stand do not belong to it. Neither do
+#   sinks and burners.
+# * A basin that is too small or full for that holds a pile of at most ten objects.
+# * CoffeeMachine, Toaster and StoveBurner hold one object in their centre.
+# * Plates, bowls, pans, pots, mugs and cups hold objects side by side while there is room, then in
+#   a pile of at most ten (three in mugs and cups). A garbage can holds everything.
 
 LATTICE = 0.05
-"""Distance of the spots tried, metres."""
+"""Distance between candidate spots in metres."""
 
 SHELF_SPACING = 0.38
-"""Distance of the shelves in high closed boxes, metres."""
+"""Distance between the shelves of high closed boxes in metres."""
 
 ON_FLOOR = 0.5
-"""Up to this height of its bottom an object also counts as on the floor, metres."""
+"""Maximum height in metres of an object's bottom at which it also counts as on the floor."""
 
-_WALL = 0.015  # thickness of the walls of closed boxes
-_FLAT = 0.06  # up to this height things may lie across each other
-_TOUCH = 0.002  # boxes that share less than this only touch
+_WALL = 0.015  # wall thickness of closed boxes
+_FLAT = 0.06  # maximum height of objects that may overlap
+_TOUCH = 0.002  # boxes that overlap by less only touch
 _PILE = {"Mug": 3, "Cup": 3, "GarbageCan": 10_000}
 _PILE_USUAL = 10
 _ATTACH = frozenset({"CoffeeMachine", "Toaster", "StoveBurner"}) | HOLDERS
 _TOPS = (SURFACES - {"Chair"}) | {"Floor", "Sink", "Toilet", "Bathtub"}
 _SEATS = {"Chair": 0.45, "Sofa": 0.45, "ArmChair": 0.45, "Bed": 0.6}
-"""Heights of seats: their boxes end at their backs."""
+"""Seat heights, since the boxes of seats include their backs."""
 
 
 def surface_height(receptacle: KitchenObject) -> float:
-    """Return height at which things stand on or in a receptacle, metres."""
+    """Return the height in metres at which objects stand on or in a receptacle."""
     box, kind = receptacle.box, receptacle.object_type
     if kind in _TOPS:
         return box.y1
@@ -213,15 +211,10 @@ def place(
     forced: bool,
     chance: random.Random | None = None,
 ) -> KitchenObject | None:
-    """Return the thing at the first free spot of the receptacle, or None when there is none.
+    """Return the object at the first free spot of the receptacle, or None if there is none.
 
     Args:
-        world: the present state.
-        room: its unchanging part.
-        thing: what is put down.
-        receptacle: where.
-        forced: also try spots that the agent does not reach.
-        chance: tries the spots in random order instead of the nearest first.
+        chance: Tries the spots in random order; None tries the nearest first.
     """
     kind = receptacle.object_type
     if kind in _ATTACH:
@@ -237,12 +230,11 @@ def place(
 def holders(
     world: KitchenState, placed: KitchenObject, receptacle: KitchenObject
 ) -> tuple[str, ...]:
-    """Return ids that AI2-THOR reports as receptacles of something just put down.
+    """Return the ids that AI2-THOR reports as receptacles of an object just put down.
 
-    Beside the receptacle itself the Floor, when the receptacle stands on it and the object
-    is low: the space that counts as on the floor is about half a metre high (in the
-    recorded scenes, what lies up to 0.47 m in such a receptacle has both, from 0.58 m on
-    only the receptacle).
+    The Floor is one of them if the receptacle stands on it and the object is low: the zone that
+    counts as on the floor is about half a metre high. In the recorded scenes, objects up to 0.47 m
+    in such a receptacle have both, objects at 0.58 m or more only the receptacle.
     """
     parents = [receptacle.object_id]
     if placed.box.y0 <= ON_FLOOR or receptacle.object_type == "GarbageCan":
@@ -256,19 +248,7 @@ def holders(
 def landing(
     world: KitchenState, room: Room, x: float, z: float, below: float, thing_id: str
 ) -> KitchenObject:
-    """Return the receptacle on which something falls that is let go at a point.
-
-    Args:
-        world: the present state.
-        room: its unchanging part.
-        x: of the point, metres.
-        z: of the point.
-        below: height of the point; only lower surfaces catch.
-        thing_id: id of what falls.
-
-    Returns:
-        the highest surface under the point, else the floor.
-    """
+    """Return the highest surface under a point, on which a released object lands, or the floor."""
     best: KitchenObject | None = None
     ignored = {thing_id, *world.things.deep_contents(thing_id)}
     for object_id, candidate in world.things.items():
@@ -279,7 +259,7 @@ def landing(
             continue
         if not candidate.box.over(x, z) or surface_height(candidate) >= below:
             continue
-        # Where the agent can stand there is floor, whatever box of a counter covers it.
+        # The agent can stand here, so this is floor even if a counter's box covers it.
         if kind == "CounterTop" and room.walkable(x, z):
             continue
         if closed_around(world.things, object_id) is not None:
@@ -293,7 +273,7 @@ def landing(
 
 
 def fallen(thing: KitchenObject, onto: KitchenObject, x: float, z: float) -> KitchenObject:
-    """Return the thing resting at (x, z) on what caught it."""
+    """Return the object at rest at (x, z) on the surface that caught it."""
     parents = (onto.object_id,) if onto.object_id else ()
     return _standing(thing, x, z, surface_height(onto)).but(parents=parents)
 
@@ -311,7 +291,7 @@ def _standing(thing: KitchenObject, x: float, z: float, height: float) -> Kitche
 
 
 def _turned(thing: KitchenObject, degrees: float) -> KitchenObject:
-    """Return the thing turned about the vertical through the middle of its box."""
+    """Return the object rotated about the vertical axis through the centre of its box."""
     (x, y, z), (w, h, d) = thing.box.center, thing.box.size
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     rx, ry, rz = thing.rotation
@@ -348,8 +328,8 @@ def _footed(thing: KitchenObject, x: float, z: float, height: float) -> Box:
 
 
 def _others(world: KitchenState, thing: KitchenObject, ignored: set[str], near: Box) -> list[Box]:
-    """Return boxes of bodies in this space that can be in the way."""
-    # Written out: this looks at every body for every thing put down.
+    """Return the boxes of possible obstacles in a region."""
+    # Unrolled for speed: every placement compares all bodies.
     x0, y0, z0, x1, y1, z1 = near
     bodies = [
         (object_id, box)
@@ -388,7 +368,7 @@ def _inside(
     others = _others(world, thing, around, b)
     ay = world.agent.position[1]
     spots = _lattice(inner, world.agent.position, chance)
-    # As with the spots, the level nearest to the agent comes first.
+    # Like the spots, the nearest level comes first.
     levels.sort(key=lambda y: (abs(y + height / 2 - ay - 0.2), y))
     passes = [others]
     if height <= _FLAT:
@@ -427,7 +407,7 @@ def _placed_in_vessel(
         )
         if fits and _free(box, taken):
             return _standing(thing, x, z, base)
-    # No room side by side: it goes onto the pile, unless that is high enough.
+    # Without room side by side, the object goes onto the pile unless that is full.
     if len(content) >= _PILE.get(receptacle.object_type, _PILE_USUAL):
         return None
     x, _, z = receptacle.box.center
@@ -448,7 +428,7 @@ def _on_surface(
     height = surface_height(receptacle)
     top = height + (thing.box.y1 - thing.box.y0)
     footprint = receptacle.box
-    # Narrow shelves count as 0.3 m wide and deep: things may stand over their edge.
+    # Narrow shelves count as 0.3 m wide and deep because objects may extend over the edge.
     if kind == "Shelf":
         x0, _, z0, x1, _, z1 = footprint
         wx, wz = max(0.0, 0.3 - (x1 - x0)) / 2, max(0.0, 0.3 - (z1 - z0)) / 2
@@ -456,8 +436,8 @@ def _on_surface(
     around = {receptacle.object_id, *world.things.ancestors(receptacle.object_id)}
     band = Box(footprint.x0, height, footprint.z0, footprint.x1, top, footprint.z1)
     others = _others(world, thing, around, band)
-    # From what surely holds to what may: corners inside, then the middle, then flat things
-    # across each other. Each pass tries all spots, so that a better spot farther off wins.
+    # From safe to doubtful: corners inside, then only the centre, then overlapping flat objects.
+    # Each pass tries all spots, so a safer spot wins even if it is farther away.
     passes = [(True, others), (False, others)]
     if top - height <= _FLAT:
         passes.append((True, [box for box in others if box.y1 - box.y0 > _FLAT]))
@@ -471,7 +451,7 @@ def _on_surface(
             body = _turned(thing, quarter) if quarter else thing
             w, h, d = body.box.size
             for x, z in spots:
-                # The nearest spots come first: those after this one are out of reach, too.
+                # Spots are sorted by distance: all later ones are out of reach as well.
                 if not forced and math.hypot(x - agent[0], z - agent[2]) > reach:
                     break
                 box = Box(x - w / 2, height, z - d / 2, x + w / 2, height + h, z + d / 2)

@@ -1,4 +1,4 @@
-"""The state of the kitchen: immutable values that an action turns into new ones."""
+"""The state of the kitchen: immutable values, replaced by actions."""
 
 from __future__ import annotations
 
@@ -12,28 +12,24 @@ from hvr.values import Value
 from hvr.worlds.geometry import Box, Camera, Vec
 from hvr.worlds.scenes import ObjectSpec, Scene
 
-# Thing --------------------------------------------------------------------------------------------
-# One object of the kitchen: an immutable value that an action turns into a new one.
+# Objects ------------------------------------------------------------------------------------------
 
 SHATTERS = frozenset(
     {"Bottle", "Bowl", "Cup", "Egg", "Mug", "Plate", "Statue", "Vase", "WineBottle"}
 )
-"""Types that fall to pieces when they break; anything else keeps its body."""
+"""Types that shatter when they break; all others stay in one piece."""
 
 
 class KitchenObject(Value):
-    """One object now. Fields named as in AI2-THOR's metadata mean the same.
+    """The state of one object. Fields named like AI2-THOR's metadata have the same meaning.
 
     Args:
-        spec: what never changes.
-        position: pivot, metres.
-        rotation: Euler angles, degrees.
-        box: axis aligned box.
-        parents: receptacles that hold it, innermost first; kept while the receptacle is
-            carried.
-        liquid: what fills it; the empty string when it is filled with something that
-            AI2-THOR does not name, None when it is empty.
-        inert: sliced or shattered: still listed, without a body.
+        position: Pivot in metres.
+        rotation: Euler angles in degrees.
+        parents: Receptacles that hold it, innermost first; kept while the receptacle is carried.
+        liquid: Liquid that fills it; empty for a liquid that AI2-THOR does not name, None if the
+            object is empty.
+        inert: Whether it was sliced or shattered: still listed, but without a body.
     """
 
     spec: ObjectSpec
@@ -54,7 +50,7 @@ class KitchenObject(Value):
 
     @classmethod
     def from_spec(cls, spec: ObjectSpec) -> KitchenObject:
-        """Return the object as the scene starts."""
+        """Return the object in its initial state."""
         state = spec.state
         is_open = bool(state.get("isOpen", False))
         return cls(
@@ -88,7 +84,7 @@ class KitchenObject(Value):
 
     @property
     def is_open(self) -> bool:
-        """It is open, however little."""
+        """Whether it is at least partly open."""
         return self.openness > 0.0
 
     def can(self, prop: str) -> bool:
@@ -96,9 +92,9 @@ class KitchenObject(Value):
         return prop in self.spec.properties
 
     def but(self, **changes: Any) -> KitchenObject:
-        """Return a copy with these fields changed; their names are not checked.
+        """Return a copy with changed fields; their names are not checked.
 
-        Does what `dataclasses.replace` does, at a fraction of its cost.
+        Like `dataclasses.replace`, but much faster.
         """
         new = object.__new__(KitchenObject)
         new.__dict__.update(self.__dict__)
@@ -106,7 +102,7 @@ class KitchenObject(Value):
         return new
 
     def shifted(self, dx: float, dy: float, dz: float) -> KitchenObject:
-        """Return the same object elsewhere."""
+        """Return the object moved by a vector."""
         x, y, z = self.position
         b = self.box
         return self.but(
@@ -115,7 +111,7 @@ class KitchenObject(Value):
         )
 
     def turned_back(self) -> KitchenObject:
-        """Return the same object in the middle of where it is, turned as it was at the start."""
+        """Return the object with its initial rotation and its current centre."""
         if self.rotation == self.spec.rotation:
             return self
         (x, y, z), (ox, oy, oz) = self.box.center, self.spec.box.center
@@ -125,26 +121,25 @@ class KitchenObject(Value):
         return start.shifted(x - ox, y - oy, z - oz)
 
     def moved_to(self, center: Vec) -> KitchenObject:
-        """Return the same object with the middle of its box at `center`."""
+        """Return the object with the centre of its box at `center`."""
         x, y, z = self.box.center
         return self.shifted(center[0] - x, center[1] - y, center[2] - z)
 
 
-# Things -------------------------------------------------------------------------------------------
-# All objects of the kitchen at one moment, and what holds what.
+# Object collection --------------------------------------------------------------------------------
 
 _IN_THE_WAY = frozenset({"Faucet", "StoveKnob", "Fridge"})
 _FURNITURE = frozenset({"Chair", "DiningTable", "ShelvingUnit", "SideTable", "Stool"})
 
 
 class KitchenObjects(Mapping[str, KitchenObject]):
-    """All objects by id, in the order in which they came to be.
+    """All objects by id, in order of creation.
 
-    A changed copy takes over what it can, so that it costs the same in a full kitchen as in
-    an empty one, save for copying one dict.
+    A changed copy reuses the indices, so its cost does not depend on the number of objects, except
+    for copying one dict.
 
     Args:
-        by_id: the objects; not to be changed afterwards.
+        by_id: The objects; must not be changed afterwards.
     """
 
     __slots__ = ("_bodies", "_by_id", "_contents", "_warm")
@@ -171,22 +166,18 @@ class KitchenObjects(Mapping[str, KitchenObject]):
     def __contains__(self, object_id: object) -> bool:
         return object_id in self._by_id
 
-    # Mapping's own views and `get` go through __getitem__, which is slow.
+    # Overridden for speed: Mapping's views and `get` go through __getitem__.
 
     def keys(self) -> KeysView[str]:
-        """Return the ids."""
         return self._by_id.keys()
 
     def values(self) -> ValuesView[KitchenObject]:
-        """Return the objects."""
         return self._by_id.values()
 
     def items(self) -> ItemsView[str, KitchenObject]:
-        """Return ids and objects."""
         return self._by_id.items()
 
     def get(self, object_id: str, default: Any = None) -> Any:
-        """Return the object with this id, else the default."""
         return self._by_id.get(object_id, default)
 
     @property
@@ -196,18 +187,19 @@ class KitchenObjects(Mapping[str, KitchenObject]):
 
     @property
     def warm(self) -> frozenset[str]:
-        """Ids of what is not at room temperature."""
+        """Ids of the objects that are not at room temperature."""
         return self._warm
 
     @property
     def bodies(self) -> Mapping[str, Box]:
-        """Boxes of what can be in the way of something put down, by id."""
+        """Boxes of possible obstacles for placement, by id."""
         return self._bodies
 
     def deep_contents(self, object_id: str) -> tuple[str, ...]:
-        """Return what a receptacle holds, and what that holds, at any depth.
+        """Return the contents of a receptacle at any depth.
 
-        Without fixtures: AI2-THOR reports some as contents of what merely touches them.
+        Fixtures are excluded because AI2-THOR reports some as contents of objects that they only
+        touch.
         """
         direct = self._contents.get(object_id)
         if not direct:
@@ -223,9 +215,9 @@ class KitchenObjects(Mapping[str, KitchenObject]):
         return tuple(result)
 
     def ancestors(self, object_id: str) -> tuple[str, ...]:
-        """Return receptacles around an object, nearest first, at any depth.
+        """Return the receptacles around an object at any depth, nearest first.
 
-        What a fixture stands on does not count, for the reason given at `deep_contents`.
+        Supports of fixtures do not count, for the reason given in `deep_contents`.
         """
         thing = self._by_id[object_id]
         if not thing.parents or thing.spec.is_fixture:
@@ -240,10 +232,10 @@ class KitchenObjects(Mapping[str, KitchenObject]):
         return tuple(result)
 
     def updated(self, changed: Iterable[KitchenObject]) -> KitchenObjects:
-        """Return all objects with these in their new state; new ones come last.
+        """Return the collection with changed and new objects; new ones come last.
 
-        The indices are copied when they change first: most actions change one object, and often
-        none of its relations.
+        The indices are copied on the first change, since most actions change one object and none of
+        its relations.
         """
         by_id = self._by_id.copy()
         contents, warm, bodies = self._contents, self._warm, self._bodies
@@ -297,7 +289,6 @@ def _relate(
 
 
 # Settings -----------------------------------------------------------------------------------------
-# Settings of a kitchen: the arguments of `Initialize`, and the version it plays.
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,16 +296,16 @@ class KitchenSettings:
     """Arguments of AI2-THOR's `Initialize` and of the temperature actions.
 
     Args:
-        grid_size: how far one move goes and what positions snap to, metres.
-        snap_to_grid: positions are multiples of `grid_size` after a move.
-        rotate_step: how far one turn goes, degrees.
-        visibility_distance: how far the agent sees and reaches, metres.
-        field_of_view: vertical and horizontal, degrees.
-        width: of the image, pixels.
-        height: of the image, pixels.
-        decay_time: simulated seconds until what left a hot or cold place is at room
+        grid_size: Length of a move, to which positions snap, in metres.
+        snap_to_grid: Whether positions after a move are multiples of `grid_size`.
+        rotate_step: Angle of a turn in degrees.
+        visibility_distance: Range of sight and reach in metres.
+        field_of_view: Vertical and horizontal field of view in degrees.
+        width: Image width in pixels.
+        height: Image height in pixels.
+        decay_time: Simulated seconds until an object that has left a hot or cold place is at room
             temperature.
-        decays: whether it ever is.
+        decays: Whether temperatures decay at all.
     """
 
     grid_size: float = 0.25
@@ -329,14 +320,13 @@ class KitchenSettings:
 
 
 class Profile(Value):
-    """Differences between versions of AI2-THOR; docs/kitchen.md has the sources.
+    """Differences between versions of AI2-THOR; docs/kitchen.md lists the sources.
 
     Args:
-        name: `5` or `2.1.0`.
-        first_piece: number of the first piece in ids (`…|AppleSliced_0`).
-        put_names_both: PutObject takes the held object as `objectId` and the receptacle as
-            `receptacleObjectId`; otherwise `objectId` is the receptacle.
-        look_step: degrees of LookUp and LookDown unless given.
+        first_piece: Number of the first piece in ids (`…|AppleSliced_0`).
+        put_names_both: Whether PutObject takes the held object as `objectId` and the receptacle as
+            `receptacleObjectId`; otherwise, `objectId` is the receptacle.
+        look_step: Default angle of LookUp and LookDown in degrees.
     """
 
     name: str
@@ -349,18 +339,14 @@ THOR_5 = Profile("5")
 """AI2-THOR 5, the default."""
 
 THOR_2_1_0 = Profile("2.1.0", first_piece=1, put_names_both=True, look_step=15.0)
-"""AI2-THOR 2.1.0 as ALFRED used it."""
+"""AI2-THOR 2.1.0, the version used by ALFRED."""
 
 PROFILES = MappingProxyType({profile.name: profile for profile in (THOR_5, THOR_2_1_0)})
 """All profiles by name."""
 
 
 def profile_named(name: str) -> Profile:
-    """Return the profile with this name.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Return the profile with this name."""
     profile = PROFILES.get(name)
     if profile is None:
         raise UsageError(f"unknown profile {name!r} of AI2-THOR: there are {', '.join(PROFILES)}")
@@ -370,10 +356,7 @@ def profile_named(name: str) -> Profile:
 def initialized(settings: KitchenSettings, args: Mapping[str, Any]) -> KitchenSettings:
     """Return the settings after `Initialize` with these arguments.
 
-    Arguments that have no meaning here, such as those of rendering, are ignored.
-
-    Raises:
-        ValueError: an argument is not a positive number.
+    Arguments without meaning here, such as rendering options, are ignored.
     """
     changed: dict[str, Any] = {}
     for argument, name in _ARGUMENTS.items():
@@ -400,20 +383,18 @@ _ARGUMENTS = MappingProxyType(
 )
 
 
-# World --------------------------------------------------------------------------------------------
-# The state of the kitchen: an immutable value that an action turns into a new one.
-#
-# Because nothing is changed in place, a failed action leaves the world as it was, a
-# snapshot is a reference, and an event can describe its own moment at any later time.
+# State --------------------------------------------------------------------------------------------
+# States are immutable: a failed action leaves the state unchanged, a snapshot is a reference, and
+# an event can describe its own state at any later time.
 
 HAND_AHEAD = 0.38
-"""The hand is this far ahead of the camera, metres."""
+"""Distance of the hand in front of the camera in metres."""
 
 HAND_BELOW = 0.16
-"""The hand is this far below the camera, metres."""
+"""Distance of the hand below the camera in metres."""
 
 CROUCH = 0.22
-"""The crouching agent's camera is this much lower, metres."""
+"""Distance in metres by which crouching lowers the camera."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,7 +408,7 @@ class AgentPose:
 
     @property
     def camera(self) -> Camera:
-        """Its eye."""
+        """The agent's camera."""
         eye = Camera.of_agent(self.position, self.yaw, self.horizon)
         return eye if self.standing else eye._replace(y=eye.y - CROUCH)
 
@@ -439,16 +420,10 @@ class AgentPose:
 
 @dataclass(frozen=True)
 class KitchenState:
-    """Everything that changes.
+    """The variable part of a kitchen.
 
     Args:
-        things: the objects.
-        agent: the agent.
-        held: id of what is in the hand.
-        time: simulated seconds.
-        timers: when what left a hot or cold place is at room temperature again.
-        steps: number of actions so far.
-        settings: what `Initialize` and the temperature actions set.
+        timers: Times at which objects return to room temperature, by id.
     """
 
     things: KitchenObjects
@@ -461,7 +436,7 @@ class KitchenState:
 
     @classmethod
     def initial(cls, scene: Scene, settings: KitchenSettings | None = None) -> KitchenState:
-        """Return the first state of a scene."""
+        """Return the initial state of a scene."""
         return cls(
             things=KitchenObjects(
                 {spec.object_id: KitchenObject.from_spec(spec) for spec in scene.objects}
@@ -474,18 +449,18 @@ class KitchenState:
         )
 
     def but(self, **changes: Any) -> KitchenState:
-        """Return a copy with these fields changed; their names are not checked."""
+        """Return a copy with changed fields; their names are not checked."""
         new = object.__new__(KitchenState)
         new.__dict__.update(self.__dict__)
         new.__dict__.update(changes)
         return new
 
     def changed(self, *things: KitchenObject) -> KitchenState:
-        """Return the state with these objects as they are now."""
+        """Return the state with changed or new objects."""
         return self.but(things=self.things.updated(things))
 
     def moved(self, before: KitchenObject, after: KitchenObject) -> KitchenState:
-        """Return the state with an object elsewhere, and what it holds moved along."""
+        """Return the state with an object replaced and its contents moved along."""
         (x, y, z), (ox, oy, oz) = after.box.center, before.box.center
         inner = [
             self.things[i].shifted(x - ox, y - oy, z - oz)
@@ -494,12 +469,12 @@ class KitchenState:
         return self.changed(after, *inner)
 
     def with_agent(self, agent: AgentPose) -> KitchenState:
-        """Return the state with the agent there; what it carries comes along."""
+        """Return the state with a new agent pose; the held object moves along."""
         world = self.but(agent=agent)
         return world.carried() if world.held else world
 
     def carried(self) -> KitchenState:
-        """Return the state with the held object, and what that holds, at the hand."""
+        """Return the state with the held object and its contents at the hand."""
         if self.held is None:
             return self
         held = self.things[self.held]

@@ -1,4 +1,6 @@
-"""Changes of an object's state, by an action or by itself: cut, broken, cooked, filled, heated."""
+"""State changes of objects by actions or by themselves: cutting, breaking, cooking, filling,
+heating.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,14 @@ from hvr.worlds.kitchen.state import SHATTERS, KitchenObject, KitchenObjects, Ki
 from hvr.worlds.kitchen.visibility import Room, is_visible
 from hvr.worlds.scenes import ObjectSpec
 
-# States -------------------------------------------------------------------------------------------
-# Actions that change what an object is like: cut, broken, cooked, dirty, filled, used up.
+# Actions ------------------------------------------------------------------------------------------
 
 LIQUIDS = frozenset({"water", "coffee", "wine"})
 """The liquids of FillObjectWithLiquid."""
 
 
 def slice_object(world: KitchenState, context: Context, args: Args) -> Result:
-    """SliceObject: the pieces lie where the source lay."""
+    """Execute `SliceObject`: the pieces replace the object."""
     thing = target(world, context, args)
     if thing.object_id == world.held:
         raise ActionFailedError("target object cannot be sliced if it is in the agent's hand")
@@ -32,7 +33,7 @@ def slice_object(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def cut(world: KitchenState, context: Context, thing: KitchenObject) -> KitchenState:
-    """Return the world with the pieces of a sliceable object in its place."""
+    """Return the state with the pieces of a sliceable object in its place."""
     kind = context.room.facts.pieces_of(thing.object_type)
     if kind is None:
         return world
@@ -98,7 +99,7 @@ def _piece(
 
 
 def break_object(world: KitchenState, context: Context, args: Args) -> Result:
-    """BreakObject: also in the hand, which is empty afterwards."""
+    """Execute `BreakObject`; breaking the held object empties the hand."""
     thing = target(world, context, args)
     if not thing.can("breakable"):
         raise ActionFailedError(f"{thing.spec.name} does not have the CanBreak property!!")
@@ -126,7 +127,7 @@ def _let_go(
 
 
 def _surface_in_front(world: KitchenState, context: Context) -> KitchenObject | None:
-    """Return the nearest counter, table or basin that the agent sees."""
+    """Return the nearest visible counter, table or basin."""
     x, _, z = world.agent.hand
     near = [
         (round(t.box.distance(x, z), 4), t.object_id)
@@ -138,7 +139,7 @@ def _surface_in_front(world: KitchenState, context: Context) -> KitchenObject | 
 
 
 def shattered(world: KitchenState, context: Context, thing: KitchenObject) -> KitchenState:
-    """Return the world with this resting object broken; an egg becomes an EggCracked."""
+    """Return the state with a resting object broken; an egg becomes an EggCracked."""
     if thing.object_type == "Egg":
         after = cut(world, context, thing.but(is_broken=True))
         return after.changed(after.things[thing.object_id].but(is_sliced=False))
@@ -157,7 +158,7 @@ def shattered(world: KitchenState, context: Context, thing: KitchenObject) -> Ki
 
 
 def cook(world: KitchenState, context: Context, args: Args) -> Result:
-    """CookObject."""
+    """Execute `CookObject`."""
     thing = target(world, context, args)
     if not thing.can("cookable"):
         raise ActionFailedError("target object is not cookable")
@@ -167,7 +168,7 @@ def cook(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def dirty(world: KitchenState, context: Context, args: Args) -> Result:
-    """DirtyObject."""
+    """Execute `DirtyObject`."""
     thing = target(world, context, args)
     if not thing.can("dirtyable"):
         raise ActionFailedError(f"{thing.spec.name} does not have CanBeDirty property!")
@@ -177,7 +178,7 @@ def dirty(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def clean(world: KitchenState, context: Context, args: Args) -> Result:
-    """CleanObject."""
+    """Execute `CleanObject`."""
     thing = target(world, context, args)
     if not thing.can("dirtyable"):
         raise ActionFailedError(f"{thing.spec.name} does not have dirtyable property!")
@@ -187,7 +188,7 @@ def clean(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def fill(world: KitchenState, context: Context, args: Args) -> Result:
-    """FillObjectWithLiquid; coffee makes the object Hot."""
+    """Execute `FillObjectWithLiquid`; coffee makes the object Hot."""
     thing = target(world, context, args)
     liquid = args.get("fillLiquid")
     if not liquid:
@@ -204,7 +205,7 @@ def fill(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def empty(world: KitchenState, context: Context, args: Args) -> Result:
-    """EmptyLiquidFromObject."""
+    """Execute `EmptyLiquidFromObject`."""
     thing = target(world, context, args)
     if not thing.can("canFillWithLiquid"):
         raise ActionFailedError(f"{thing.spec.name} does not have CanBeFilled property!")
@@ -214,7 +215,7 @@ def empty(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def use_up(world: KitchenState, context: Context, args: Args) -> Result:
-    """UseUpObject: no object of the packaged kitchens can be used up."""
+    """Execute `UseUpObject`; no object of the packaged kitchens can be used up."""
     thing = target(world, context, args)
     if not thing.can("canBeUsedUp"):
         raise ActionFailedError(f"{thing.spec.name} does not have CanBeUsedUp property!")
@@ -224,35 +225,34 @@ def use_up(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 # Automatic effects --------------------------------------------------------------------------------
-# Automatic effects: cold, heat, running water, coffee, and time.
+# Cold, heat, running water, coffee and time, applied after every action:
 #
-# They are applied after every action:
-#
-# * Everything in a Fridge is Cold, door open or closed; also in FloorPlan28, whose fridge is
-#   not marked as a cold source, though AI2-THOR reports what is in it as Cold.
-# * Everything on a lit burner, in a running Microwave or in a running Toaster is Hot, and
-#   cooked if it can be; a microwave heats bread slices without toasting them. What lies in a
-#   pan on a lit burner is heated with the pan.
-# * A running Faucet cleans what lies in the SinkBasin nearest to it and fills what is empty
-#   there with water. AI2-THOR asks for contact with the water; here it is containment.
+# * Everything in a Fridge is Cold, with the door open or closed. This includes FloorPlan28, whose
+#   fridge is not marked as a cold source although AI2-THOR reports its contents as Cold.
+# * Everything on a lit burner, in a running Microwave or in a running Toaster is Hot, and cooked if
+#   it can be. A microwave heats bread slices without toasting them. The contents of a pan on a lit
+#   burner are heated with the pan.
+# * A running Faucet cleans the contents of the SinkBasin nearest to it and fills empty vessels
+# there
+#   with water. AI2-THOR requires contact with the water; here, containment suffices.
 # * A running CoffeeMachine fills an empty Mug with hot coffee.
-# * What left such a place is at room temperature again 10 s of simulated time later, unless
-#   `Settings` say otherwise.
+# * An object that has left such a place returns to room temperature after 10 s of simulated time,
+#   unless `KitchenSettings` say otherwise.
 
 STEP_TIME = 0.016
-"""Simulated seconds that most actions take (median of the recorded episodes)."""
+"""Simulated duration of most actions in seconds (median of the recorded episodes)."""
 
 PUT_TIME = 0.07
-"""Simulated seconds that putting something down takes (recorded: 0.04 to 0.15)."""
+"""Simulated duration of putting an object down in seconds (recorded: 0.04 to 0.15)."""
 
 FALL_TIME = 1.0
-"""Simulated seconds that dropping or throwing takes (recorded: 0.7 and 1.5)."""
+"""Simulated duration of dropping or throwing in seconds (recorded: 0.7 and 1.5)."""
 
 _NO_TIMERS: MappingProxyType[str, float] = MappingProxyType({})
 
 
 def settle(world: KitchenState, room: Room, seconds: float = STEP_TIME) -> KitchenState:
-    """Return the world after the automatic effects and the time that one step took."""
+    """Return the state after the automatic effects and the duration of one step."""
     things = world.things
     changed: dict[str, KitchenObject] = {}
     zones: dict[str, str] = {}
@@ -262,7 +262,7 @@ def settle(world: KitchenState, room: Room, seconds: float = STEP_TIME) -> Kitch
                 zones[object_id] = zone
             if new is not None:
                 changed[object_id] = new
-    # After all effects, as a later one may have changed the same object.
+    # Temperatures come last because a later effect may have changed the same object.
     for object_id, temperature in zones.items():
         thing = changed.get(object_id) or things[object_id]
         if thing.temperature != temperature:
@@ -270,7 +270,7 @@ def settle(world: KitchenState, room: Room, seconds: float = STEP_TIME) -> Kitch
     time = world.time + seconds
     timers = world.timers
     warm = things.warm
-    # Most steps change no temperature: then there is nothing to wait for.
+    # Fast path: most steps change no temperature.
     if timers or changed or not warm <= zones.keys():
         timers = _cool(world, changed, zones, time)
     if changed:
@@ -281,7 +281,7 @@ def settle(world: KitchenState, room: Room, seconds: float = STEP_TIME) -> Kitch
 
 
 def _at_work(things: KitchenObjects, room: Room) -> list[KitchenObject]:
-    """Return the fridges that hold something and what is switched on, in order of ids."""
+    """Return the fridges with contents and the sources that are switched on, in order of ids."""
     holding = things.contents
     working = []
     for source_id in room.sources:
@@ -296,9 +296,9 @@ def _at_work(things: KitchenObjects, room: Room) -> list[KitchenObject]:
 def _cool(
     world: KitchenState, changed: dict[str, KitchenObject], zones: Mapping[str, str], time: float
 ) -> Mapping[str, float]:
-    """Return when each thing outside of every zone will be at room temperature.
+    """Return when each object outside all zones returns to room temperature.
 
-    Things that are by now go to `changed`.
+    Objects that have returned by now are added to `changed`.
     """
     settings = world.settings
     if not settings.decays:

@@ -1,4 +1,4 @@
-"""The room and what the agent sees and can touch in it."""
+"""The static part of a room, and what the agent sees and reaches in it."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from hvr.worlds.scenes import ObjectSpec, Scene
 from hvr.worlds.thor.types import LIDDED, ObjectTypeFacts, load_facts
 
 # Fixed geometry -----------------------------------------------------------------------------------
-# The unchanging part of a kitchen: grid, bounds, faucets with their basins.
+# Grid, bounds, and faucets with their basins.
 
 GRID = 0.25
-"""Distance of neighbouring grid points, metres."""
+"""Distance between neighbouring grid points in metres."""
 
 STANDING_ROOM = 0.2
-"""No furniture within this distance of a grid point, metres."""
+"""Radius in metres around a grid point that is free of furniture."""
 
 ZONE_SOURCES = frozenset(
     {"CoffeeMachine", "Faucet", "Fridge", "Microwave", "StoveBurner", "Toaster"}
 )
-"""Types with an effect on what they hold."""
+"""Types that affect their contents."""
 
 Point = tuple[float, float]
 
 
 class Room:
-    """The unchanging part of a scene."""
+    """The static part of a scene."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
@@ -55,7 +55,7 @@ class Room:
         return max(VISIBILITY_DISTANCE, nearest + 0.05)
 
     def walkable(self, x: float, z: float) -> bool:
-        """Return whether the agent's body covers this point somewhere where it can stand."""
+        """Return whether the agent's body covers this point from some grid point."""
         cx, cz = round(x / GRID), round(z / GRID)
         for ix in (cx - 1, cx, cx + 1):
             for iz in (cz - 1, cz, cz + 1):
@@ -65,7 +65,7 @@ class Room:
         return False
 
     def snap(self, x: float, z: float, grid: float = GRID) -> Point:
-        """Return the position on a grid that is nearest to a point, reachable or not."""
+        """Return the nearest grid position, reachable or not."""
         if grid == GRID:
             return round(x / GRID) * GRID, round(z / GRID) * GRID
         return round(round(x / grid) * grid, 5), round(round(z / grid) * grid, 5)
@@ -73,8 +73,7 @@ class Room:
     def stands(self, x: float, z: float) -> bool:
         """Return whether the agent can stand at a point.
 
-        Off the 0.25 m grid one of the grid points around it suffices, so that finer grids are
-        filled in between.
+        Off the 0.25 m grid, one free grid point around it suffices, which fills finer grids.
         """
         if (x, z) in self.grid_set:
             return True
@@ -84,7 +83,7 @@ class Room:
         return any((px, pz) in self.grid_set for px in xs for pz in zs)
 
     def points(self, grid: float) -> tuple[Point, ...]:
-        """Return where the agent can stand on a grid of another size, sorted."""
+        """Return the points of a grid where the agent can stand, sorted."""
         if grid == GRID:
             return self.grid
         if grid not in self._points:
@@ -98,7 +97,7 @@ class Room:
         return self._points[grid]
 
     def path_lengths(self, start: Point) -> dict[Point, int]:
-        """Return number of grid moves from a point to every grid point that can be walked to."""
+        """Return the number of grid moves from a point to every reachable grid point."""
         first = self.snap(*start)
         lengths = {first: 0}
         todo = deque([first])
@@ -124,7 +123,7 @@ def _bounds(scene: Scene) -> Box:
 
 
 def _holes(scene: Scene) -> dict[str, tuple[Box, ...]]:
-    """Return the boxes of sinks and burners at the height of each counter: no counter there."""
+    """Return the boxes of sinks and burners in each counter, where nothing can stand."""
     cuts = [o.box for o in scene.objects if o.object_type in ("SinkBasin", "Sink", "StoveBurner")]
     return {
         o.object_id: tuple(box for box in cuts if abs(box.y1 - o.box.y1) < 0.3)
@@ -134,7 +133,7 @@ def _holes(scene: Scene) -> dict[str, tuple[Box, ...]]:
 
 
 def _served_basins(scene: Scene) -> dict[str, tuple[str, ...]]:
-    """Return the basin nearest to each faucet, and its Sink where that holds things itself."""
+    """Return the basin nearest to each faucet, and its Sink if that is a receptacle itself."""
     ids = {o.object_id: o for o in scene.objects}
     basins = [o for o in scene.objects if o.object_type == "SinkBasin"]
     served: dict[str, tuple[str, ...]] = {}
@@ -156,31 +155,26 @@ def _apart(a: ObjectSpec, b: ObjectSpec) -> float:
 
 
 # Visibility ---------------------------------------------------------------------------------------
-# Visibility and reach: what the agent sees and can touch.
-#
-# An object is visible, and then also interactable, when its nearest part is within 1.5 m of
-# the agent (horizontally), one of its visibility points lies in the square 90 degree view,
-# and no closed receptacle surrounds it at any depth. What is in the hand is visible.
-# Other things never hide it: the shapes that AI2-THOR casts its rays against are not
-# public.
+# An object is visible, and therefore interactable, if its nearest part is within 1.5 m of the agent
+# (horizontally), one of its visibility points lies in the square 90 degree view, and no closed
+# receptacle encloses it at any depth. The held object is visible. Other objects never occlude it,
+# because the shapes that AI2-THOR casts its rays against are not public.
 
 HORIZONS = (-30.0, 0.0, 30.0, 60.0)
-"""Horizons that GetInteractablePoses tries unless told otherwise, degrees."""
+"""Default horizons of GetInteractablePoses in degrees."""
 
 QUARTERS = (0.0, 90.0, 180.0, 270.0)
-"""Rotations that GetInteractablePoses tries unless told otherwise, degrees."""
+"""Default rotations of GetInteractablePoses in degrees."""
 
 
 class PoseQuery(Value):
-    """The poses that GetInteractablePoses tries.
+    """The candidate poses of GetInteractablePoses.
 
     Args:
-        positions: (x, z) to try; the whole grid when None.
-        rotations: yaws to try, degrees.
-        horizons: horizons to try, degrees.
-        max_distance: horizontal distance to the nearest part that is not to be exceeded; None
-            is AI2-THOR's 1.5 m, or more for what no grid point is that near to.
-        standings: whether to try standing (True) and crouching (False).
+        positions: Candidate (x, z); None means the whole grid.
+        max_distance: Maximum horizontal distance to the nearest part. None means AI2-THOR's 1.5 m,
+            or more if no grid point is that close.
+        standings: Whether to try standing (True) and crouching (False).
     """
 
     positions: tuple[Point, ...] | None = None
@@ -191,7 +185,7 @@ class PoseQuery(Value):
 
 
 def closed_around(things: KitchenObjects, object_id: str) -> str | None:
-    """Return id of the nearest closed receptacle around an object, or None."""
+    """Return the id of the innermost closed receptacle around an object, or None."""
     for outer in things.ancestors(object_id):
         thing = things[outer]
         if thing.can("openable") and not thing.is_open and thing.object_type not in LIDDED:
@@ -200,7 +194,7 @@ def closed_around(things: KitchenObjects, object_id: str) -> str | None:
 
 
 def is_visible(world: KitchenState, room: Room, object_id: str) -> bool:
-    """Return whether the agent sees the object from where it is."""
+    """Return whether the agent sees the object from its current pose."""
     thing = world.things[object_id]
     if thing.inert:
         return False
@@ -209,7 +203,7 @@ def is_visible(world: KitchenState, room: Room, object_id: str) -> bool:
         or (thing.parents and world.held in world.things.ancestors(object_id))
     ):
         return True
-    # In order of cost: most objects are out of reach, and projecting points is dearest.
+    # Cheapest checks first: most objects are out of reach, and projecting points is expensive.
     x, _, z = world.agent.position
     box = thing.box
     near = world.settings.visibility_distance
@@ -222,22 +216,20 @@ def is_visible(world: KitchenState, room: Room, object_id: str) -> bool:
 
 
 def spread(world: KitchenState) -> float:
-    """Return tangent of half the field of view."""
+    """Return the tangent of half the field of view."""
     degrees = world.settings.field_of_view
     return 1.0 if degrees == 90.0 else math.tan(math.radians(degrees) / 2.0)
 
 
 def object_at(world: KitchenState, room: Room, x: float, y: float) -> str | None:
-    """Return id of the visible object at a point of the image, or None.
+    """Return the id of the visible object at an image point, or None.
 
-    The first box that the ray through the point meets; what a receptacle holds comes
-    before the receptacle, whose box is around it.
+    It is the first box on the ray through the point, but the contents of a receptacle take
+    precedence over the receptacle.
 
     Args:
-        world: the present state.
-        room: its unchanging part.
-        x: from left (0) to right (1).
-        y: from top (0) to bottom (1).
+        x: Horizontal coordinate from left (0) to right (1).
+        y: Vertical coordinate from top (0) to bottom (1).
     """
     if not (0.0 <= x <= 1.0 and 0.0 <= y <= 1.0):
         return None
@@ -250,15 +242,14 @@ def object_at(world: KitchenState, room: Room, x: float, y: float) -> str | None
         entry = _entry(thing.box, (eye.x, eye.y, eye.z), ray)
         if entry is not None and is_visible(world, room, object_id):
             hits[object_id] = entry
-    # The box of a receptacle is around what it holds: the ray meets it first, but one means
-    # the content.
+    # The ray enters a receptacle's box before its contents, but the contents are meant.
     around = {outer for i in hits for outer in world.things.ancestors(i)}
     inner = {i: d for i, d in hits.items() if i not in around} or hits
     return min(inner, key=lambda i: (inner[i], i)) if inner else None
 
 
 def _entry(box: Box, start: Vec, ray: Vec) -> float | None:
-    """Return how far along the ray it enters the box, None when it misses or starts inside."""
+    """Return the ray's distance to the box; None if it misses or starts inside."""
     near, far = 0.0, math.inf
     for low, high, at, step in zip(box[:3], box[3:], start, ray, strict=True):
         if abs(step) < 1e-9:
@@ -273,7 +264,7 @@ def _entry(box: Box, start: Vec, ray: Vec) -> float | None:
 def poses(
     world: KitchenState, room: Room, object_id: str, query: PoseQuery
 ) -> list[dict[str, Any]]:
-    """Return poses from which the object is visible now, for TeleportFull."""
+    """Return poses from which the object is currently visible, for TeleportFull."""
     thing = world.things[object_id]
     hidden = thing.inert or closed_around(world.things, object_id) is not None
     if hidden or object_id == world.held:
@@ -283,7 +274,7 @@ def poses(
         near = world.settings.visibility_distance
         limit = near if near < VISIBILITY_DISTANCE else max(near, room.reach(thing.box))
     positions = query.positions
-    # Only the questions of the skills come again; positions of a caller would fill the cache.
+    # Cache only the recurring queries of the skills: custom positions would flood the cache.
     usual = query.max_distance is None and positions is None
     sighting = _sighting if usual else _sighting.__wrapped__
     return [
@@ -316,10 +307,9 @@ def _sighting(
     limit: float,
     eye: float,
 ) -> tuple[tuple[float, float, float, float], ...]:
-    """Return each (x, z, yaw, horizon) from which a point of the box lies in view.
+    """Return each (x, z, yaw, horizon) from which a point of the box is in view.
 
-    A point at `forward` and `side` of the agent and `up` above its eye is in view when
-    neither its offset to the side nor that up or down exceeds its depth.
+    A point is in view if neither its lateral nor its vertical offset exceeds its depth.
     """
     turns = [(r, math.sin(math.radians(r)), math.cos(math.radians(r))) for r in rotations]
     tilts = [(h, math.sin(math.radians(h)), math.cos(math.radians(h))) for h in horizons]
@@ -333,8 +323,8 @@ def _sighting(
             ahead = []
             for dx, up, dz in offsets:
                 side, forward = abs(dx * cos_y - dz * sin_y), dx * sin_y + dz * cos_y
-                # Whatever the horizon, the depth is at most the length of (forward, up): what
-                # lies further to the side than that need not be tried at any.
+                # At any horizon, the depth is at most the length of (forward, up), so points with a
+                # greater lateral offset are never in view.
                 if side * side <= forward * forward + up * up + 1e-9:
                     ahead.append((side, up, forward))
             for horizon, sin_p, cos_p in tilts:

@@ -1,11 +1,11 @@
-"""AI2-THOR's own client, made to notice when the simulator process has ended.
+"""AI2-THOR's own client, extended to notice that the simulator process has ended.
 
-In the client 5.0.0 with pipes, the start waits for ever when the process has ended, and each action
-until the time-out is over. Its time-out is that of one read: an answer that comes in bits or never
-ends has no limit, nor has a process that does not read. Only how pipes are opened, read, written
-and closed is changed here.
+With pipes, client 5.0.0 waits forever at the start if the process has ended, and each action waits
+for the whole time limit. The limit applies to each single read: fragmented or endless replies, and
+a process that stops reading, have none. Only the opening, reading, writing and closing
+of pipes is changed here.
 
-This module needs the package ai2thor: import it where it is used.
+This module needs the package ai2thor, so import it only where it is used.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from typing import Any
 from hvr.base.processes import end, supervised
 from hvr.errors import MissingExtraError
 
-_TICK = 0.2  # seconds between two looks at the process while nothing comes
-_PAUSE = 0.01  # the same, while the other end of the pipe is not open
-_MOST_BYTES = 2**30  # of one answer
+_TICK = 0.2  # polling interval for the process, in seconds
+_PAUSE = 0.01  # polling interval while the other end of the pipe is closed
+_MOST_BYTES = 2**30  # of one reply
 
 
 def _load(name: str) -> Any:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # its source has invalid escape sequences
+            warnings.simplefilter("ignore")  # its source contains invalid escape sequences
             return import_module(name)
     except ImportError:
         raise MissingExtraError("ai2thor", "thor") from None
@@ -56,7 +56,7 @@ class ProcessEndedError(Exception):
     """The simulator process has ended.
 
     Args:
-        returncode: Its exit code, 128 + N if signal N ended it.
+        returncode: Exit code, 128 + N if signal N ended it.
     """
 
     def __init__(self, returncode: int) -> None:
@@ -65,7 +65,7 @@ class ProcessEndedError(Exception):
 
 
 class _Pipes(_FifoServer):  # type: ignore[misc]
-    """The client's FIFO server with a look at the process whenever it has to wait."""
+    """The client's FIFO server, which also checks the process while it waits."""
 
     server_pipe: Any
     client_pipe: Any
@@ -78,7 +78,7 @@ class _Pipes(_FifoServer):  # type: ignore[misc]
 
     def _recv_message(self, timeout: float | None) -> Any:
         if self.server_pipe is None:
-            # Without O_NONBLOCK this waits until the process opens its end.
+            # Without O_NONBLOCK, open() waits until the process opens its end.
             pipe = os.open(self.server_pipe_path, os.O_RDONLY | os.O_NONBLOCK)
             os.set_blocking(pipe, True)
             self.server_pipe = os.fdopen(pipe, "rb", buffering=0)
@@ -87,7 +87,7 @@ class _Pipes(_FifoServer):  # type: ignore[misc]
         return super()._recv_message(timeout)
 
     def _read_with_timeout(self, server_pipe: Any, message_size: int, timeout: float | None) -> Any:
-        del timeout  # the time-out is that of the whole answer
+        del timeout  # `_expired` limits the whole reply instead
         self._received += message_size
         if self._received > _MOST_BYTES:
             raise ValueError(f"an answer has more than {_MOST_BYTES:,} bytes")
@@ -102,7 +102,7 @@ class _Pipes(_FifoServer):  # type: ignore[misc]
                 message_size -= len(part)
                 continue
             self._check_alive()
-            if readable:  # nobody has the other end open
+            if readable:  # the other end is closed
                 time.sleep(_PAUSE)
         return b"".join(parts)
 
@@ -112,7 +112,7 @@ class _Pipes(_FifoServer):  # type: ignore[misc]
             try:
                 pipe = os.open(self.client_pipe_path, os.O_WRONLY | os.O_NONBLOCK)
             except OSError as error:
-                if error.errno != errno.ENXIO:  # ENXIO: nobody reads there yet
+                if error.errno != errno.ENXIO:  # ENXIO: there is no reader yet
                     raise
                 self._check_alive()
                 if expired():
@@ -143,16 +143,16 @@ class _Pipes(_FifoServer):  # type: ignore[misc]
             end(self.unity_proc)
         for pipe in (self.client_pipe, self.server_pipe):
             if pipe is not None:
-                with contextlib.suppress(OSError):  # what could not be sent is still in it
+                with contextlib.suppress(OSError):  # the buffer may hold unsent data
                     pipe.close()
         self.tmp_dir.cleanup()
 
 
 class Client(_Controller):  # type: ignore[misc]
-    """AI2-THOR's controller that stops what it started, also when its start fails.
+    """AI2-THOR's controller, which stops its processes even if the start fails.
 
     Raises:
-        ProcessEndedError: the simulator process ended during the start.
+        ProcessEndedError: The simulator process ended during the start.
     """
 
     server: Any
@@ -161,7 +161,7 @@ class Client(_Controller):  # type: ignore[misc]
     def __init__(self, **arguments: Any) -> None:
         try:
             super().__init__(**arguments)
-        except _UnityCrashError as crash:  # so the HTTP server calls an ended process
+        except _UnityCrashError as crash:  # the HTTP server's error for an ended process
             code = self.server.unity_proc.poll()
             self._end_server()
             raise ProcessEndedError(code) from crash
@@ -173,8 +173,8 @@ class Client(_Controller):  # type: ignore[misc]
         if self.server is None and self.server_class is _FifoServer:
             self.server = _Pipes(width=width, height=height, timeout=self.server_timeout)
         if self._build.platform is not PLATFORM_CLASSES["CloudRendering"]:
-            # Only CloudRendering can choose a GPU, and the choice needs vulkaninfo. The client
-            # makes it wherever CUDA_VISIBLE_DEVICES is set.
+            # Only CloudRendering can select a GPU, and that needs vulkaninfo, but the client
+            # selects one whenever CUDA_VISIBLE_DEVICES is set.
             self.gpu_device = None
         super()._build_server(host, port, width, height)
 
@@ -183,14 +183,14 @@ class Client(_Controller):  # type: ignore[misc]
 
     def start(self, *args: Any, **kwargs: Any) -> Any:
         if self._process is not None:
-            # The client starts a crashed simulator anew, in the first state of the scene.
+            # The client would restart a crashed simulator, which would lose the state of the scene.
             raise ProcessEndedError(self._process.returncode)
         event = super().start(*args, **kwargs)
         self._process = self.server.unity_proc
         return event
 
     def stop(self) -> None:
-        """End the process and close every way to it."""
+        """End the process and close all connections to it."""
         self._end_server()
         self._build.unlock()
 
@@ -198,13 +198,13 @@ class Client(_Controller):  # type: ignore[misc]
         server = self.server
         if server is None:
             return
-        # The HTTP server minds being stopped while an answer is under way.
+        # The HTTP server raises an error if it is stopped during a reply.
         with contextlib.suppress(AssertionError, queue.Full):
             server.stop()
         if server.unity_proc is not None:
             end(server.unity_proc)
         if isinstance(server, _wsgi.WsgiServer):
-            # Its own stop sets a field of the wrong name, and its thread goes on.
+            # The client's stop() sets a misspelt field, so its thread would keep running.
             server.wsgi_server._BaseServer__shutdown_request = True
             if server.started:
                 server.server_thread.join(5.0)

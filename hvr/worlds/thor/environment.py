@@ -1,4 +1,4 @@
-"""AI2-THOR as an environment: its own Python client, one kind of error, retries and recordings."""
+"""AI2-THOR as an environment: its Python client, uniform errors, retries and recordings."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ from hvr.worlds.thor.installation import client_arguments, explain_failure, log_
 from hvr.worlds.thor.options import ThorOptions, read_options
 from hvr.worlds.thor.skills import Step
 
-# Persistent ---------------------------------------------------------------------------------------
-# Second tries for interactions that fail because of where the robot stands.
-#
-# Simulators refuse what a robot could do from half a metre further: the object is hidden behind
-# something, the door of a fridge hits the robot, the thing in the hand would hit a wall. Any other
-# failure is final.
+# Retries ------------------------------------------------------------------------------------------
+# Simulators refuse interactions that would work from half a metre away: the object is hidden, the
+# door of a fridge hits the robot, or the held object would hit a wall. All other failures are
+# final.
 
 POSE_FAILURES = (
     "not found within the specified visibility",
@@ -29,20 +27,19 @@ POSE_FAILURES = (
     "would cause it to collide and clip",
     "object collided with",
 )
-"""Parts of AI2-THOR's messages that another place may answer."""
+"""Parts of AI2-THOR's messages about failures that another pose may avoid."""
 
 MAX_RETRY_DISTANCE = 1.5
-"""Greatest distance of another place, metres."""
+"""Maximum distance of another pose in metres."""
 
-_REST = 5  # times that physics may go on until the scene is at rest
+_REST = 5  # maximum number of physics steps until the scene is at rest
 
 
 class RetriedEvent(Event):
-    """An event with what was sent before it.
+    """An event with the actions sent before it.
 
     Args:
-        event: the answer that counts.
-        attempts: what was tried for it, in order, without the last.
+        attempts: The earlier attempts, in order.
     """
 
     __slots__ = ("attempts",)
@@ -53,20 +50,19 @@ class RetriedEvent(Event):
 
 
 class RetryingEnvironment:
-    """Another environment, with second tries.
+    """Wraps an environment and retries failed interactions.
 
-    An interaction (an action with `objectId`) that fails is tried again:
+    A failed interaction (an action with `objectId`) is retried:
 
-    * at the same place, when the scene was not at rest (`isSceneAtRest`), after it is;
-    * from up to `tries` - 1 other places from which the simulator says that the object can be
-      handled, the nearest first, within 1.5 m, when the message is one of place. If all fail,
-      the robot goes back and tries a last time, so that the event is seen from where it was.
+    * at the same place once the scene is at rest, if it was not (`isSceneAtRest`);
+    * after a failure of pose, from up to `tries` - 1 other places within 1.5 m that the simulator
+      offers for the object, nearest first. If all fail, the robot returns and tries a last time, so
+      that the event shows the original view.
 
-    The event is that of the last try. What was sent before is `attempts` of the event.
+    The event of the last attempt is returned; its `attempts` lists the others.
 
     Args:
-        env: where things happen.
-        tries: places to try from at most, the first included; 1 or more.
+        tries: Maximum number of places, including the first; at least 1.
     """
 
     def __init__(self, env: Environment, tries: int = 3) -> None:
@@ -80,15 +76,15 @@ class RetryingEnvironment:
         return self._event
 
     def reset(self, scene: Any = None) -> Event:
-        """Put a scene into its first state; None means the present scene again."""
+        """Reset to the initial state of a scene; None means the current scene."""
         self._event = self.env.reset(scene)
         return self._event
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Do one action, with second tries if it fails because of the place.
+        """Execute one action, with retries.
 
         Raises:
-            ValueError: unknown action, or unknown or missing argument.
+            ValueError: The action or an argument is unknown, or an argument is missing.
         """
         request = {**action, **kwargs} if isinstance(action, dict) else {"action": action, **kwargs}
         try:
@@ -106,7 +102,7 @@ class RetryingEnvironment:
         return self._event
 
     def stop(self) -> None:
-        """Stop the environment, if it can be stopped."""
+        """Stop the environment if it can be stopped."""
         stop = getattr(self.env, "stop", None)
         if stop is not None:
             stop()
@@ -123,7 +119,7 @@ class RetryingEnvironment:
         return self._send(request, sent)
 
     def _from_elsewhere(self, request: dict[str, Any], event: Event, sent: list[Step]) -> Event:
-        """Try from other places, and if all fail once more from where the robot was."""
+        """Try from other places, and if all fail, once more from the original place."""
         start = event.metadata["agent"]
         poses = self._other_poses(request["objectId"], start)[: self._tries - 1]
         moved = False
@@ -136,12 +132,12 @@ class RetryingEnvironment:
                 return event
         if moved:
             self._send(_teleport(_pose_of(start)), sent)
-        if poses:  # so that the event is of this action, seen from here
+        if poses:  # the event must belong to this action, seen from the original place
             event = self._send(request, sent)
         return event
 
     def _other_poses(self, object_id: str, start: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return one pose for each other grid point near by, the nearest first."""
+        """Return one pose for each other grid point nearby, nearest first."""
         try:
             answer = self.env.step(action="GetInteractablePoses", objectId=object_id)
         except ValueError:
@@ -188,24 +184,24 @@ def _step(request: Mapping[str, Any], event: Event) -> Step:
     return Step(MappingProxyType(dict(request)), bool(event), error)
 
 
-# Pictures -----------------------------------------------------------------------------------------
-# A record of AI2-THOR's actions and camera images, kept in a folder.
+# Recording ----------------------------------------------------------------------------------------
+# A record of AI2-THOR's actions and camera images.
 #
-# thor/steps.jsonl        one line an action: as sent, whether it succeeded, why not, its picture
-# thor/0001-PickupObject.png   the camera image after it; 0000-… is the one before the first
-# thor/top-first.png      from above, before the first action
-# thor/top-last.png       from above, after the last one
+# thor/steps.jsonl             one line per action: the request, its result, its picture
+# thor/0001-PickupObject.png   the camera image after it; 0000-… shows the initial state
+# thor/top-first.png           view from above before the first action
+# thor/top-last.png            view from above after the last action
 
 RECORDING_FOLDER = "thor"
 
 
 class ThorRecording:
-    """Keeps lines and pictures. Nothing is written before the first action.
+    """Writes actions and images. Nothing is written before the first action.
 
     Args:
-        folder: of the run; a folder `thor` is made in it.
-        first: camera image before the first action, height x width x 3 bytes; or None.
-        top: picture from above, likewise.
+        folder: Folder of the run, in which the folder `thor` is created.
+        first: Camera image before the first action, height x width x 3 bytes, or None.
+        top: Image from above, likewise.
     """
 
     def __init__(self, folder: Path, first: Any = None, top: Any = None) -> None:
@@ -216,11 +212,7 @@ class ThorRecording:
     def keep(
         self, action: Mapping[str, Any], success: bool, error: str, frame: Any, top: Any
     ) -> None:
-        """Keep one action and the images after it.
-
-        Raises:
-            DataFileError: a file cannot be written.
-        """
+        """Write one action and its camera image."""
         try:
             if self._count == 0:
                 self._folder.mkdir(parents=True, exist_ok=True)
@@ -242,11 +234,7 @@ class ThorRecording:
         self._top = top
 
     def close(self) -> None:
-        """Write the last picture from above.
-
-        Raises:
-            DataFileError: it cannot be written.
-        """
+        """Write the last image from above."""
         if self._count:
             try:
                 _write(self._folder / "top-last.png", self._top)
@@ -255,7 +243,7 @@ class ThorRecording:
 
 
 def _write(path: Path, frame: Any) -> bool:
-    """Write an image as PNG; return whether there is one."""
+    """Write an image, if there is one, as PNG; return whether there is one."""
     if frame is None:
         return False
     from PIL import Image
@@ -268,8 +256,7 @@ def _plain(action: object) -> str:
     return "".join(c for c in str(action) if c.isalnum())[:40] or "action"
 
 
-# Adapter ------------------------------------------------------------------------------------------
-# AI2-THOR as an `Environment`: its own Python client, with one kind of error.
+# Simulator ----------------------------------------------------------------------------------------
 
 _CAMERA = ("GetMapViewCameraProperties", "AddThirdPartyCamera")
 
@@ -277,19 +264,16 @@ _CAMERA = ("GetMapViewCameraProperties", "AddThirdPartyCamera")
 class Thor:
     """AI2-THOR, or a process that speaks its protocol.
 
-    A simulator that does not answer in time, ends, or answers what cannot be read is one
-    `SimulatorError`, after which this object can only be stopped. `stop` it always, or use
-    it in a `with` statement.
+    A timeout, an ended simulator or an unreadable reply raises `SimulatorError`; after that, the
+    object can only be stopped. Always call `stop`, or use a `with` statement.
 
     Args:
-        scene: name of a scene, such as `FloorPlan1`.
-        options: how to start it.
-        folder: keeps a line and a picture of every action there; None keeps nothing.
+        folder: Folder for a record and a picture of every action; None keeps nothing.
 
     Raises:
-        MissingExtraError: the package ai2thor is not installed.
-        SceneError: the simulator has no such scene.
-        SimulatorError: it could not be started.
+        MissingExtraError: The package ai2thor is not installed.
+        SceneError: The simulator does not have this scene.
+        SimulatorError: The simulator cannot be started.
     """
 
     def __init__(
@@ -331,11 +315,10 @@ class Thor:
         return self._seen.frame
 
     def reset(self, scene: Any = None) -> Event:
-        """Put a scene into its first state; None means the present scene again.
+        """Reset to the initial state of a scene; None means the current scene.
 
         Raises:
-            SceneError: the simulator has no such scene.
-            SimulatorError: it has ended.
+            SceneError: The simulator does not have this scene.
         """
         name = getattr(scene, "name", scene)
         self._begun("Reset", name, lambda: self._client.reset(name))
@@ -343,12 +326,11 @@ class Thor:
         return self._event
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Do one action, given by name and arguments or as one dict with `action`.
+        """Execute one action, given by name and arguments or as one dict with `action`.
 
         Raises:
-            ValueError: unknown action, or unknown or missing argument, or an argument that
-                cannot be sent.
-            SimulatorError: the simulator did not answer in time or has ended.
+            ValueError: The action or an argument is unknown, missing or cannot be sent.
+            SimulatorError: The simulator did not answer in time or has ended.
         """
         request = {**action, **kwargs} if isinstance(action, dict) else {"action": action, **kwargs}
         if "raise_for_failure" in request:
@@ -373,15 +355,12 @@ class Thor:
         return self._event
 
     def top_view(self) -> Any:
-        """Return the scene from above as the simulator's own map camera shows it.
+        """Return the scene from above, as the simulator's own map camera shows it.
 
-        The camera is added when it is first asked for.
+        The camera is added on the first call.
 
         Returns:
-            height x width x 3 bytes; None when the simulator offers no such picture.
-
-        Raises:
-            SimulatorError: it has ended.
+            Height x width x 3 bytes; None if the simulator offers no such image.
         """
         if not self._has_camera:
             self._has_camera = True
@@ -389,7 +368,7 @@ class Thor:
             for action in _CAMERA:
                 try:
                     event = self._sent({**pose, "action": action})
-                except ValueError:  # the simulator does not know it
+                except ValueError:  # the simulator does not know the action
                     break
                 pose = event.metadata["actionReturn"]
                 if not event or not isinstance(pose, dict):
@@ -398,11 +377,7 @@ class Thor:
         return self._from_above()
 
     def stop(self) -> None:
-        """End the simulator. Idempotent.
-
-        Raises:
-            DataFileError: the last picture cannot be written.
-        """
+        """Stop the simulator. Idempotent."""
         if self._client is not None:
             controller, self._client = self._client, None
             self._trouble = self._trouble or "AI2-THOR has been stopped"
@@ -423,7 +398,7 @@ class Thor:
         return frames[-1] if frames else None
 
     def _arrived(self) -> None:
-        """Take over the first state of a scene, and its first pictures."""
+        """Store the initial state of a scene and its first images."""
         self._seen = self._client.last_event
         self._event = Event(self._seen.metadata)
         self._has_camera = False
@@ -434,7 +409,7 @@ class Thor:
         self._pictures = ThorRecording(self._folder, first, self.top_view() if wanted else None)
 
     def _begun(self, what: str, scene: object, call: Callable[[], Any]) -> Any:
-        """Return the client's answer to a request that begins a scene, as `_asked` does."""
+        """Return the client's reply to a request that starts a scene."""
         try:
             return self._asked(what, call)
         except (ValueError, TypeError) as error:
@@ -446,14 +421,13 @@ class Thor:
         return self._asked(str(request.get("action")), lambda: self._client.step(request))
 
     def _asked(self, what: str, call: Callable[[], Any]) -> Any:
-        """Return the client's answer."""
         if self._trouble:
             raise SimulatorError(self._trouble)
         try:
             return call()
         except (ValueError, TypeError):
             raise
-        except Exception as error:  # the client raises many kinds, also plain ones
+        except Exception as error:  # the client raises many types, even bare Exception
             raise self._failed(what, error) from error
 
     def _failed(self, what: str, error: Exception) -> SimulatorError:
@@ -466,18 +440,14 @@ class Thor:
         return f"AI2-THOR has no scene {scene!r}{some}"
 
 
-# Environment --------------------------------------------------------------------------------------
-# AI2-THOR in a scene, as an environment.
-
-
 def open_thor(setup: EnvironmentSetup) -> RetryingEnvironment:
-    """Return AI2-THOR in a scene; interactions are tried again where the place was wrong.
+    """Open AI2-THOR in a scene, with retries of interactions that fail because of the pose.
 
     Raises:
-        UsageError: an option cannot be used.
-        SceneError: the simulator has no such scene.
-        MissingExtraError: the package ai2thor is not installed.
-        SimulatorError: the simulator cannot be started.
+        UsageError: An option is invalid.
+        SceneError: The simulator does not have this scene.
+        MissingExtraError: The package ai2thor is not installed.
+        SimulatorError: The simulator cannot be started.
     """
     options = read_options(setup.options)
     return RetryingEnvironment(Thor(setup.scene, options, setup.folder), options.tries)

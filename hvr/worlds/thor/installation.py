@@ -1,4 +1,4 @@
-"""Whether AI2-THOR can run on this machine, how it is started, and why a start failed."""
+"""AI2-THOR's requirements, start arguments, and explanations of failed starts."""
 
 from __future__ import annotations
 
@@ -17,30 +17,21 @@ from hvr.errors import MissingExtraError, SimulatorError
 from hvr.worlds.thor.options import ThorOptions
 
 # Machine ------------------------------------------------------------------------------------------
-# Facts about this machine that matter to AI2-THOR.
 
 X_SOCKETS = Path("/tmp/.X11-unix")
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Facts, as found; nothing is judged.
+    """Facts about this machine, without judgement.
 
     Args:
-        system: `Linux`, `Darwin` or `Windows`.
-        architecture: of the processor, such as `x86_64`.
-        package: version of the package ai2thor; empty when it is not installed.
-        commit: of the build that this version uses; empty when unknown.
-        home: where AI2-THOR keeps its files.
-        free: bytes free there.
-        builds: names of the complete builds that are there.
-        display: an X display that AI2-THOR's client takes; empty when there is none.
-        display_trouble: why there is none.
-        vulkan: the Vulkan loader is installed.
-        vulkaninfo: so is the program of this name.
-        gpus: device files of GPUs.
-        cuda_devices: value of CUDA_VISIBLE_DEVICES when it names devices by number.
-        executable: path of the program that the options name; empty when it cannot be run.
+        architecture: Processor architecture, such as `x86_64`.
+        package: Version of the package ai2thor; empty if it is not installed.
+        commit: Commit of the build that this version uses; empty if unknown.
+        display: X display that AI2-THOR's client accepts; empty if there is none.
+        cuda_devices: Value of CUDA_VISIBLE_DEVICES if it lists device numbers.
+        executable: Path of the program that the options name; empty if it cannot be run.
     """
 
     system: str
@@ -60,12 +51,12 @@ class Machine:
 
     @property
     def usual_platform(self) -> str:
-        """The build that the client chooses on this system."""
+        """The build that the client selects on this system."""
         return "OSXIntel64" if self.system == "Darwin" else "Linux64"
 
 
 def inspect_machine(options: ThorOptions) -> Machine:
-    """Look at this machine. Nothing is downloaded or started; an X server may be asked."""
+    """Inspect this machine. Nothing is downloaded or started; an X server may be contacted."""
     home = ai2thor_home()
     package = _version()
     display, trouble = ("", "")
@@ -91,7 +82,7 @@ def inspect_machine(options: ThorOptions) -> Machine:
 
 
 def ai2thor_home() -> Path:
-    """Return where AI2-THOR's client keeps builds and logs."""
+    """Return the folder where AI2-THOR's client keeps builds and logs."""
     return Path("~/.ai2thor").expanduser()
 
 
@@ -110,7 +101,7 @@ def _commit() -> str:
 
 
 def _builds(releases: Path) -> tuple[str, ...]:
-    # Without metadata.json the client downloads the build anew.
+    # A build without metadata.json is incomplete: the client would repeat the download.
     return tuple(sorted(p.parent.name for p in releases.glob("thor-*/metadata.json")))
 
 
@@ -121,13 +112,13 @@ def _devices(pattern: str) -> list[Path]:
 def _program(command: str) -> str:
     try:
         words = shlex.split(command)
-    except ValueError:  # an open quote
+    except ValueError:  # unbalanced quotes
         return ""
     return (shutil.which(words[0]) or "") if words else ""
 
 
 def _display(options: ThorOptions, has_package: bool) -> tuple[str, str]:
-    """Return a display that the client accepts, or the reason why there is none."""
+    """Return a display that the client accepts, and why there is none."""
     wanted = options.display or os.environ.get("DISPLAY", "")
     wanted = f":{wanted}" if wanted and ":" not in wanted else wanted
     if platform.system() != "Linux":
@@ -143,31 +134,27 @@ def _display(options: ThorOptions, has_package: bool) -> tuple[str, str]:
             thor = import_module("ai2thor.platform")
             request = thor.Request("Linux", options.width, options.height, wanted, False)
             trouble = "; ".join(thor.Linux64.validate(request))
-    except Exception as error:  # Xlib raises many kinds, also plain ones
+    except Exception as error:  # Xlib raises many types, even bare Exception
         trouble = f"the X server cannot be asked: {error}"
     return ("", trouble) if trouble else (wanted or "found", "")
 
 
 # Checks -------------------------------------------------------------------------------------------
-# Checks of whether AI2-THOR can run on this machine, with advice where it cannot.
-#
-# Nothing is downloaded, installed or started.
+# Requirements with advice where one is missing. Nothing is downloaded, installed or started.
 
 MIN_FREE_BYTES = 4 * 10**9
-"""Bytes that should be free before a build is downloaded; a rule of thumb, not a measure."""
+"""Free bytes recommended before downloading a build; a rule of thumb."""
 
 Status = Literal["ok", "missing", "unneeded"]
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that AI2-THOR needs.
+    """One requirement of AI2-THOR.
 
     Args:
-        name: what, in a word.
-        status: there, needed and not there, or not needed with these options.
-        found: what was found.
-        advice: what to do; empty unless it is missing.
+        status: Whether it is met, missing, or not needed with these options.
+        advice: How to meet it; empty unless it is missing.
     """
 
     name: str
@@ -176,17 +163,17 @@ class Check:
     advice: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return the check as JSON values."""
         return asdict(self)
 
 
 def is_ready(checks: tuple[Check, ...]) -> bool:
-    """Return whether nothing is missing."""
+    """Return whether no requirement is missing."""
     return all(check.status != "missing" for check in checks)
 
 
 def check_requirements(machine: Machine, options: ThorOptions) -> tuple[Check, ...]:
-    """Return what AI2-THOR needs with these options, and whether this machine has it."""
+    """Return AI2-THOR's requirements with these options, checked on this machine."""
     checks = [_package(machine), _system(machine, options)]
     if options.executable:
         return (*checks, _executable(machine, options))
@@ -221,7 +208,7 @@ def _system(machine: Machine, options: ThorOptions) -> Check:
             "the client starts processes only on Linux and macOS",
         )
     fits = (machine.system == "Linux" and machine.architecture in ("x86_64", "AMD64")) or (
-        # Apple's own processors run the Intel build through Rosetta.
+        # Apple silicon runs the Intel build through Rosetta.
         machine.system == "Darwin" and options.platform in ("", "OSXIntel64")
     )
     return _check(
@@ -319,18 +306,17 @@ def _build(machine: Machine, platform: str) -> Check:
 
 
 # Start --------------------------------------------------------------------------------------------
-# Start of the simulator: the arguments of AI2-THOR's client, and its failures explained.
 
 _TELLING = (TimeoutError, BrokenPipeError)
 _ADVICE = "`hvr doctor thor` checks the installation"
 
 
 def require_ready(options: ThorOptions) -> None:
-    """Refuse early what cannot work here.
+    """Refuse to start if a requirement is missing.
 
     Raises:
-        MissingExtraError: the package ai2thor is not installed.
-        SimulatorError: something else is missing; the message lists it with advice.
+        MissingExtraError: The package ai2thor is not installed.
+        SimulatorError: Another requirement is missing; the message lists it with advice.
     """
     missing = [
         c for c in check_requirements(inspect_machine(options), options) if c.status == "missing"
@@ -344,12 +330,7 @@ def require_ready(options: ThorOptions) -> None:
 
 
 def client_arguments(options: ThorOptions, platforms: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments of the client's `Controller`, without the scene and the server's class.
-
-    Args:
-        options: how to start.
-        platforms: the client's classes of platforms by name.
-    """
+    """Return the arguments of the client's `Controller`, without the scene and the server class."""
     arguments: dict[str, Any] = {
         "width": options.width,
         "height": options.height,
@@ -367,25 +348,18 @@ def client_arguments(options: ThorOptions, platforms: dict[str, Any]) -> dict[st
         arguments["x_display"] = options.display
     if options.executable:
         arguments["local_executable_path"] = options.executable
-        # Without a display the client fails on this way, although nobody contacts one.
+        # On this path, the client fails without a display, although none is contacted.
         arguments["x_display"] = options.display or os.environ.get("DISPLAY") or "0"
     return arguments
 
 
 def log_file() -> Path:
-    """Return where the client writes what the simulator process prints."""
+    """Return the file to which the client writes the simulator's output."""
     return ai2thor_home() / "log" / "unity.log"
 
 
 def explain_failure(what: str, error: BaseException, options: ThorOptions, log_start: int) -> str:
-    """Return what happened to the simulator, in a sentence or two.
-
-    Args:
-        what: the action that was going on, or `the start`.
-        error: as the client raised it.
-        options: how it was started.
-        log_start: size of the log before the start, bytes.
-    """
+    """Explain a failure of the simulator in one or two sentences."""
     chain: list[BaseException] = [error]
     while chain[-1].__context__ is not None:
         chain.append(chain[-1].__context__)
@@ -412,7 +386,6 @@ def explain_failure(what: str, error: BaseException, options: ThorOptions, log_s
 
 
 def _last_line(start: int) -> str:
-    """Return what the process printed last, if anything."""
     try:
         with log_file().open("rb") as file:
             file.seek(start)

@@ -1,4 +1,4 @@
-"""Observation: from AI2-THOR's metadata to a scene graph."""
+"""Observation: convert AI2-THOR's metadata to a scene graph."""
 
 from __future__ import annotations
 
@@ -45,19 +45,16 @@ _BREAKS_APART = frozenset(
 
 
 def scene_graph(metadata: Mapping[str, Any], names: Names) -> SceneGraph:
-    """Return what an event shows, in hvr's names.
+    """Return an event's scene in hvr's names.
 
-    * `parents` are the receptacles an object is directly in: innermost first, without
-      those that merely contain another parent, and without the Floor when there is any
-      other.
-    * What rests in the held receptacle has it as parent, though AI2-THOR reports none.
-    * The remains of what was sliced or broken stay, without parents and out of reach.
-    * A filled WineBottle of which AI2-THOR does not say the liquid holds wine.
-    * `controls` has (knob, burner) from `controlledObjects` and (faucet, basin) for the
-      nearest SinkBasin.
-
-    Raises:
-        UnknownObjectError: an object appears that the names do not know.
+    * `parents` are the direct receptacles, innermost first. Receptacles that contain another parent
+      are left out; the Floor is left out if there is any other parent.
+    * Objects in the held receptacle have it as parent, although AI2-THOR reports none.
+    * Remains of sliced or broken objects stay, without parents and out of reach.
+    * A filled WineBottle without a liquid from AI2-THOR contains wine.
+    * `controls` contains (knob, burner) from `controlledObjects`, and (faucet, basin) for the
+    nearest
+      SinkBasin.
     """
     entries = {o["objectId"]: o for o in metadata["objects"]}
     inventory = metadata.get("inventoryObjects") or ()
@@ -88,20 +85,14 @@ def scene_graph(metadata: Mapping[str, Any], names: Names) -> SceneGraph:
 
 
 def is_inert(entry: Mapping[str, Any]) -> bool:
-    """Return whether the object is only the remains of what was sliced or shattered."""
+    """Return whether the object is only the remains of a sliced or shattered object."""
     return bool(entry["isSliced"] or (entry["isBroken"] and entry["objectType"] in _BREAKS_APART))
 
 
 def direct_parents(
     entry: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]], held_id: str | None
 ) -> tuple[str, ...]:
-    """Return ids of the receptacles that directly hold an object, innermost first.
-
-    Args:
-        entry: metadata of the object.
-        entries: metadata of all objects by id.
-        held_id: id of what is in the hand.
-    """
+    """Return the ids of the receptacles that directly hold an object, innermost first."""
     object_id = entry["objectId"]
     if object_id == held_id or entry["isPickedUp"]:
         return ()
@@ -110,7 +101,7 @@ def direct_parents(
         if held_id is not None and _rides_on(entry, entries.get(held_id)):
             return (held_id,)
         return ()
-    # Of a mug in a bowl on a table AI2-THOR reports both: the table only holds the bowl.
+    # For a mug in a bowl on a table, AI2-THOR reports both, but the table only holds the bowl.
     if len(parents) > 1:
         around = {p: _ancestors(p, entries) for p in parents}
         parents = [
@@ -141,7 +132,7 @@ def _tightness(entry: Mapping[str, Any], parent: Mapping[str, Any]) -> tuple[flo
 
 
 def _rides_on(entry: Mapping[str, Any], held: Mapping[str, Any] | None) -> bool:
-    """Return whether an object without parents lies in what is in the hand."""
+    """Return whether an object without parents lies in the held object."""
     if held is None or not held["receptacle"] or not entry["pickupable"] or is_inert(entry):
         return False
     a, b = entry["axisAlignedBoundingBox"]["center"], held["axisAlignedBoundingBox"]
@@ -160,7 +151,7 @@ def _attributes(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def controls(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return pairs of ids (control, controlled): knob and burner, faucet and nearest basin."""
+    """Return (control, controlled) id pairs: knob and burner, faucet and nearest basin."""
     ids = {entry["objectId"] for entry in entries}
     basins = [entry for entry in entries if entry["objectType"] == "SinkBasin"]
     pairs = []

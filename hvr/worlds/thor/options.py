@@ -1,4 +1,4 @@
-"""Options of AI2-THOR: how it is started and used, read from text."""
+"""Options of AI2-THOR, parsed from text."""
 
 from __future__ import annotations
 
@@ -43,30 +43,30 @@ _NO = frozenset({"false", "no", "off", "0"})
 
 @dataclass(frozen=True)
 class ThorOptions:
-    """Options for starting AI2-THOR and acting in it.
+    """Options for starting and using AI2-THOR.
 
     Args:
-        executable: command line of the simulator process, split as a shell does; empty
-            means the build in `~/.ai2thor/releases`.
-        platform: one of `PLATFORMS`; empty means the usual one of this system.
-        display: X display, such as `:0`; empty means `$DISPLAY` or any that is there.
-        width: of the camera image, pixels.
-        height: of the camera image, pixels.
-        quality: one of `QUALITIES`.
-        headless: no images at all, only metadata.
+        executable: Command line of the simulator process in shell syntax; empty means the build in
+            `~/.ai2thor/releases`.
+        platform: One of `PLATFORMS`; empty means this system's default.
+        display: X display, such as `:0`; empty means `$DISPLAY` or any other display.
+        width: Image width in pixels.
+        height: Image height in pixels.
+        quality: One of `QUALITIES`.
+        headless: Whether to render no images and return only metadata.
         server: `fifo` (pipes) or `http`.
-        port: where the HTTP server listens; 0 means any free port.
-        grid_size: length of a step, metres.
-        visibility_distance: how far the robot reaches, metres.
-        timeout: seconds for one action at most.
-        start_timeout: seconds for the start at most.
-        force_action: put things down with AI2-THOR's `forceAction`.
-        tries: how often an interaction is tried at most, from as many places.
-        pictures: keep the camera image of every action in the run folder.
-        top_view: keep a picture from above, at the beginning and at the end.
+        port: Port of the HTTP server; 0 means any free port.
+        grid_size: Length of a step in metres.
+        visibility_distance: Reach of the robot in metres.
+        timeout: Time limit for one action in seconds.
+        start_timeout: Time limit for the start in seconds.
+        force_action: Whether to put objects down with AI2-THOR's `forceAction`.
+        tries: Maximum number of attempts at an interaction, each from another place.
+        pictures: Whether to keep the camera image of every action in the run folder.
+        top_view: Whether to keep images from above of the first and the last state.
 
     Raises:
-        UsageError: a value cannot be used.
+        UsageError: A value is invalid.
     """
 
     executable: str = ""
@@ -111,15 +111,15 @@ class ThorOptions:
 def read_options(
     texts: Iterable[str] = (), environment: Mapping[str, str] | None = None
 ) -> ThorOptions:
-    """Return options from `name=value` texts, over those of the environment variables.
+    """Parse options from `name=value` texts, which override environment variables.
 
     Args:
-        texts: such as `platform=CloudRendering`; a later one wins.
-        environment: instead of the process's own. `HVR_THOR` has texts separated by
-            commas, `HVR_THOR_EXECUTABLE` the command line of the simulator.
+        texts: Texts such as `platform=CloudRendering`; later ones win.
+        environment: Environment variables; the process's own if None. `HVR_THOR` contains texts
+            separated by commas, `HVR_THOR_EXECUTABLE` the command line of the simulator.
 
     Raises:
-        UsageError: an unknown name, or a value that cannot be used.
+        UsageError: A name is unknown or a value is invalid.
     """
     environment = os.environ if environment is None else environment
     usual = [t for t in environment.get(ENVIRONMENT, "").split(",") if t.strip()]

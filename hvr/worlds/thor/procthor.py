@@ -19,22 +19,19 @@ from hvr.worlds.scenes import ObjectSpec, Scene, load_scene, scene_names
 from hvr.worlds.thor.types import FLOOR
 
 # Assets -------------------------------------------------------------------------------------------
-# What iTHOR's recorded rooms say of assets and types: sizes, properties, masses, materials.
+# Sizes, properties, masses and materials of assets and types in iTHOR's recorded rooms.
 
 _NUMBER = re.compile(r"_?\d+$")
 _TURN = 1.0
-"""Degrees that a rotation may differ from a quarter turn for its box to show the sizes."""
+"""Maximum deviation in degrees from a quarter turn at which a box still shows the true size."""
 
 
 class AssetFacts(Value):
-    """What is known of an asset or of all objects of a type.
+    """Facts about an asset, or about all objects of a type.
 
     Args:
-        object_type: AI2-THOR's `objectType`.
-        size: Edge lengths of the box before it is turned, metres.
+        size: Edge lengths of the unrotated box in metres.
         properties: Property fields that are true.
-        mass: Kilograms.
-        materials: `salientMaterials`, or None.
     """
 
     object_type: str
@@ -45,12 +42,11 @@ class AssetFacts(Value):
 
 
 class AssetBook(Value):
-    """Facts of assets and types.
+    """Facts about assets and types.
 
     Args:
-        assets: Facts of assets, by their names.
-        types: Facts of types: medians and majorities.
-        stems: Types by the name of assets without their number, in lower case.
+        types: Facts by type: medians and majorities.
+        stems: Types by lower-case asset name without its number.
     """
 
     assets: Mapping[str, AssetFacts]
@@ -58,7 +54,7 @@ class AssetBook(Value):
     stems: Mapping[str, str]
 
     def type_of(self, asset: str, identifier: str) -> str | None:
-        """Return the type of an object by its asset and its id; None if hvr does not know it."""
+        """Return an object's type from its asset and id; None if it is unknown."""
         if asset in self.assets:
             return self.assets[asset].object_type
         named = identifier.partition("|")[0]
@@ -70,7 +66,7 @@ class AssetBook(Value):
 
 @lru_cache(maxsize=1)
 def recorded_assets() -> AssetBook:
-    """Collect the facts of all assets and types in the packaged rooms."""
+    """Collect the facts about all assets and types in the packaged rooms."""
     by_type: dict[str, list[ObjectSpec]] = defaultdict(list)
     by_asset: dict[str, list[ObjectSpec]] = defaultdict(list)
     stems: dict[str, Counter[str]] = defaultdict(Counter)
@@ -88,7 +84,7 @@ def recorded_assets() -> AssetBook:
 
 
 def rotated_size(size: Vec, yaw: float) -> Vec:
-    """Return the edge lengths of the upright box around a box that is turned."""
+    """Return the edge lengths of the axis-aligned box around a rotated box."""
     import math
 
     cosine, sine = abs(math.cos(math.radians(yaw))), abs(math.sin(math.radians(yaw)))
@@ -111,13 +107,11 @@ def _facts(specs: Iterable[ObjectSpec]) -> AssetFacts:
     )
 
 
-# Procthor -----------------------------------------------------------------------------------------
-# Scenes from ProcTHOR's house files (schema 1.0.0), without Unity.
-#
-# A house file names the assets of its objects, where they are and what lies on or in them. It has
-# no shapes: an object gets the box of the same asset in iTHOR's rooms, or the median box of its
-# type. Parts of assets that are objects of their own in AI2-THOR (burners, knobs, basins, faucets,
-# drawers) are not in the file.
+# Houses -------------------------------------------------------------------------------------------
+# A house file lists the assets of its objects, their positions and their contents, but no shapes.
+# An object gets the box of the same asset in iTHOR's rooms, or the median box of its type. Parts of
+# assets that are separate objects in AI2-THOR (burners, knobs, basins, faucets, drawers) are not in
+# the file.
 
 SCHEMA = "1.0.0"
 _GRID = 0.25
@@ -127,7 +121,7 @@ _ON_WALLS = frozenset({"Blinds", "Curtains", "LightSwitch", "Mirror", "Painting"
 _FLOOR_ID = f"{FLOOR}|house"
 _MOST_DEPTH = 20
 _THIN, _THICK = 0.01, 0.3
-"""Metres within which heights are the same, and within which an opening is in a wall."""
+"""Tolerances in metres: for equal heights, and for the distance of an opening from its wall."""
 
 _Point = tuple[float, float]
 _Segment = tuple[_Point, _Point]
@@ -142,7 +136,7 @@ def scene_from_house(house: Mapping[str, Any], path: Path) -> Scene:
     """Return the scene of a house.
 
     Raises:
-        SceneError: The schema is another one, or the file is not a house.
+        SceneError: The schema is not supported, or the file is not a house.
     """
     try:
         schema = house.get("metadata", {}).get("schema", SCHEMA)
@@ -204,7 +198,7 @@ class _House:
     def _objects(
         self, entries: Sequence[Mapping[str, Any]], parents: tuple[str, ...], depth: int
     ) -> Iterator[ObjectSpec]:
-        """Yield objects and their children; what is unknown leaves its children to its parent."""
+        """Yield objects and their children; children of an unknown object go to its parent."""
         if depth > _MOST_DEPTH:
             raise ValueError(f"children more than {_MOST_DEPTH} levels deep")
         for entry in entries:
@@ -223,7 +217,7 @@ class _House:
             yield from self._objects(entry.get("children") or (), inside, depth + 1)
 
     def _walls(self) -> Iterator[_Segment]:
-        """Yield the parts of walls that one cannot walk through, as seen from above."""
+        """Yield the wall segments without openings, as seen from above."""
         feet = {
             str(wall["id"]): _foot(wall["polygon"])
             for wall in self.house.get("walls") or ()
@@ -237,7 +231,7 @@ class _House:
             yield from _cut(wall, [span for one in openings if (span := _along(one, wall))])
 
     def _openings(self, feet: Mapping[str, _Segment]) -> Iterator[_Segment]:
-        """Yield where doors between rooms stand open; a house's outer doors stay shut."""
+        """Yield the open doorways between rooms; outer doors stay shut."""
         for door in self.house.get("doors") or ():
             rooms = {door["room0"], door["room1"]}
             shut = door.get("openable") and not door.get("openness", 1)
@@ -299,13 +293,7 @@ def _spec(
 
 
 class _Ground:
-    """Where the robot can stand.
-
-    Args:
-        rooms: The polygons of the floors.
-        walls: The parts of walls without an opening.
-        objects: The objects of the house.
-    """
+    """The area where the robot can stand."""
 
     def __init__(
         self,
@@ -324,7 +312,7 @@ class _Ground:
         ]
 
     def reached(self, start: _Point) -> tuple[_Point, ...]:
-        """Return the points of the grid that the robot can walk to, and its start."""
+        """Return the grid points that the robot can walk to, and its start."""
         first = (round(start[0] / _GRID) * _GRID, round(start[1] / _GRID) * _GRID)
         reached, todo = {first}, [first]
         for x, z in todo:
@@ -362,9 +350,9 @@ def _at(segment: _Segment, distance: float) -> _Point:
 
 
 def _along(opening: _Segment, wall: _Segment) -> tuple[float, float] | None:
-    """Return from where to where an opening goes through a wall; None if it is elsewhere.
+    """Return the interval of an opening along a wall; None if it is elsewhere.
 
-    A wall between two rooms is two walls, one for each, that may run in opposite directions.
+    A wall between two rooms is stored once per room, possibly in opposite directions.
     """
     if any(_distance(point, wall) > _THICK for point in opening):
         return None
@@ -375,7 +363,7 @@ def _along(opening: _Segment, wall: _Segment) -> tuple[float, float] | None:
 
 
 def _cut(wall: _Segment, openings: Sequence[tuple[float, float]]) -> Iterator[_Segment]:
-    """Yield what is left of a wall beside its openings."""
+    """Yield the parts of a wall beside its openings."""
     place, length = 0.0, math.dist(*wall)
     for begin, stop in sorted(openings):
         if begin > place:
@@ -386,7 +374,7 @@ def _cut(wall: _Segment, openings: Sequence[tuple[float, float]]) -> Iterator[_S
 
 
 def _inside(point: _Point, polygon: Sequence[_Point]) -> bool:
-    """Return whether a point is in a polygon: a ray from it crosses the border an odd number."""
+    """Return whether a point lies in a polygon, by the even-odd rule."""
     x, z = point
     crossings = sum(
         (az > z) != (bz > z) and x < (bx - ax) * (z - az) / (bz - az) + ax

@@ -1,8 +1,7 @@
-"""A scene from the metadata of any AI2-THOR event.
+"""Scenes from the metadata of AI2-THOR events.
 
-Metadata tells everything about the objects but not where the agent can stand. For a packaged
-scene that is its grid; for any other scene it is judged from the boxes of what stands on
-the floor.
+Metadata describes all objects but not where the agent can stand. For a packaged scene, its grid
+is used; for any other scene, the points are estimated from the boxes of objects on the floor.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ def scene_from_file(path: Path) -> Scene:
     """Return the scene of a file.
 
     Args:
-        path: JSON, the metadata of an AI2-THOR event, an object that has it as `metadata`, or a
-            ProcTHOR house.
+        path: JSON file with the metadata of an AI2-THOR event, an object that has it as `metadata`,
+            or a ProcTHOR house.
 
     Raises:
-        SceneError: it cannot be read, or is not such metadata.
+        SceneError: The file cannot be read or has another content.
     """
     try:
         content = read_json(path)
@@ -59,18 +58,17 @@ def scene_from_file(path: Path) -> Scene:
 def scene_from_metadata(
     metadata: Mapping[str, Any], grid: Iterable[tuple[float, float]] | None = None
 ) -> Scene:
-    """Return the scene at the moment of an event, to be played on from there.
+    """Return the scene at the moment of an event.
 
-    Relations, states and what the hand holds are those of the metadata, as they are.
+    Relations, states and the held object are taken from the metadata unchanged.
 
     Args:
-        metadata: of one agent, in AI2-THOR's schema.
-        grid: (x, z) of the points where the agent can stand, 0.25 m apart. None takes the
-            grid of the packaged scene of that name, or else judges from the boxes
-            (`walkable_points`).
+        metadata: Metadata of one agent, in AI2-THOR's schema.
+        grid: (x, z) of the points where the agent can stand, 0.25 m apart. None takes the grid of
+            the packaged scene of that name, or estimates it from boxes (`walkable_points`).
 
     Raises:
-        SceneError: it is not such metadata.
+        SceneError: The metadata does not match the schema.
     """
     try:
         name = metadata["sceneName"].removesuffix("_physics")
@@ -105,17 +103,16 @@ def scene_from_metadata(
 def walkable_points(
     objects: Iterable[ObjectSpec], start: tuple[float, float]
 ) -> tuple[tuple[float, float], ...]:
-    """Return the 0.25 m grid points to which the agent could walk, judged from boxes.
+    """Return the 0.25 m grid points that the agent can walk to, estimated from boxes.
 
-    A point is free when no box between ankle and head is within 0.1 m. The agent is 0.2 m
-    wide to each side, but boxes are larger than the shapes in them, and that of an L-shaped
-    counter is most of the kitchen, so that counters are left to the cabinets below them. Of
-    the 3914 grid points of the packaged kitchens this finds 98 %, and as many again that
-    ALFRED's grid, which was pruned, does not have.
+    A point is free if no box between ankle and head is within 0.1 m. The agent extends 0.2 m to
+    each side, but boxes are larger than the shapes in them. The box of an L-shaped counter covers
+    most of a kitchen, so the cabinets below counters are used instead. This finds 98 % of the 3914
+    grid points of the packaged kitchens, and as many again that are missing from ALFRED's pruned
+    grid.
 
     Args:
-        objects: of the scene; the Floor's box bounds the room, or that of all objects.
-        start: (x, z) from where it walks.
+        objects: The scene's objects. The box of the Floor bounds the room, or else all boxes do.
     """
     known = list(objects)
     floors = [o.box for o in known if o.object_type == "Floor"] or [o.box for o in known]

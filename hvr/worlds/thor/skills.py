@@ -1,7 +1,7 @@
 """Skills: the robot's atomic actions as AI2-THOR steps.
 
-Every skill works on any `Environment`, the embedded kitchen and AI2-THOR alike, and looks
-only at metadata. A failed action is a value, not an exception.
+Every skill works in any `Environment` and reads only metadata. A failed action is a value, not an
+exception.
 
     navigate_to_obj(o)     pick_up(o)       put_on(o, r)    put_in(o, r)
     open_obj(o)            close_obj(o)     toggle_on(o)    toggle_off(o)
@@ -27,10 +27,10 @@ from hvr.worlds.thor.observe import controls, direct_parents, is_inert
 from hvr.worlds.thor.types import LIDDED
 
 NEAR = 1.0
-"""Preferred distance to what the robot goes to, metres, horizontally to the nearest part."""
+"""Preferred horizontal distance in metres to the nearest part of a navigation target."""
 
 SHUFFLE = 2.5
-"""Up to this distance the robot steps nearer by itself before it handles something, metres."""
+"""Maximum distance in metres from which the robot approaches an object on its own."""
 
 _GRID = 0.25
 _KNIVES = frozenset({"Knife", "ButterKnife"})
@@ -42,8 +42,7 @@ class Step(Value):
     """One action sent to the environment.
 
     Args:
-        action: as sent, with the key `action`.
-        success: whether it succeeded.
+        action: The request, including the key `action`.
         error: AI2-THOR's `errorMessage`, empty on success.
     """
 
@@ -57,9 +56,7 @@ class SkillResult:
     """The result of an atomic action.
 
     Args:
-        success: whether it was done.
-        error: why not, in hvr's names where hvr itself refuses, else AI2-THOR's text.
-        steps: what was sent, in order.
+        error: Why it failed: hvr's own message, or AI2-THOR's.
     """
 
     success: bool
@@ -72,21 +69,13 @@ class _RefusedError(Exception):
 
 
 class _Robot:
-    """One skill in progress.
-
-    Args:
-        env: where it happens.
-        names: the names of the scene.
-        force_put: PutObject with `forceAction`, so that the placement table is not asked.
-    """
+    """One skill in progress; `force_put` bypasses the placement table."""
 
     def __init__(self, env: Environment, names: Names, force_put: bool) -> None:
         self.env = env
         self.names = names
         self.force_put = force_put
         self.steps: list[Step] = []
-
-    # what is there
 
     @property
     def metadata(self) -> Mapping[str, Any]:
@@ -102,7 +91,7 @@ class _Robot:
         return inventory[0]["objectId"] if inventory else None
 
     def find(self, name: str) -> dict[str, Any]:
-        """Return metadata of the object with this name."""
+        """Return the metadata of the object with this name."""
         object_id = self.names.object_id(name)
         entry = self.entries.get(object_id)
         if entry is None:
@@ -119,8 +108,6 @@ class _Robot:
     def called(self, object_id: str) -> str:
         return self.names.name(object_id)
 
-    # acting
-
     def send(self, action: str, **kwargs: Any) -> None:
         """Send one action; a failure ends the skill."""
         if not self.try_send(action, **kwargs):
@@ -132,13 +119,13 @@ class _Robot:
             self.steps.extend(getattr(event, "attempts", ()))
             success = bool(event)
             error = "" if success else str(event.metadata["errorMessage"])
-        except ValueError as refused:  # AI2-THOR's client, for a request it does not know
+        except ValueError as refused:  # AI2-THOR's client rejects unknown requests
             success, error = False, str(refused)
         self.steps.append(Step(MappingProxyType({"action": action, **kwargs}), success, error))
         return success
 
     def ask(self, action: str, **kwargs: Any) -> list[dict[str, Any]]:
-        """Return the answer to a question, empty when it fails; asking is not a step."""
+        """Return the result of a query, empty if it fails; queries are not steps."""
         try:
             event = self.env.step(action=action, **kwargs)
         except ValueError:
@@ -146,7 +133,6 @@ class _Robot:
         return list(event.metadata["actionReturn"] or ()) if event else []
 
     def poses(self, object_id: str) -> list[dict[str, Any]]:
-        """Return poses from which the object can be handled."""
         return self.ask("GetInteractablePoses", objectId=object_id)
 
     def teleport(self, pose: Mapping[str, Any]) -> bool:
@@ -159,7 +145,7 @@ class _Robot:
         )
 
     def approach(self, name: str) -> dict[str, Any]:
-        """Return metadata of an object that is now in reach, after stepping nearer if need be."""
+        """Return the metadata of an object after moving into reach of it if necessary."""
         entry = self.find(name)
         object_id = entry["objectId"]
         if entry["isInteractable"] or object_id == self.held:
@@ -186,7 +172,7 @@ class _Robot:
                 p["rotation"],
             ),
         )
-        # A simulator may refuse a pose that it has offered itself.
+        # A simulator may refuse a pose that it has offered.
         for pose in options[:_OTHER_SPOTS]:
             if self.teleport(pose):
                 break
@@ -195,7 +181,7 @@ class _Robot:
         return self.find(name)
 
     def check_not_shut_in(self, name: str, entry: Mapping[str, Any]) -> None:
-        """End the skill when a closed receptacle surrounds the object."""
+        """End the skill if a closed receptacle encloses the object."""
         entries = self.entries
         seen: set[str] = set()
         todo = list(direct_parents(entry, entries, self.held))
@@ -214,7 +200,7 @@ class _Robot:
             todo.extend(direct_parents(outer, entries, self.held))
 
     def path_lengths(self) -> Callable[[float, float], float]:
-        """Return a function: grid moves from the robot to a point, or far without a way."""
+        """Return a function from a point to its distance in grid moves, large if unreachable."""
         points = {(_cell(p["x"]), _cell(p["z"])) for p in self.ask("GetReachablePositions")}
         agent = self.metadata["agent"]["position"]
         start = (_cell(agent["x"]), _cell(agent["z"]))
@@ -236,15 +222,13 @@ class _Robot:
         return length
 
     def require_held(self, name: str) -> dict[str, Any]:
-        """Return metadata of an object that must be in the hand."""
+        """Return the metadata of an object that must be held."""
         entry = self.find(name)
         held = self.held
         if entry["objectId"] != held:
             what = f"the hand holds {self.called(held)}" if held else "the hand is empty"
             raise _RefusedError(f"{name} is not in the hand: {what}")
         return entry
-
-    # the skills
 
     def navigate_to_obj(self, name: str) -> None:
         entry = self.find(name)
@@ -270,8 +254,8 @@ class _Robot:
                 b.distance(pose["x"], pose["z"]) <= 1.5 and camera.sees((b.center,)) for b in boxes
             )
 
-        # The first cost decides, the next breaks its ties: what the next actions need, a short
-        # way, a good view; the last ones only make the choice the same on every run.
+        # In order of priority, each breaking the ties of the previous ones: the needs of the next
+        # actions, a short path, a good view. The last ones only make the choice deterministic.
         costs: tuple[Callable[[Mapping[str, Any]], float], ...] = (
             lambda pose: -seen(pose, vital),
             lambda pose: box.distance(pose["x"], pose["z"]) > NEAR,
@@ -293,10 +277,11 @@ class _Robot:
         raise _RefusedError(self.steps[-1].error)
 
     def companions(self, entry: Mapping[str, Any]) -> tuple[list[Box], list[Box]]:
-        """Return boxes that must be, and that should be, in reach together with an object.
+        """Return the boxes that must be, and those that should be, in reach together with an
+        object.
 
-        A basin goes with its faucet and a burner with its knob, and the other way round;
-        a receptacle with what it holds; an object with what holds it.
+        A basin goes with its faucet and a burner with its knob, and vice versa. A receptacle goes
+        with its contents, and an object with its openable receptacles.
         """
         entries, object_id = self.entries, entry["objectId"]
         vital = [
@@ -337,7 +322,7 @@ class _Robot:
         raise _RefusedError(error)
 
     def other_spots(self, object_id: str) -> list[dict[str, Any]]:
-        """Return a few poses at other sides of a receptacle, the nearest first."""
+        """Return a few poses at other sides of a receptacle, nearest first."""
         agent = self.metadata["agent"]["position"]
         chosen: list[dict[str, Any]] = []
         options = sorted(
@@ -452,43 +437,40 @@ _SKILLS: Mapping[str, tuple[int, Callable[..., None]]] = MappingProxyType(
 )
 
 SKILLS: Mapping[str, int] = MappingProxyType({name: n for name, (n, _) in _SKILLS.items()})
-"""The atomic actions and how many objects each takes."""
+"""Number of objects of each atomic action, by name."""
 
 
 def perform(
     env: Environment, names: Names, action: str, args: Sequence[str], *, force_put: bool = False
 ) -> SkillResult:
-    """Do one atomic action.
+    """Execute one atomic action.
 
-    Before it handles something out of reach but within 2.5 m the robot steps to the
-    nearest place from which it can; that teleport is among the steps. What is farther
-    away is refused as `too far`.
+    If the object is out of reach but within 2.5 m, the robot first teleports to the nearest place
+    from which it is in reach; that teleport is one of the steps. Objects farther away are refused
+    as `too far`.
 
-    `navigate_to_obj` goes, among the places from which the object can be handled, to one
-    that also has its faucet, basin, knob or burner in reach, is at most 1.0 m away, sees
-    most of what the object holds, and is the shortest way off, in this order. What is in a
-    closed receptacle cannot be navigated to.
+    `navigate_to_obj` selects a place from which the object is in reach. It prefers, in this order,
+    a place that also has its faucet, basin, knob or burner in reach, is at most 1.0 m away, sees
+    most of the object's contents, and has the shortest path. Objects in closed receptacles are
+    refused.
 
-    `slice_obj` is refused without a Knife or ButterKnife in the hand. `crack_obj` breaks
-    an egg in the hand and takes the cracked egg into the hand; an egg that rests somewhere
-    is cracked where it is. `pour` fills the second object with the liquid of the held one
-    and empties that, except a bottle, which holds more than one glass; poured into a
-    SinkBasin or Sink the liquid is gone. AI2-THOR has no action that heats what hot liquid
-    is poured into: it keeps its own temperature, save that coffee makes it Hot.
+    `slice_obj` needs a Knife or ButterKnife in the hand. `crack_obj` breaks a held egg and takes
+    the cracked egg into the hand; any other egg is cracked in place. `pour` fills the second object
+    with the liquid of the held object and empties the latter, except for bottles, which hold more
+    than one glass. Liquid poured into a SinkBasin or Sink is gone. AI2-THOR has no action that
+    heats the target of a hot liquid, so the target keeps its temperature, except that coffee makes
+    it Hot.
 
     Args:
-        env: where to do it.
-        names: the names of its scene.
-        action: one of `SKILLS`.
-        args: names of objects.
-        force_put: put without asking the placement table.
+        action: One of `SKILLS`.
+        force_put: Whether to ignore the placement table.
 
     Returns:
-        whether it was done, why not, and the steps sent. A failed action never raises.
+        Whether it succeeded, why not, and the steps sent. A failed action never raises.
 
     Raises:
-        UsageError: no such atomic action, or a wrong number of objects.
-        UnknownObjectError: no object of the scene has one of the names.
+        UsageError: The action does not exist, or takes another number of objects.
+        UnknownObjectError: A name belongs to no object of the scene.
     """
     known = _SKILLS.get(action)
     if known is None:
@@ -507,7 +489,7 @@ def perform(
 
 
 def box_of(entry: Mapping[str, Any]) -> Box:
-    """Return the axis aligned box of an object in the metadata."""
+    """Return the axis-aligned box of an object in the metadata."""
     box = entry["axisAlignedBoundingBox"]
     center, size = box["center"], box["size"]
     return Box.around((center["x"], center["y"], center["z"]), (size["x"], size["y"], size["z"]))
@@ -516,8 +498,8 @@ def box_of(entry: Mapping[str, Any]) -> Box:
 def _least(
     options: Sequence[dict[str, Any]], costs: Sequence[Callable[[Mapping[str, Any]], float]]
 ) -> dict[str, Any]:
-    """Return the option that is least by the first cost, among equals by the second, and so on."""
-    # One cost at a time instead of sorting by all: the later ones are dear and seldom needed.
+    """Return the option with the lexicographically least costs."""
+    # Evaluated lazily instead of sorting by tuples: later costs are expensive and rarely needed.
     for cost in costs:
         if len(options) == 1:
             break

@@ -1,4 +1,4 @@
-"""AI2-THOR's object types by meaning, and the packaged facts about them."""
+"""AI2-THOR's object types by meaning, and packaged facts about them."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from hvr.values import Value
 from hvr.worlds.geometry import Vec
 
 # Types --------------------------------------------------------------------------------------------
-# AI2-THOR's object types and fields that matter outside this folder, by what they mean there.
+# AI2-THOR's object types and fields that other folders use, named by meaning.
 
 FLOOR = "Floor"
 
 SILENT = frozenset({"StoveKnob"})
-"""Switches that make no sound themselves; their burner does."""
+"""Switches that are silent; their burner makes the sound."""
 
 LIDDED = frozenset({"Toilet"})
-"""Receptacles that open and carry things on their lid: closed, they hide nothing."""
+"""Receptacles that support objects on their lid and hide nothing when closed."""
 
 BASINS = frozenset({"Sink", "SinkBasin", "Bathtub", "BathtubBasin"})
-"""What water runs into."""
+"""Receptacles for running water."""
 
 TABLES = frozenset(
     {"CoffeeTable", "CounterTop", "Desk", "DiningTable", "Dresser", "Shelf", "SideTable", "TVStand"}
 )
-"""Furniture that things are put on, moveable or not."""
+"""Furniture that supports objects, moveable or not."""
 
 OPEN_PLACES = frozenset({"CounterTop", "DiningTable", "SideTable", "SinkBasin", "Shelf", "Stool"})
-"""Where somebody else puts a thing."""
+"""Places where another agent puts objects."""
 
 PUT_ASIDE_PLACES = ("CounterTop", "DiningTable", "SideTable", "ShelvingUnit", "Shelf", "Floor")
-"""Where something is put aside, the first that takes it."""
+"""Places for putting objects aside, in order of preference."""
 
 USUAL_LIQUID = "water"
-"""What something is filled with where nothing is said."""
+"""Default liquid."""
 
 SLICEABLE = "sliceable"
-"""The property field of what can be cut."""
+"""The property field of objects that can be cut."""
 
 PROPERTIES = (
     "receptacle",
@@ -59,7 +59,7 @@ PROPERTIES = (
     "pickupable",
     "moveable",
 )
-"""Fields that say what an object can do."""
+"""Fields that state the abilities of an object."""
 
 STATES = (
     "isToggled",
@@ -76,25 +76,19 @@ STATES = (
 """Metadata fields that change."""
 
 
-# Object types -------------------------------------------------------------------------------------
-# Facts about object types: where they may be put, what they are cut into, how they stand.
-#
-# They come from AI2-THOR's placement table and from the measured scenes; see
-# `data/README.md` for the sources.
+# Type facts ---------------------------------------------------------------------------------------
+# From AI2-THOR's placement table and from measured scenes; `data/README.md` lists the sources.
 
 
 class TypeFacts(Value):
     """Facts about one object type.
 
     Args:
-        properties: AI2-THOR's property fields that are true for it (`pickupable`, …).
-        placeable_in: receptacle types of the placement table.
-        slices_into: type of the pieces, None when it cannot be sliced.
-        pieces: how many pieces.
-        mass: kilograms.
-        materials: `salientMaterials`.
-        size: usual size of its axis aligned box, metres.
-        pivot_height: usual height of `position` above the bottom of the box, metres.
+        properties: AI2-THOR's property fields that are true (`pickupable`, …).
+        placeable_in: Receptacle types of the placement table.
+        slices_into: Type of the pieces; None if it cannot be sliced.
+        size: Usual size of the axis-aligned box in metres.
+        pivot_height: Usual height of `position` above the bottom of the box in metres.
     """
 
     properties: frozenset[str]
@@ -108,13 +102,12 @@ class TypeFacts(Value):
 
 
 class ObjectTypeFacts(Value):
-    """All type facts.
+    """Facts about all types.
 
     Args:
-        types: by type name.
-        accepts_only: receptacles that take one object of these types and no other.
-        must_be_open: receptacles that must stand open to put something in.
-        fully_inside: receptacles that must contain the whole box of what is put in.
+        accepts_only: Receptacles that hold exactly one object, with the accepted types.
+        must_be_open: Receptacles that must be open to put something in.
+        fully_inside: Receptacles that must contain the whole box of an object.
     """
 
     types: Mapping[str, TypeFacts]
@@ -123,7 +116,7 @@ class ObjectTypeFacts(Value):
     fully_inside: frozenset[str]
 
     def pieces_of(self, object_type: str) -> tuple[str, int] | None:
-        """Return type and number of the pieces of a sliceable type, None for any other."""
+        """Return type and number of the pieces of a sliceable type, or None."""
         facts = self.types.get(object_type)
         if facts is None or facts.slices_into is None:
             return None
@@ -132,11 +125,7 @@ class ObjectTypeFacts(Value):
 
 @lru_cache(maxsize=1)
 def load_facts() -> ObjectTypeFacts:
-    """Return the packaged facts.
-
-    Raises:
-        DataFileError: the package data is missing or damaged.
-    """
+    """Return the packaged facts."""
     path = files("hvr.worlds") / "data" / "object_types.json"
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
