@@ -333,7 +333,7 @@ class Executor(Generic[Goal]):
         names = self.policy.recovery_strategies.replan
         again = self.replans > 0 and self._done <= 1  # the last plan made no progress
         # Look before planning: a plan from a wrong belief would fail like the last one. After a
-        # plan without progress, certain beliefs are checked again as well.
+        # plan without progress, even certain beliefs are rechecked.
         self._look_around(impasse, again)
         reasons: list[str] = []
         planned = self._climb(names, stage, impasse, reasons)
@@ -369,7 +369,7 @@ class Executor(Generic[Goal]):
                 return self._another(name, stage, impasse, reason)
             except (ImpossibleGoalError, PlannerError, PddlError) as error:
                 # A goal that names the object to replace cannot be read without it. If there is no
-                # plan for a replacement, allow the object again.
+                # plan for a replacement, the object is no longer avoided.
                 self._avoid = avoided
                 reasons.append(str(error))
         return None

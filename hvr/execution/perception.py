@@ -33,8 +33,8 @@ from hvr.worlds.thor.types import LIDDED
 #
 # Sensor errors are independent between looks. After every action, the robot looks twice. Each
 # surprise in either look is put to a vote: looks that show it count for it, others against it.
-# It is accepted when it leads by `votes_needed` looks, and rejected when it trails by one. An
-# object missing from a look is looked for again.
+# It is accepted when it leads by `votes_needed` looks, and rejected when it trails by one. Objects
+# missing from a look get further looks.
 
 FALSE_ALARM_RATE = 1e-6
 """Tolerated probability of a false alarm, per fact and step."""

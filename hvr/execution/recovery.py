@@ -112,7 +112,7 @@ def renavigate(impasse: Impasse) -> Steps | None:
 def satisfy(impasse: Impasse) -> Steps | None:
     """Insert steps that restore missing conditions, as the validator's repair does.
 
-    Helps if the fridge was closed again. Meant for policies that do not plan from the observed
+    Helps if another agent closed the fridge. Meant for policies that do not plan from the observed
     state themselves; a classical planner makes a new plan instead.
     """
     # Imported here because it is slow to import and rarely needed.
@@ -380,7 +380,7 @@ class ExecutionWorld(Protocol):
         """Return the objects that a stage needs and whose places are unknown.
 
         Args:
-            spare: Include objects of which others of the same kind have known places.
+            spare: Include objects even if others of the same kind have known places.
         """
         del policy, stage, spare
         return ()

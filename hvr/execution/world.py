@@ -309,7 +309,7 @@ class World:
         self.graph.notice(step, _notes(failures))
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """Look for objects whose place is unknown, or at everything again.
+        """Look for objects without a known place, or check everything.
 
         Args:
             everything: Look even if nothing is lost, since a reading may have been wrong.

@@ -211,7 +211,7 @@ def _vec(numbers: Any) -> Vec:
 
 
 def scenes_with(object_types: Collection[str], world: str | None = None) -> tuple[str, ...]:
-    """Return the names of the scenes that contain an object of one of these AI2-THOR types."""
+    """Return the names of scenes with an object of at least one of the AI2-THOR types."""
     return tuple(
         name
         for name in scene_names(world)

@@ -86,7 +86,7 @@ class BeliefRevision:
             self._newest[atom] = self._notes
 
     def guesses(self, needs: Iterable[tuple[Atom, bool]], state: State) -> list[tuple[Atom, State]]:
-        """Return alternative states, given facts of which at least one must be wrong.
+        """Return alternative states, given candidate facts that include a wrong one.
 
         Args:
             needs: The facts, each with its believed value.
@@ -336,7 +336,7 @@ class FactMonitor:
         error = self.world.do(action)
         observed = self.world.look(before if error else expected)
         if not error and self._had_no_effect(before, expected, observed):
-            # If no visible effect occurred, do not believe in the hidden ones either.
+            # Without any visible effect, the hidden effects are not believed.
             observed = self.world.look(before)
         if not error:
             self.world.believe(before, expected, observed)

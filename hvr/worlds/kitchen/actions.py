@@ -228,7 +228,7 @@ class ActionSpec(Value):
     Args:
         run: Returns the new state and `actionReturn`, or raises ActionFailedError.
         seconds: Simulated duration.
-        open_ended: Whether other arguments are accepted as well.
+        open_ended: Whether unknown arguments are ignored.
     """
 
     run: Handler

@@ -451,7 +451,7 @@ def _on_surface(
             body = _turned(thing, quarter) if quarter else thing
             w, h, d = body.box.size
             for x, z in spots:
-                # Spots are sorted by distance: all later ones are out of reach as well.
+                # Spots are sorted by distance, so no later one is within reach.
                 if not forced and math.hypot(x - agent[0], z - agent[2]) > reach:
                     break
                 box = Box(x - w / 2, height, z - d / 2, x + w / 2, height + h, z + d / 2)
