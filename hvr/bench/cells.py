@@ -115,7 +115,7 @@ class Scores:
             spent = MeteredUse(**values["spent"])
             return cls(**{**values, "spent": spent, "failures": failures})
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DataFileError(f"these are no scores of this version of hvr: {error}") from error
+            raise DataFileError(f"scores do not match this version of hvr: {error}") from error
 
 
 # Columns ------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ COLUMNS: Mapping[str, Column] = {
         Column("success", "Valid plan, goal reached", True, 1, lambda s: float(s.success)),
         Column(
             "over",
-            "Steps over the best known, of plans that reach the goal",
+            "Extra steps over the shortest known plan",
             True,
             -1,
             lambda s: s.over,
@@ -370,7 +370,7 @@ class CellResult:
             known["scores"] = None if scores is None else Scores.from_json(scores)
             return cls(**known)
         except (KeyError, TypeError) as error:
-            raise DataFileError(f"this is no result of a cell: {error}") from error
+            raise DataFileError(f"not the result of a cell: {error}") from error
 
 
 RunCell: TypeAlias = Callable[[Cell, CellOptions, Path], CellResult]
@@ -402,17 +402,17 @@ def plan_cells(
         SceneError: The scene is unknown.
     """
     loaded = [load_task(name) for name in dict.fromkeys(tasks)]
-    asked = tuple(dict.fromkeys(models))
-    chosen = dict.fromkeys(settings, asked)
+    specs = tuple(dict.fromkeys(models))
+    chosen = dict.fromkeys(settings, specs)
     for name in chosen:
         settings_named(name)
     for name in policies:
-        chosen[f"{POLICY}{name}"] = asked if policy_class(name).asks_model else (NO_MODEL,)
+        chosen[f"{POLICY}{name}"] = specs if policy_class(name).asks_model else (NO_MODEL,)
     place = load_scene(scene).name if scene else None
     for task in loaded:
         if place is not None and place not in task.scenes:
             raise UsageError(
-                f"{place} lacks what {task.id} needs; it can be done in {', '.join(task.scenes)}"
+                f"{place} lacks objects that {task.id} needs; use {', '.join(task.scenes)}"
             )
     cells = tuple(
         Cell(task.reference, place or task.ground_truth.scene, setting, model, seed)

@@ -241,7 +241,7 @@ def paper_tables() -> PaperTables:
 
 _SECTIONS = {
     "success": "Valid plans that reach the goal",
-    "over": "Steps over the best known, of plans that reach the goal",
+    "over": "Extra steps over the shortest known plan",
     "pc": "Plan correctness (PC)",
     "es": "Execution success (ES), of correct plans",
     "ld": "Length discrepancy (LD)",
@@ -306,7 +306,7 @@ def _about(manifest: Mapping[str, Any], results: Sequence[CellResult], names: Se
         "Settings": ", ".join(subject["settings"]),
         "Tasks": ", ".join(subject["tasks"]),
         "Seeds": ", ".join(map(str, subject["seeds"])),
-        "Cells": f"{len(results)}" + (f", of which {failed} ended in an error" if failed else ""),
+        "Cells": f"{len(results)}" + (f", {failed} with an error" if failed else ""),
         "Code": f"hvr {last.get('hvr')}, commit {last.get('commit')}",
         "Machine": f"Python {last.get('python')}, {last.get('system')}, {last.get('machine')}",
         "Started": ", ".join(str(s.get("time")) for s in starts),
@@ -323,13 +323,11 @@ def _simulated(summary: Summary) -> str:
 
 def _summary(summary: Summary) -> str:
     note = (
-        "Per cent, but for calls; means (the paper's measures: over T1 to T12) with ± the standard "
-        "deviation over seeds. "
-        "Goal: valid plans that reach the goal; executed: of the plans that were carried out, "
-        "those that reached the goal; over: how many more steps than the shortest plan known they "
-        "have, of plans that reach the goal; in budget: of the tasks with a budget of steps, those "
-        "reached within it. MPV and AABV: (before) after correction. Conditions: "
-        "share of the goal's conditions that hold."
+        "Means in per cent, except calls, with ± the standard deviation over seeds; the paper's "
+        "measures are averaged over T1 to T12. Goal: valid plans that reach the goal. Executed: "
+        "executed plans that reached the goal. Over: extra steps over the shortest known plan, for "
+        "plans that reach the goal. In budget: goals reached within the step budget, for tasks "
+        "with one. MPV and AABV: (before) after correction. Conditions: goal conditions that hold."
     )
     parts: list[str] = []
     for model in summary.models:
@@ -429,7 +427,7 @@ def _calls(summary: Summary, model: str) -> str:
     rows = [r for r in summary.rows if r.model == model]
     known = [r for r in rows if {"pc", "calls"} <= r.stats.keys()]
     points = [(summary.name(r.setting), r.stats["calls"].mean, r.stats["pc"].mean) for r in known]
-    title = f"Model calls for a task, and PC in per cent · {summary.label(model)}"
+    title = f"Model calls per task, and PC in per cent · {summary.label(model)}"
     lines = [
         (
             summary.name(r.setting),
@@ -440,9 +438,9 @@ def _calls(summary: Summary, model: str) -> str:
     ]
     return side_by_side(
         scatter(
-            title, "model calls for a task (mean)", points, [*map(summary.name, summary.settings)]
+            title, "model calls per task (mean)", points, [*map(summary.name, summary.settings)]
         ),
-        table("The same as numbers", ("setting", "calls", "PC"), lines),
+        table("Values of the chart", ("setting", "calls", "PC"), lines),
     )
 
 
@@ -462,13 +460,13 @@ def _failures(summary: Summary, model: str) -> str:
     ]
     lines = [(kind, *(str(r.failures.get(kind, 0)) for r in rows)) for kind in kinds]
     note = (
-        "Of a plan, the first step that is not applicable counts, by the predicates of the "
-        "violated condition; unmapped: lines of answers that could not be made an action."
+        "Only the first inapplicable step of a plan counts, by the predicates of its violated "
+        "condition. Unmapped: lines of answers that match no action."
     )
     return side_by_side(
         stacked(f"Failures by kind · {summary.label(model)}", shown, series),
         table(
-            "The same as numbers", ("kind", *(summary.name(r.setting) for r in rows)), lines, note
+            "Values of the chart", ("kind", *(summary.name(r.setting) for r in rows)), lines, note
         ),
     )
 
@@ -483,7 +481,7 @@ def _costs(summary: Summary) -> str:
         for row in summary.rows
     ]
     header = ("model", "setting", *(COLUMNS[k].title for k in _COST))
-    return table("Means for a task; – where it is not known", header, rows)
+    return table("Means per task; – if unknown", header, rows)
 
 
 def _special(summary: Summary) -> str:
@@ -544,7 +542,7 @@ def _paper(measure: str, model: str, stage: str) -> str:
     values = paper_tables().per_task(measure, model, stage)
     columns = list(next(iter(values.values())))
     rows = [(s, *(_number(values[s].get(c)) for c in columns)) for s in SETTINGS if s in values]
-    number = TABLES[measure][MODELS.index(model)]
+    number = paper_tables().number(measure, model)
     when = f", {stage} correction" if stage else ""
     return table(f"Paper, table {number}, {model}{when}", ("setting", *columns), rows)
 
@@ -563,7 +561,7 @@ def _errors(results: Sequence[CellResult]) -> str:
     ]
     more = len(failed) - len(rows)
     note = f"and {more} more" if more else ""
-    caption = "In no mean above; a resumed bench tries them again"
+    caption = "Not included in the means above; a resumed bench retries them"
     return "<h2>Errors</h2>" + table(caption, ("cell", "kind", "error"), rows, note)
 
 

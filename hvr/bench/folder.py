@@ -47,7 +47,7 @@ class BenchFolder:
     def open(
         self, cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
     ) -> tuple[CellResult, ...]:
-        """Start a bench here, or resume the same one; call it within `alone`.
+        """Start a bench here, or resume the same one; call it within `locked`.
 
         Args:
             cells: All cells of the bench.
@@ -70,7 +70,7 @@ class BenchFolder:
         if other:
             raise UsageError(
                 f"{self.path} holds a bench with other {', '.join(other)}: choose a new folder, "
-                "or give the same options to go on with it"
+                "or repeat its options to resume it"
             )
         manifest["starts"].append(this_start())
         # Written first: without a manifest, the folder is not recognised as a bench.
@@ -93,7 +93,7 @@ class BenchFolder:
         """
         path = self.path / MANIFEST
         if not path.is_file():
-            raise DataFileError(f"{self.path} is no bench: it has no {MANIFEST}")
+            raise DataFileError(f"{self.path} is not a bench folder: {MANIFEST} is missing")
         try:
             values = read_json(path, strict=False)
             if not _is_manifest(values):
@@ -131,7 +131,7 @@ class BenchFolder:
         return self.path / "transcripts" / f"{cell.id}.jsonl"
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Lock the folder against other benches; a missing folder is created.
 
         Raises:
@@ -145,7 +145,7 @@ class BenchFolder:
             lock = try_lock(self.path / _LOCK)
         if lock is None:
             raise UsageError(
-                f"{self.path}: another bench is at work here: wait for it, or choose another",
+                f"{self.path}: another bench is running here; wait, or choose another folder",
                 field="save",
             )
         try:
@@ -154,7 +154,7 @@ class BenchFolder:
             lock.release()
 
     @contextmanager
-    def at_work(self, cell: Cell) -> Iterator[None]:
+    def locked_cell(self, cell: Cell) -> Iterator[None]:
         """Lock a cell against other processes.
 
         Processes of a killed bench end after a moment, so wait for them.
@@ -168,7 +168,7 @@ class BenchFolder:
             while (lock := try_lock(path)) is None and time.monotonic() < until:
                 pass
         if lock is None:
-            raise DataFileError(f"{path}: another process is at work on this cell")
+            raise DataFileError(f"{path}: another process is running this cell")
         try:
             yield
         finally:

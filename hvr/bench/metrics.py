@@ -6,8 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import count, islice, permutations, product
-from statistics import fmean
+from itertools import count, islice, permutations
 
 from hvr.pddl import And, Atom, Equal, Exists, Expression, GroundAction, Not, State
 from hvr.pddl.model import TypedName, parts_of, substitute
@@ -244,25 +243,6 @@ def best_correctness(
     return own, truth
 
 
-def truth_variants(
-    plan: Steps, truth: GroundTruth, valid: Callable[[GroundTruth], bool]
-) -> Iterator[GroundTruth]:
-    """Yield the ground truth and its valid renamings that a plan may follow.
-
-    Names are exchanged within a class (the name without its number) among the objects that the
-    ground truth uses and those that the plan uses in the same place of the same action; others
-    cannot make a plan more correct. Complete up to RENAMINGS renamings, those that
-    change fewer names of a class first.
-
-    Args:
-        plan: the plan.
-        truth: the ground truth; it is yielded first, without a test.
-        valid: says whether a renamed one, in its given order, is a valid plan for the goal.
-    """
-    yield truth
-    yield from filter(valid, _renamed(plan, truth))
-
-
 def rename_objects(truth: GroundTruth, names: Names) -> GroundTruth:
     """Rename objects of the ground truth; unmapped names stay."""
     blocks = tuple(
@@ -270,12 +250,6 @@ def rename_objects(truth: GroundTruth, names: Names) -> GroundTruth:
         for block in truth.blocks
     )
     return truth.replace(blocks=blocks)
-
-
-def _renamed(plan: Steps, truth: GroundTruth) -> Iterator[GroundTruth]:
-    choices = [ways for _, ways in _choices(plan, truth)]
-    for chosen in islice(product(*choices), 1, RENAMINGS):
-        yield rename_objects(truth, {a: b for names in chosen for a, b in names.items()})
 
 
 def _choices(plan: Steps, truth: GroundTruth) -> list[tuple[str, Sequence[Names]]]:
@@ -287,8 +261,8 @@ def _choices(plan: Steps, truth: GroundTruth) -> list[tuple[str, Sequence[Names]
         by_class.setdefault(_class(name), []).append(name)
     choices = []
     for kind, names in by_class.items():
-        wanted = set().union(*(used[n] for n in names))
-        others = [n for n, r in offered.items() if _class(n) == kind and r & wanted]
+        places = set().union(*(used[n] for n in names))
+        others = [n for n, r in offered.items() if _class(n) == kind and r & places]
         choices.append((kind, _injections(sorted(names), sorted({*names, *others}))))
     return choices
 
@@ -375,30 +349,6 @@ def length_discrepancy(plan_length: int, truth_length: int) -> float:
     1.0 is twice as long; negative values are shorter; an empty plan has -1.
     """
     return (plan_length - truth_length) / truth_length
-
-
-@dataclass(frozen=True)
-class LengthSummary:
-    """Length discrepancies of several plans, as in tables 2, 7 and 13 of the paper.
-
-    Args:
-        minimum: the least.
-        maximum: the greatest.
-        mean: with signs; too long and too short cancel out.
-        absolute: mean of the absolute values.
-    """
-
-    minimum: float
-    maximum: float
-    mean: float
-    absolute: float
-
-
-def length_summary(values: Sequence[float]) -> LengthSummary | None:
-    """Summarise length discrepancies; None when there are none."""
-    if not values:
-        return None
-    return LengthSummary(min(values), max(values), fmean(values), fmean(map(abs, values)))
 
 
 def expanded_plan_verification(verified: int, total: int) -> float:

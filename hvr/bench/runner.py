@@ -32,7 +32,7 @@ from hvr.models.connect import connect, embedder_options, loads_weights
 from hvr.models.errors import ModelError
 from hvr.models.meter import MeteredUse
 from hvr.pddl import Domain, GroundAction, Problem, Task
-from hvr.planning.plans import AABlock, FindObjects, MacroAction, Planned, Policy, PolicyContext
+from hvr.planning.plans import AABlock, FindObjects, MacroAction, Policy, PolicyContext
 from hvr.planning.search.planners import FastDownward, Planner, RecordedPlanner
 from hvr.policies.goal.policy import GoalPolicy, plan_all_stages, uncorrected_record
 from hvr.policies.llm.policy import LLMPolicy
@@ -100,15 +100,15 @@ def run_bench(
         KeyboardInterrupt: The bench was interrupted; finished cells are kept.
     """
     bench = BenchFolder(folder)
-    with bench.alone():
+    with bench.locked():
         found = {r.cell: r for r in bench.open(cells, options, prompts or {})}
         resumed = len(found)
-        tell = listen or (lambda _: None)
-        tell(Progress(resumed, len(cells), resumed))
+        report = listen or (lambda _: None)
+        report(Progress(resumed, len(cells), resumed))
 
         def keep(result: CellResult) -> None:
             found[result.cell] = result
-            tell(Progress(len(found), len(cells), resumed, result))
+            report(Progress(len(found), len(cells), resumed, result))
 
         waiting = [cell for cell in cells if cell not in found]
         choice = replace(engine or EngineChoice(), start=_start_worker)
@@ -135,7 +135,7 @@ class _Work:
 def _work(work: _Work) -> CellResult:
     """Run a cell and write its result."""
     cell, bench = work.cell, BenchFolder(work.folder)
-    with bench.at_work(cell):
+    with bench.locked_cell(cell):
         started = time.perf_counter()
         try:
             result = work.run_cell(cell, work.options, work.folder)
@@ -204,7 +204,7 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     transcript = bench.transcript(cell)
     choice = _choice(cell, options)
     place = world_of_scene(cell.scene)
-    policy = _class(cell).open(
+    policy = _policy_class(cell).open(
         PolicyContext(
             ontology=place.scene_ontology,
             domain=place.agent.domain(),
@@ -242,11 +242,7 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     )
 
 
-def _ignore(planned: Planned) -> None:
-    del planned
-
-
-def _class(cell: Cell) -> type[Policy[Any]]:
+def _policy_class(cell: Cell) -> type[Policy[Any]]:
     name = policy_of(cell.setting)
     if name is not None:
         return policy_class(name)
@@ -258,22 +254,22 @@ def _written(policy: Policy[Any], task: PaperTask, world: World, domain: Domain)
     inventory = world.inventory()
     if not task.unseen:
         return _record(policy, task.goal_oriented, world, inventory, domain)
-    looked: list[GroundAction] = []
+    searched: list[GroundAction] = []
 
     def listen(event: Event) -> None:
         if isinstance(event, StepDone) and event.success:
-            looked.append(event.action)
+            searched.append(event.action)
 
-    executor: Executor[Any] = Executor(world, policy, listen, _ignore)
+    executor: Executor[Any] = Executor(world, policy, listen, lambda _: None)
 
-    def find(wanted: Any) -> Inventory:
-        executor.find(wanted)
+    def find(target: Any) -> Inventory:
+        executor.find(target)
         return world.inventory()
 
     record = _record(policy, task.goal_oriented, world, inventory, domain, find)
-    if not looked:
+    if not searched:
         return record
-    first = AABlock(MacroAction("look behind closed doors"), tuple(looked))
+    first = AABlock(MacroAction("look behind closed doors"), tuple(searched))
     return replace(record, plan=record.plan.replace(blocks=(first, *record.plan.blocks)))
 
 

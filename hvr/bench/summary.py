@@ -10,7 +10,6 @@ from statistics import fmean, stdev
 from typing import Any
 
 from hvr.bench.cells import COLUMNS, HIGH, MODERATE, NO_MODEL, CellResult, policy_of
-from hvr.bench.metrics import length_summary
 
 # Intervals ----------------------------------------------------------------------------------------
 # Bootstrap confidence intervals of means over tasks and seeds: percentile intervals (Efron &
@@ -194,13 +193,8 @@ class Summary:
         return {
             "rows": [row.to_json() for row in self.rows],
             "per_task": [
-                {
-                    "measure": place[0],
-                    "model": place[1],
-                    "setting": place[2],
-                    "task": place[3],
-                    **stat.to_json(),
-                }
+                dict(zip(("measure", "model", "setting", "task"), place, strict=True))
+                | stat.to_json()
                 for place, stat in self.stats.items()
             ],
         }
@@ -217,9 +211,9 @@ def summarise(results: Sequence[CellResult]) -> Summary:
     stats: dict[Place, Stat] = {}
     for (model, setting), group in groups.items():
         for task in tasks:
-            of_task = [r for r in group if r.cell.task == task]
+            by_task = [r for r in group if r.cell.task == task]
             for key in COLUMNS:
-                stat = _stat(of_task, key)
+                stat = _stat(by_task, key)
                 if stat is not None:
                     stats[key, model, setting, task] = stat
     rows = tuple(_row(s, m, groups[m, s]) for m in models for s in settings if (m, s) in groups)
@@ -263,11 +257,11 @@ def _lengths(results: Sequence[CellResult]) -> dict[str, Stat]:
     """Return minimum, maximum and mean absolute LD over tasks, as in table 7, then over seeds."""
     values: dict[str, list[float]] = {}
     for group in _by_seed(results).values():
-        summary = length_summary([r.scores.ld for r in group if r.scores is not None])
-        if summary is not None:
-            values.setdefault("ld_min", []).append(summary.minimum)
-            values.setdefault("ld_max", []).append(summary.maximum)
-            values.setdefault("ld_abs", []).append(summary.absolute)
+        lengths = [r.scores.ld for r in group if r.scores is not None]
+        if lengths:
+            values.setdefault("ld_min", []).append(min(lengths))
+            values.setdefault("ld_max", []).append(max(lengths))
+            values.setdefault("ld_abs", []).append(fmean(map(abs, lengths)))
     return {name: _over_seeds(seeds, len(seeds)) for name, seeds in values.items()}
 
 
@@ -278,7 +272,7 @@ def _stat(results: Iterable[CellResult], key: str) -> Stat | None:
     """
     value = COLUMNS[key].value
     means, count = [], 0
-    of_task: dict[str, list[float]] = {}
+    by_task: dict[str, list[float]] = {}
     for group in _by_seed(results).values():
         values = [
             (r.cell.task, v) for r in group if r.scores and (v := value(r.scores)) is not None
@@ -287,10 +281,10 @@ def _stat(results: Iterable[CellResult], key: str) -> Stat | None:
             means.append(fmean(v for _, v in values))
             count += len(values)
         for task, v in values:
-            of_task.setdefault(task, []).append(v)
+            by_task.setdefault(task, []).append(v)
     if not means:
         return None
-    return _over_seeds(means, count, bootstrap_interval(list(of_task.values())))
+    return _over_seeds(means, count, bootstrap_interval(list(by_task.values())))
 
 
 def _over_seeds(

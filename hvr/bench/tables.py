@@ -234,7 +234,7 @@ def load_results(path: Path) -> tuple[CellResult, ...]:
         return tuple(CellResult.from_json({**c, "record": {}}) for c in cells)
     except (ValueError, KeyError, TypeError, AttributeError, DataFileError) as error:
         raise DataFileError(
-            f"{path} is neither the folder of a bench nor the JSON document of one: {error}"
+            f"{path} is neither a bench folder nor a JSON document of a bench: {error}"
         ) from error
 
 
@@ -261,7 +261,7 @@ def _deltas(old: Summary, new: Summary) -> Iterator[Delta]:
 
 def delta_table(deltas: Sequence[Delta], summary: Summary) -> Table:
     """Return the differences of whole settings, and of tasks where they exceed the spread."""
-    caption = "▲ better, ▼ worse, beyond the spread over seeds · ? spread not known"
+    caption = "▲ better, ▼ worse, beyond the spread over seeds · ? spread unknown"
     table = Table(title="Compared: new minus old", title_justify="left", caption=caption)
     for title in ("model", "setting", "task", "measure"):
         table.add_column(title)

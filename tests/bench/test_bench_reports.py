@@ -148,7 +148,7 @@ def test_a_json_document_is_read_again(tmp_path: Path) -> None:
         load_results(path)
     with pytest.raises(DataFileError, match="no such file"):
         load_results(tmp_path / "none.json")
-    with pytest.raises(DataFileError, match="no bench"):
+    with pytest.raises(DataFileError, match="not a bench folder"):
         load_results(tmp_path)
 
 
@@ -228,7 +228,7 @@ class Page(HTMLParser):
 def page(cell_results: list[CellResult], folder: Path) -> Page:
     cells = [r.cell for r in cell_results]
     bench = BenchFolder(folder)
-    with bench.alone():
+    with bench.locked():
         bench.open(cells, CellOptions(), {})
     return Page(render(BenchFolder(folder).manifest(), cell_results, summarise(cell_results)))
 

@@ -141,7 +141,7 @@ def test_two_benches_at_once_do_not_meet(tmp_path: Path) -> None:
         with command(tmp_path / "b", server.url) as process:
             wait_for(lambda: len(behaviour.purposes) == 3, process)
             before = {p: p.read_bytes() for p in (tmp_path / "b").rglob("*.json*")}
-            with pytest.raises(UsageError, match="another bench is at work here"):
+            with pytest.raises(UsageError, match="another bench is running here"):
                 bench(tmp_path / "b", server.url)
             assert {p: p.read_bytes() for p in (tmp_path / "b").rglob("*.json*")} == before
             assert len(behaviour.purposes) == 3
@@ -159,11 +159,11 @@ def test_a_cell_waits_for_the_process_that_is_at_work_on_it(
     assert worker is not None
     monkeypatch.setattr(bench_folder, "_PATIENCE_S", 0.0)
     bench_ = BenchFolder(tmp_path)
-    with pytest.raises(DataFileError, match="another process is at work"), bench_.at_work(cell):
+    with pytest.raises(DataFileError, match="another process is running"), bench_.locked_cell(cell):
         pass
     worker.release()
     for _ in range(2):
-        with bench_.at_work(cell):
+        with bench_.locked_cell(cell):
             assert is_locked(path)
     assert not path.exists() and cells
 

@@ -51,7 +51,7 @@ def test_what_cannot_be_planned_is_said_before_anything_runs() -> None:
         plan_cells(["T99"], ["HVR"], ["scripted"], [0])
     with pytest.raises(UsageError, match="XYZ"):
         plan_cells(["T1"], ["XYZ"], ["scripted"], [0])
-    with pytest.raises(UsageError, match="FloorPlan2 lacks what T1 needs"):
+    with pytest.raises(UsageError, match="FloorPlan2 lacks objects that T1 needs"):
         plan_cells(["T1"], ["HVR"], ["scripted"], [0], "FloorPlan2")
     with pytest.raises(UsageError, match="at least one"):
         plan_cells(["T1"], ["HVR"], [], [0])
@@ -285,7 +285,7 @@ def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "diary.txt").touch()
     with pytest.raises(DataFileError, match="new or empty"):
         run_bench(tmp_path, some(), bench_cells.quick, OPTIONS)
-    with pytest.raises(DataFileError, match="no bench"):
+    with pytest.raises(DataFileError, match="not a bench folder"):
         BenchFolder(tmp_path).manifest()
 
 

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from collections.abc import Callable, Iterator, Sequence
+from itertools import permutations, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.bench.metrics import best_correctness, plan_correctness, rename_objects, truth_variants
+from hvr.bench import metrics
+from hvr.bench.metrics import best_correctness, plan_correctness, rename_objects
 from hvr.pddl import GroundAction
 from hvr.runs.tasks import GroundTruth
+
+
+def truth_variants(
+    plan: Sequence[GroundAction], truth: GroundTruth, valid: Callable[[GroundTruth], bool]
+) -> Iterator[GroundTruth]:
+    """The ground truth and its valid renamings, for comparison with the best-first search."""
+    choices = [ways for _, ways in metrics._choices(plan, truth)]
+    for number, chosen in enumerate(product(*choices)):
+        variant = rename_objects(truth, {a: b for names in chosen for a, b in names.items()})
+        if number == 0 or valid(variant):
+            yield variant
 
 
 def steps(text: str) -> tuple[GroundAction, ...]:

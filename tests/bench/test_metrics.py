@@ -10,13 +10,11 @@ from hypothesis import strategies as st
 
 from hvr.bench.metrics import (
     BlockVerification,
-    LengthSummary,
     block_verification,
     execution_success,
     expanded_plan_verification,
     goal_condition_success,
     length_discrepancy,
-    length_summary,
     macro_plan_verification,
 )
 from hvr.pddl import Atom, Task, parse_domain, parse_formula, parse_problem
@@ -37,11 +35,6 @@ def test_length_discrepancy() -> None:
     assert length_discrepancy(4, 8) == -0.5  # table 13, T1 with HR
     assert length_discrepancy(8, 8) == 0.0
     assert length_discrepancy(0, 8) == -1.0
-
-
-def test_length_summary() -> None:
-    assert length_summary([0.5, -0.25, 0.125]) == LengthSummary(-0.25, 0.5, 0.125, 0.875 / 3)
-    assert length_summary([]) is None
 
 
 def test_expanded_plan_verification() -> None:
