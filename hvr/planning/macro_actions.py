@@ -1,4 +1,4 @@
-"""Cut a plan into macro actions: at accomplishments, or at landmarks reached for good."""
+"""Split a plan into macro actions: at accomplishments, or at landmarks reached for good."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ from hvr.planning.plans import AABlock, MacroAction
 from hvr.planning.search.ground import Literals, bits
 
 # Macro actions ------------------------------------------------------------------------------------
-# Cut a plan into macro actions: each block ends where something has been accomplished.
-#
-# Which actions end a block, and unless what follows, is said by the ontology (`k:endsBlock`,
-# `k:continuedBy`): those whose effect may be wanted for its own sake. Its precondition is what its
-# actions need and do not bring about themselves; its postcondition is what it changes for good.
+# A block ends where something has been accomplished. The ontology says which actions end a block,
+# and which next actions continue it (`k:endsBlock`, `k:continuedBy`): their effects may be goals
+# in themselves. The precondition of a block is what its actions need and do not achieve
+# themselves; its postcondition is what it changes for good.
 
 _FLEETING = "near"
 
 
 def macro_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABlock, ...]:
-    """Cut a valid plan into blocks.
+    """Split a plan into blocks.
 
     Args:
-        task: the task, in whose initial state the plan must be applicable.
-        actions: the plan.
+        task: The task.
+        actions: A plan that is applicable in the initial state of the task.
     """
     state = task.initial.bits
     blocks = []
@@ -44,29 +43,29 @@ def block_conditions(
 ) -> tuple[tuple[str, ...], tuple[str, ...], int]:
     """Return the pre- and postcondition of a block.
 
-    The precondition is what it needs and does not bring about itself; the postcondition is what
-    it changes for good.
+    The precondition is what its actions need and do not achieve themselves; the postcondition is
+    what the block changes for good.
 
     Args:
-        task: the task.
-        state: the bits of the state before the block, which is applicable there.
-        block: its actions.
+        task: The task.
+        state: The mask of the state before the block, which must be applicable there.
+        block: The actions.
 
     Returns:
-        precondition and postcondition as literals without nearness, and the bits of the state
+        The precondition and postcondition as literals, without nearness, and the mask of the state
         after the block.
     """
     after = state
     needs = have = Literals()
     for action in block:
         operator = task.ground(action)
-        # The block itself needs only what none of its earlier actions has brought about.
+        # The block needs only what its earlier actions have not achieved.
         used = support(operator.precondition, after)
         needs = Literals(
             needs.true | used.true & ~have.true, needs.false | used.false & ~have.false
         )
         following = operator.apply(after)
-        # Changes that are undone within the block do not count as brought about.
+        # Changes that are undone within the block do not count as achieved.
         have = Literals(
             (have.true | following & ~after) & following,
             (have.false | after & ~following) & ~following,
@@ -77,19 +76,19 @@ def block_conditions(
 
 
 def support(condition: Conjunction, state: int) -> Literals:
-    """Return literals that make a condition true in a state; of a disjunction, only the first."""
+    """Return literals that make a condition true in a state; for a disjunction, only the first."""
     return run_trampoline(_support(condition, state, True)) or Literals(0, 0)
 
 
 def _support(condition: Conjunction, state: int, sure: bool) -> Steps[Literals | None]:
-    """Do what `support` does; None where a condition that is not sure to hold does not."""
+    """Do the same as `support`; return None if a condition that may be false is false."""
     if not sure and not condition.holds_without_clauses(state, ()):
         return None
     true, false = condition.positive, condition.negative
     for clause in condition.clauses:
         held = clause.positive & state
         missing = clause.negative & ~state
-        # One literal supports a disjunction; the lowest bit makes it the same one every time.
+        # One literal supports a disjunction; taking the lowest bit is deterministic.
         if held:
             true |= held & -held
         elif missing:
@@ -129,11 +128,11 @@ def _literals(task: Task, literals: Literals) -> Iterator[str]:
 
 
 def block_name(task: Task, block: Sequence[GroundAction], before: int, after: int) -> str:
-    """Name what a block accomplishes, in a few words."""
+    """Return a short description of what a block accomplishes."""
     annotations = load_action_annotations()
     gained = [task.fluent(bit) for bit in bits(after & ~before)]
     last = block[-1]
-    # A block that uses an appliance is named by what that has done, not by switching it off.
+    # Name a block that uses an appliance by its result, not by the final switching off.
     used = [a for a in block if a.name in annotations.used]
     if used:
         return _used(used[-1].args[0], gained, annotations.uses) or _titled(used[-1])
@@ -150,7 +149,7 @@ def _titled(action: GroundAction) -> str:
 
 
 def _used(tool: str, gained: Sequence[Atom], uses: Sequence[BlockTitle]) -> str:
-    """Name what using a thing has done, by its most telling change; empty if by none."""
+    """Describe the most important change that using an appliance caused; "" if there is none."""
     for use in uses:
         names = [
             a.args[0] for a in gained if a.predicate == use.predicate and a.args[1:] == use.rest
@@ -161,26 +160,26 @@ def _used(tool: str, gained: Sequence[Atom], uses: Sequence[BlockTitle]) -> str:
 
 
 # Landmark blocks ----------------------------------------------------------------------------------
-# Macro actions of any plan: it is cut where something that has to come is reached for good.
+# Blocks of arbitrary plans end where a landmark is reached for good.
 #
-# A fact is a landmark of a plan if the plan's own actions, even without their deletes, cannot reach
-# the goal without it (Hoffmann, Porteous and Sebastia, 2004, on the plan's actions alone, which
-# makes it quick for any problem). A block ends with the step after which a landmark stays.
+# A fact is a landmark of a plan if the plan's actions, even without deletes, cannot reach the
+# goal without it (Hoffmann, Porteous and Sebastia 2004). Considering only the plan's own actions
+# makes this fast for any problem.
 
 _NAMED = 3
-"""A block is named by so many facts at most."""
+"""Maximum number of facts in the name of a block."""
 
 
 def landmark_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABlock, ...]:
-    """Cut a valid plan into blocks.
+    """Split a valid plan into blocks.
 
-    A block's precondition says what its actions read and do not bring about, its postcondition
-    what it brings about and a later block or the goal reads: so nothing is said that does not
-    matter. Of what is false, only what the plan makes true at some time is told.
+    The precondition of a block lists what its actions read and do not achieve themselves. The
+    postcondition lists what it achieves and a later block or the goal reads. Negative literals are
+    limited to facts that the plan makes true at some time.
 
     Args:
-        task: a classical task.
-        actions: a plan that is valid in its initial state.
+        task: A classical task.
+        actions: A plan that is valid in the initial state.
     """
     operators = [task.ground(action) for action in actions]
     states = [task.initial.bits]
@@ -221,9 +220,7 @@ def _with_triggers(read: Literals, operator: Operator, state: int) -> Literals:
 
 
 def _needed(reads: Sequence[Literals], states: Sequence[int], wanted: Literals) -> Literals:
-    """Return what must hold at the start of some steps for them, and for what is wanted at their
-    end.
-    """
+    """Regress `wanted` through some steps: return what must hold at their start."""
     true, false = wanted.true, wanted.false
     for number in range(len(reads) - 1, -1, -1):
         before, after = states[number], states[number + 1]
@@ -233,7 +230,7 @@ def _needed(reads: Sequence[Literals], states: Sequence[int], wanted: Literals) 
 
 
 def _lasting(states: Sequence[int]) -> list[int]:
-    """Return, for each state, what is true from there to the end, as bits."""
+    """Return, for each state, the mask of facts that stay true from there to the end."""
     stays = states[-1]
     lasting = []
     for state in reversed(states):
@@ -249,7 +246,7 @@ def _ends(lasting: Sequence[int], marks: int) -> list[int]:
 
 
 def _landmarks(operators: Sequence[Operator], initial: int, wanted: Literals) -> int:
-    """Return the facts without which the operators cannot reach what is wanted, as bits."""
+    """Return the mask of facts without which the operators cannot achieve `wanted`."""
     added = 0
     for operator in operators:
         added |= operator.add
@@ -263,14 +260,14 @@ def _landmarks(operators: Sequence[Operator], initial: int, wanted: Literals) ->
 
 
 def _reaches(operators: Sequence[Operator], initial: int, goal: int, allowed: int) -> bool:
-    """Say whether the operators reach a goal without deletes and without some facts."""
+    """Return whether the operators reach a goal without deletes and without some facts."""
     true = initial
     waiting = list(operators)
     while goal & ~true:
         before = true
         blocked = []
         for operator in waiting:
-            # Of what is read only the facts that must be true count, which errs towards reaching.
+            # Only positive literals are checked, which overestimates what is reachable.
             if operator.precondition.positive & ~true:
                 blocked.append(operator)
                 continue

@@ -1,4 +1,4 @@
-"""Plans as values, and the contract of who makes them."""
+"""Plans as values, and the protocol of the policies that make them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MacroAction(Value):
     """A subtask in words, with conditions on the world before and after it.
 
     Args:
-        name: what is done, in a few words.
+        name: A short description of the subtask.
         precondition: PDDL literals that must hold before.
         postcondition: PDDL literals that hold after.
     """
@@ -48,7 +48,7 @@ class MacroAction(Value):
 
 
 class AABlock(Value):
-    """The atomic actions that carry out one macro action."""
+    """The atomic actions that carry out a macro action."""
 
     macro: MacroAction
     actions: tuple[GroundAction, ...]
@@ -65,10 +65,10 @@ class Plan(Value):
     """A plan as macro actions with their blocks.
 
     Args:
-        blocks: in order.
-        optimal: it is proven that no plan of this problem has fewer actions.
-        planner: what found it.
-        seconds: wall time it took to find.
+        blocks: The blocks in order.
+        optimal: Whether no plan of this problem has fewer actions, by proof.
+        planner: The planner that found it.
+        seconds: The wall time it took to find.
     """
 
     blocks: tuple[AABlock, ...]
@@ -78,7 +78,7 @@ class Plan(Value):
 
     @property
     def actions(self) -> tuple[GroundAction, ...]:
-        """The expanded plan: all atomic actions in order."""
+        """All atomic actions in order."""
         return tuple(action for block in self.blocks for action in block.actions)
 
     def __repr__(self) -> str:
@@ -102,7 +102,7 @@ class Plan(Value):
         return html_card(f"Plan: {self._summary}", (), ("block", "macro action", "actions"), rows)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values, without the time it took: the same plan is the same text."""
+        """Return plain JSON values, without the time: equal plans give equal text."""
         return {
             "blocks": [block.to_json() for block in self.blocks],
             "length": len(self.actions),
@@ -115,11 +115,11 @@ class Planned(Value):
     """A plan with the problem that it solves.
 
     Args:
-        problem: over the relevant objects only.
-        task: the problem compiled.
-        relevant: the objects and why each was chosen.
-        plan: the plan.
-        planner_calls: how often a classical planner was called.
+        problem: The problem, restricted to the relevant objects.
+        task: The compiled problem.
+        relevant: The objects, and why each was chosen.
+        plan: The plan.
+        planner_calls: The number of calls to a classical planner.
     """
 
     problem: Problem
@@ -133,8 +133,8 @@ class RecoveryStrategies(Value):
     """The recovery strategies that suit a policy; see `hvr.execution.recovery`.
 
     Args:
-        repairs: Those that keep the plan, cheapest first.
-        replan: those that make a new one.
+        repairs: Strategies that keep the plan, cheapest first.
+        replan: Strategies that make a new plan.
     """
 
     repairs: tuple[str, ...] = ("retry", "re-navigate")
@@ -142,31 +142,30 @@ class RecoveryStrategies(Value):
 
 
 STATE_PLANNER_STRATEGIES = RecoveryStrategies()
-"""For policies that plan from the observed state: a new plan satisfies what is missing."""
+"""For policies that plan from the observed state: a new plan achieves what is missing."""
 
 FEEDBACK_PLANNER_STRATEGIES = RecoveryStrategies(
     ("retry", "re-navigate", "satisfy"), ("ask", "replace")
 )
-"""For policies that have to be told what went wrong: missing steps are put in before they are
-asked again."""
+"""For policies that need a report of the failure: inserting missing steps comes before asking."""
 
 
 Wanted = TypeVar("Wanted")
-"""What a policy plans for: a condition, or a request in words."""
+"""The type of a policy's goals: a condition, or a request in words."""
 
 FindObjects = Callable[[Wanted], "Inventory"]
-"""Looks for what a goal needs and nobody has seen; returns what there is to be known then."""
+"""Searches for unseen objects that a goal needs; returns the updated inventory."""
 
 
 @dataclass(frozen=True)
 class Understanding(Generic[Wanted]):
-    """What a policy plans for when it is given a request.
+    """A policy's interpretation of a request.
 
     Args:
-        stages: to be reached in this order; mostly one.
-        goal: how hvr's own grammar reads the request; None when it cannot be read.
-        impossible: why that goal cannot be met here; empty when it can, or was not read.
-        judged_only: the goal is what the result is judged by, and the policy does not see it.
+        stages: Goals to reach in this order; usually one.
+        goal: The goal according to hvr's grammar; None if the grammar cannot read the request.
+        impossible: Why that goal cannot be met here; "" if it can, or was not read.
+        judged_only: Whether the goal only judges the result and is hidden from the policy.
     """
 
     stages: tuple[Wanted, ...]
@@ -176,43 +175,43 @@ class Understanding(Generic[Wanted]):
 
 
 class Judgement(Value):
-    """Whether what was asked for was done.
+    """Whether the request was met.
 
     Args:
-        reached: None when hvr cannot tell.
-        reason: what the answer rests on; empty where it is the observed goal itself.
+        reached: The answer; None if hvr cannot tell.
+        reason: The basis of the answer; "" if it is the observed goal itself.
     """
 
     reached: bool | None
     reason: str = ""
 
     def noting(self, remark: str) -> Judgement:
-        """Return the judgement with one more remark."""
+        """Return the judgement with a remark appended to its reason."""
         return Judgement(self.reached, f"{self.reason}; {remark}" if self.reason else remark)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyContext:
-    """What a policy is made from.
+    """The dependencies and settings of a policy.
 
     Args:
-        ontology: classes, words and preferences.
-        domain: the actions.
-        agent: the robot whose domain it is, for the library.
-        planner: the classical planner.
-        model: which language model is to be asked, and how.
-        prompts: folder of the world's templates for language models; None for the usual world's.
-        about: the request, task, scene and seed, as transcripts name them.
-        folder: of the run; None keeps nothing.
-        transcript: file for what a model is asked and answers; None for none.
-        header: what else the first line of the transcript says; empty for what repeats the run.
-        ledger: file of what models were charged, for a budget that several processes share.
-        embedder: made already; None makes the one that `model` names.
-        compile_task: makes tasks, for callers that keep them.
-        listen: is told what happens while the policy plans.
-        reader: who reads requests, one of `hvr.language.grammar.READERS`; None for the best that
-            is installed.
-        reading: which of several readings of the request is meant, from 1.
+        ontology: The classes, words and preferences.
+        domain: The actions.
+        agent: The robot of the domain, for the library.
+        planner: The classical planner.
+        model: The language model and its settings.
+        prompts: The folder of the world's prompt templates; None for the default world.
+        about: Request, task, scene and seed, as transcripts name them.
+        folder: The run folder; None saves nothing.
+        transcript: The file for prompts and answers, if any.
+        header: Further fields of the transcript's first line; empty in a replay of the run.
+        ledger: The file of model costs, for a budget shared by several processes.
+        embedder: An existing embedder; None creates the one that `model` names.
+        compile_task: Creates tasks, for callers that cache them.
+        listen: Called with the events of planning.
+        reader: The reader of requests, one of `hvr.language.grammar.READERS`; None for the best
+            installed one.
+        reading: The 1-based number of the intended reading of an ambiguous request.
     """
 
     ontology: Ontology
@@ -234,74 +233,73 @@ class PolicyContext:
 
 
 class Policy(Protocol[Wanted]):
-    """Makes plans: what it plans for, how it recovers, how it is judged, what it keeps.
+    """A maker of plans, with its goals, recovery strategies, judgement and records.
 
-    A class that inherits from this one has to define `open`, `understand`, `plan` and
-    `clearing`; the rest has defaults.
+    Subclasses must define `open`, `understand`, `plan` and `clearing`; the rest has defaults.
     """
 
     recovery_strategies: ClassVar[RecoveryStrategies] = STATE_PLANNER_STRATEGIES
-    """The recoveries that suit it."""
+    """The recovery strategies that suit the policy."""
 
     asks_model: ClassVar[bool] = False
-    """Whether it asks a language model: its runs are recorded and can be replayed."""
+    """Whether the policy uses a language model, so that its runs are recorded for replay."""
 
     @property
     def meter(self) -> Meter | None:
-        """What its language model used; None without one."""
+        """The usage of its language model, if it has one."""
         return None
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
-        """Make the policy.
+        """Create the policy.
 
         Raises:
-            HvrError: something that it needs is missing or cannot be used.
+            HvrError: A dependency is missing or unusable.
         """
         ...
 
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
     ) -> Understanding[Wanted]:
-        """Return what to plan for.
+        """Return the goals of a request.
 
         Raises:
-            LanguageError: the request was not understood.
-            ImpossibleGoalError: it cannot be met in this scene.
+            LanguageError: The request was not understood.
+            ImpossibleGoalError: The request cannot be met in this scene.
         """
         ...
 
     def plan(
         self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """Return a plan from the world as observed.
+        """Return a plan from the observed state of the world.
 
         Args:
-            stage: what to reach.
-            graph: the world.
-            inventory: what there is in it.
-            reason: why an earlier plan could not be carried on; empty at first.
+            stage: The goal.
+            graph: The world.
+            inventory: The objects in the world.
+            reason: Why the previous plan failed; "" at first.
 
         Raises:
-            ImpossibleGoalError: it is proven that there is no plan.
-            PlannerError: none was found in the time allowed.
-            LLMError: the language model did not answer.
+            ImpossibleGoalError: There is no plan, by proof.
+            PlannerError: No plan was found in time.
+            LLMError: The language model did not answer.
         """
         ...
 
     def clearing(self, things: Sequence[str], place: str) -> Wanted:
-        """Return the goal of taking things away from a place.
+        """Return the goal of removing things from a place.
 
         Args:
-            things: names of the things.
-            place: name of what they are on or in.
+            things: The names of the things.
+            place: The name of the object that they are on or in.
         """
         ...
 
     def needs(self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
-        """Return the things that a plan would use, those included whose place nobody knows.
+        """Return the objects that a plan would use, including those whose place is unknown.
 
-        They are looked for before a plan is made (`hvr.execution.world`); nothing by default.
+        The robot looks for them before planning (`hvr.execution.world`); none by default.
         """
         del stage, graph, inventory
         return ()
@@ -314,28 +312,28 @@ class Policy(Protocol[Wanted]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Planned:
-        """Return a plan to open a place and look into it.
+        """Return a plan to open a place and look inside.
 
         Args:
-            place: its name.
-            closing: places that were opened for nothing, to be closed again.
-            stage: what is to be reached afterwards, and under which constraints.
-            graph: the world.
-            inventory: what there is in it.
+            place: The name of the place.
+            closing: Places to close, which were opened without success.
+            stage: The goal to reach afterwards, with its constraints.
+            graph: The world.
+            inventory: The objects in the world.
 
         Raises:
-            ImpossibleGoalError: there is no plan, or the policy makes none.
-            PlannerError: none was found in the time allowed.
+            ImpossibleGoalError: There is no plan, or the policy does not support this.
+            PlannerError: No plan was found in time.
         """
         del closing, stage, graph, inventory
         raise ImpossibleGoalError(f"this policy does not look into {place}")
 
     def keeping(self, stage: Wanted, constraints: Sequence[str]) -> Wanted:
-        """Return a goal to be reached under other constraints than its own.
+        """Return a goal with other constraints.
 
         Args:
-            stage: the goal.
-            constraints: trajectory constraints as PDDL: what is left of its own.
+            stage: The goal.
+            constraints: The remaining trajectory constraints as PDDL.
         """
         del constraints
         return stage
@@ -347,13 +345,13 @@ class Policy(Protocol[Wanted]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Judgement:
-        """Return whether the request was met, after its plans were carried out.
+        """Return whether the request was met, after the plans were carried out.
 
         Args:
-            understanding: what was planned for.
-            done: whether the goals of the plans were observed to hold, and why not.
-            graph: the world as observed in the end.
-            inventory: what there is in it.
+            understanding: The interpretation of the request.
+            done: Whether the goals of the plans were observed to hold, and why not.
+            graph: The world as observed at the end.
+            inventory: The objects in the world.
         """
         del graph, inventory
         if understanding.goal is None and done.reached:
@@ -361,13 +359,13 @@ class Policy(Protocol[Wanted]):
         return Judgement(done.reached)
 
     def records(self) -> Mapping[str, Any]:
-        """Return JSON files for the run folder, by name: how its plans came about."""
+        """Return JSON files for the run folder by name, which explain the plans."""
         return {}
 
     def keep(self, planned: Planned, run: str) -> None:
-        """Learn from a plan that did what was asked.
+        """Learn from a successful plan.
 
         Raises:
-            DataFileError: what was learnt cannot be written.
+            DataFileError: The result cannot be written.
         """
         del planned, run

@@ -1,6 +1,6 @@
-"""Other planning libraries: problems and plans to and from unified-planning, hvr as its engine.
+"""Conversion of problems and plans to and from unified-planning, and hvr as its engine.
 
-Nothing else of hvr imports this room, so that unified-planning is loaded only for those who ask.
+Nothing else in hvr imports this package, so that unified-planning is loaded only on demand.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ __all__ = ["InteropError", "register"]
 
 
 def register(environment: Any = None) -> None:
-    """Make hvr known to unified-planning as the engine `hvr`, a plan validator.
+    """Register hvr in unified-planning as the plan validator `hvr`.
 
-    Afterwards `PlanValidator(name="hvr")` gives it. unified-planning finds no engines by itself
-    (it has no entry points); a file `up.ini` can do the same, with
+    Afterwards, `PlanValidator(name="hvr")` returns it. unified-planning does not discover engines
+    (it has no entry points), but a file `up.ini` can do the same:
 
         [engine hvr]
         module_name: hvr.planning.interop.engine
         class_name: HvrPlanValidator
 
     Args:
-        environment: the environment of unified-planning; the global one if None.
+        environment: The environment of unified-planning; None for the global one.
     """
     from unified_planning.environment import get_environment
 

@@ -40,12 +40,12 @@ from hvr.validation.temporal import TemporalRun
 from hvr.validation.validator import Validator
 
 # Unified time -------------------------------------------------------------------------------------
-# Timed plans as unified-planning judges them.
+# Timed plans by the rules of unified-planning.
 
 
 @dataclass(slots=True)
 class _Writes:
-    """What one event sets: bits of atoms, indexes of numbers."""
+    """The atoms (as a mask) and the indices of numbers that an event sets."""
 
     owner: int | None
     atoms: int = 0
@@ -54,14 +54,14 @@ class _Writes:
 
 
 class UnifiedRun(TemporalRun):
-    """Judges one timed plan by the rules of unified-planning.
+    """Judges a timed plan by the rules of unified-planning.
 
-    They differ from those of PDDL where steps happen at the same time: one may change what
-    another reads, and no two may set one fluent, not even to the same value.
+    They differ from PDDL for simultaneous steps: one may change what another reads, and no two may
+    set the same fluent, not even to the same value.
 
     Args:
-        validator: the validator; its epsilon and tolerance should be 0.
-        steps: the steps and their companions, all timed.
+        validator: The validator; its epsilon and tolerance should be 0.
+        steps: The steps and their companions, all timed.
     """
 
     def __init__(self, validator: Validator, steps: tuple[JudgedStep, ...]) -> None:
@@ -70,16 +70,16 @@ class UnifiedRun(TemporalRun):
         self._owners = [item.owner for item in steps]
 
     def judge(self) -> ValidationReport:
-        """Judge the plan, up to its first failure."""
+        """Judge the plan up to its first failure."""
         return self.run(OnFailure.STOP)
 
     def check_interference(self, time: Fraction, events: list[TimedEvent]) -> None:
-        """Look for fluents that two steps set at once."""
+        """Report fluents that two steps set at the same time."""
         writes = [self._writes(event, self.bits, self.values) for event in events]
         for (event, one), (other, two) in combinations(zip(events, writes, strict=True), 2):
             if event.number is None and other.number is None:
                 continue
-            # A step may set a truth value twice, and true wins; never a number.
+            # A step may set a truth value twice, and true wins, but never a number.
             atoms = 0 if one.owner == two.owner else one.atoms & two.atoms
             numbers = one.assigned & (two.assigned | two.increased) | one.increased & two.assigned
             if not (atoms or numbers):
@@ -148,9 +148,9 @@ _KINDS = (
 
 
 class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
-    """Validates plans of unified-planning and says what is wrong with them.
+    """Validates plans of unified-planning and explains what is wrong with them.
 
-    Plans for problems that hvr cannot translate have the status UNKNOWN; the log says why.
+    Plans for problems that hvr cannot translate get the status UNKNOWN; the log says why.
     """
 
     def __init__(self, **_options: Any) -> None:
@@ -159,7 +159,6 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
 
     @property
     def name(self) -> str:
-        """The name of the engine."""
         return NAME
 
     @staticmethod
@@ -168,17 +167,17 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
 
     @staticmethod
     def supported_kind() -> ProblemKind:
-        """Return the kinds of problems that can be judged."""
+        """Return the kinds of problems that hvr can judge."""
         return ProblemKind(_FEATURES.split(), LATEST_PROBLEM_KIND_VERSION)
 
     @staticmethod
     def supports(problem_kind: ProblemKind) -> bool:
-        """Say whether problems of a kind can be judged."""
+        """Return whether hvr can judge problems of a kind."""
         return bool(problem_kind <= HvrPlanValidator.supported_kind())
 
     @staticmethod
     def supports_plan(plan_kind: PlanKind) -> bool:
-        """Say whether plans of a kind can be judged."""
+        """Return whether hvr can judge plans of a kind."""
         return plan_kind in _KINDS
 
     def _validate(self, problem: Any, plan: Any) -> ValidationResult:
@@ -249,7 +248,7 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
 
 def _report(plan: Any, translation: Translation) -> ValidationReport:
     steps = steps_of(plan, translation)
-    # Exact: unified-planning forgives neither durations nor times.
+    # No tolerance, because unified-planning compares durations and times exactly.
     zero = Fraction(0)
     validator = Validator(translation.domain, translation.problem, tolerance=zero, epsilon=zero)
     if isinstance(plan, TimeTriggeredPlan):
@@ -263,7 +262,7 @@ def _report(plan: Any, translation: Translation) -> ValidationReport:
 
 
 def _judged(plan: Any, translation: Translation) -> tuple[JudgedStep, ...]:
-    """Return the steps to judge; an instance that a plan has twice owns both steps."""
+    """Return the steps to judge; a repeated instance of an action owns all its steps."""
     first: dict[int, int] = {}
     owners = [first.setdefault(id(i), index) for index, i in enumerate(instances_of(plan))]
     return tuple(
@@ -275,7 +274,6 @@ def _judged(plan: Any, translation: Translation) -> tuple[JudgedStep, ...]:
 
 
 def _value(metric: Any, problem: Any, plan: Any, report: ValidationReport) -> int | Fraction | None:
-    """Return the value of a metric for a valid plan."""
     value = report.cost
     if metric.is_minimize_sequential_plan_length():
         value = Fraction(len(instances_of(plan)))
@@ -287,7 +285,7 @@ def _value(metric: Any, problem: Any, plan: Any, report: ValidationReport) -> in
 
 
 def _makespan(problem: Any, plan: Any) -> Fraction:
-    """Return the time when all is over, timed effects and goals included."""
+    """Return the time at which everything is over, including timed effects and goals."""
     times = [Fraction(0)]
     if isinstance(plan, TimeTriggeredPlan):
         times += [Fraction(start + (length or 0)) for start, _, length in plan.timed_actions]

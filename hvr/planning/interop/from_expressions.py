@@ -1,7 +1,7 @@
-"""Expressions and effects of unified-planning as formulas and effects of PDDL.
+"""Translate expressions and effects of unified-planning to PDDL.
 
-Where a fluent with objects for values, a number or a truth value stands for an argument, PDDL
-needs a variable: `(exists (?v) (and (f x ?v) (p ?v)))` says p(f(x)).
+An argument that is an object-valued fluent, a number or a truth value becomes a variable in PDDL:
+`(exists (?v) (and (f x ?v) (p ?v)))` means p(f(x)).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FALSE = Or(())
 
 
 class Lifted:
-    """Variables that stand for the values of terms, and what they must satisfy."""
+    """Variables that represent the values of terms, with conditions on them."""
 
     def __init__(self) -> None:
         self.variables: list[TypedName] = []
@@ -51,16 +51,16 @@ class Lifted:
 
 
 class UnifiedExpressionReader:
-    """Reads the expressions of one action, or of the rest of the problem.
+    """A translator for the expressions of an action, or of the rest of the problem.
 
     Args:
-        vocabulary: the names of the problem.
-        where: the name of the action, for errors.
-        parameters: its parameters.
+        vocabulary: The names of the problem.
+        where: The name of the action in error messages.
+        parameters: The parameters of the action.
 
     Attributes:
-        parameters: its parameters in PDDL.
-        needed: what must hold for the effects that were read, further to the condition.
+        parameters: The parameters in PDDL.
+        needed: Additional conditions of the effects read so far.
     """
 
     def __init__(self, vocabulary: Vocabulary, where: str = "", parameters: Any = ()) -> None:
@@ -81,17 +81,17 @@ class UnifiedExpressionReader:
     # Formulas -------------------------------------------------------------------------------
 
     def condition(self, node: Any) -> Formula:
-        """Translate a condition: the formula that is true where an expression is.
+        """Translate a condition to a formula that is true in the same states.
 
-        As in unified-planning it is false where a fluent in it has no value, needed or not.
+        As in unified-planning, it is false if any fluent in it is undefined, relevant or not.
 
         Raises:
-            InteropError: PDDL cannot say it.
+            InteropError: PDDL cannot express the condition.
         """
         return _and(self.formula(node), self._defined(node))
 
     def formula(self, node: Any) -> Formula:
-        """Return the formula of an expression, taking every fluent to have a value."""
+        """Translate an expression, assuming that every fluent is defined."""
         return run_trampoline(self._formula(node))
 
     def _formula(self, node: Any) -> Steps[Formula]:
@@ -179,7 +179,7 @@ class UnifiedExpressionReader:
         return TypedName(f"?{name}", self.vocabulary.types(variable.type))
 
     def term(self, node: Any, lifted: Lifted) -> str:
-        """Return the name, variable or object that stands for the value of an expression."""
+        """Return the name, variable or object that represents the value of an expression."""
         return run_trampoline(self._term(node, lifted))
 
     def _term(self, node: Any, lifted: Lifted) -> Steps[str]:
@@ -218,8 +218,8 @@ class UnifiedExpressionReader:
         """Translate a numeric expression.
 
         Args:
-            node: the expression.
-            lifted: where to put the variables that stand for terms in it; None: refuse these.
+            node: The expression.
+            lifted: Collects the variables that represent terms; None forbids such terms.
         """
         return run_trampoline(self._number(node, lifted))
 
@@ -268,7 +268,7 @@ class UnifiedExpressionReader:
     # Effects --------------------------------------------------------------------------------
 
     def effect(self, effect: Any, when: TimeSpecifier | None = None) -> Effect:
-        """Translate an effect; `when` is for durative actions."""
+        """Translate an effect; `when` is its time in a durative action."""
         if effect.is_continuous_increase() or effect.is_continuous_decrease():
             raise InteropError("a continuous effect", self.where)
         variables = [self.variable(v) for v in effect.forall]
@@ -290,7 +290,7 @@ class UnifiedExpressionReader:
         return timed_effect(change, _and(*lifted.guards), lifted.variables, when)
 
     def _changes(self, effect: Any) -> Iterable[tuple[Formula, Lifted, Effect]]:
-        """Yield (condition, terms, change) of an effect."""
+        """Yield (condition, terms, change) for an effect."""
         fluent, value = effect.fluent.fluent(), effect.value
         name = self.vocabulary.fluent(fluent)
         lifted = Lifted()
@@ -317,14 +317,14 @@ class UnifiedExpressionReader:
             yield given, lifted, And((atom, *known)) if known else atom
             yield Not(given), lifted, And((Not(atom), *known)) if known else Not(atom)
         else:
-            # The deletes come first, so that the value assigned survives them.
+            # Delete before adding, so that the assigned value remains true.
             other = TypedName("?" + self._names.fresh("other"), self.vocabulary.types(kind))
             clear = Forall((other,), Not(Atom(name, (*args, other.name))))
             chosen = self.term(value, lifted)
             yield TRUE, lifted, And((clear, Atom(name, (*args, chosen))))
 
     def _need(self, effect: Any, variables: list[TypedName], when: TimeSpecifier | None) -> None:
-        """Note that what an effect reads must have a value."""
+        """Add the condition that all fluents read by an effect are defined."""
         condition, value = self._defined(effect.condition), self._defined(effect.value)
         if value != TRUE and effect.is_conditional():
             value = Imply(self.formula(effect.condition), value)
@@ -377,7 +377,7 @@ def timed_effect(
     variables: list[TypedName],
     when: TimeSpecifier | None,
 ) -> Effect:
-    """Return an effect with its condition, variables and time."""
+    """Wrap an effect in its condition, variables and time."""
     result: Effect = effect
     if condition != TRUE:
         if when is None:
@@ -390,7 +390,7 @@ def timed_effect(
 
 
 def conjunction(parts: Iterable[Formula]) -> Formula:
-    """Return the conjunction of some formulas; one alone is itself."""
+    """Return the conjunction of formulas; a single formula is returned as it is."""
     return _and(*parts)
 
 

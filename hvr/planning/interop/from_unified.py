@@ -1,9 +1,9 @@
-"""Problems of unified-planning as domains and problems of PDDL.
+"""Translate problems of unified-planning to PDDL.
 
-What PDDL cannot say is an InteropError with its name. A translation made to judge one plan
-(`following`) can do more: effects and conditions in the middle of an action, goals for a time
-and the like become actions of their own, `companions`, that stand in the judged plan beside the
-step that they belong to.
+A feature that PDDL cannot express raises an InteropError that names it. A translation for judging a
+single plan (`following`) can express more: effects and conditions in the middle of an action, goals
+for a time and the like become separate actions, `companions`, which are added to the judged plan
+beside their step.
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ TOTAL_TIME = FunctionTerm("total-time")
 
 
 class Moment(Value):
-    """A time in a plan: so long after the start (or the end) of a step, or of the whole plan."""
+    """A time in a plan: a delay after the start (or end) of a step or of the whole plan."""
 
     from_end: bool
     delay: Fraction
 
 
 class Companion(Value):
-    """An action that stands in a judged plan beside a step, or by itself.
+    """An additional action in a judged plan, which belongs to a step or to the whole plan.
 
     Attributes:
-        action: its name; its parameters are those of the step.
-        begin: when it happens, or begins.
-        end: when it ends, if it is durative.
-        left_open: whether it does not look at the state before it begins.
+        action: The name of the action, which has the parameters of the step.
+        begin: The time at which it happens or begins.
+        end: The time at which it ends, if it is durative.
+        left_open: Whether the state at its beginning is excluded.
     """
 
     action: str
@@ -80,9 +80,9 @@ class Translation(Value):
     """A problem of unified-planning in PDDL.
 
     Attributes:
-        domain, problem: what it says.
-        names: what everything is called, by kind: type, fluent, action, object.
-        companions: of each action its companions; those under "" belong to the whole plan.
+        domain, problem: The PDDL model.
+        names: The names on both sides, by kind: type, fluent, action, object.
+        companions: The companions by action; "" is the key for the whole plan.
     """
 
     domain: Domain
@@ -91,10 +91,10 @@ class Translation(Value):
     companions: dict[str, tuple[Companion, ...]]
 
     def argument(self, node: Any) -> str:
-        """Return the object that stands for an argument of a step.
+        """Return the object that represents an argument of a step.
 
         Raises:
-            InteropError: there is none.
+            InteropError: No object represents it.
         """
         if node.is_object_exp():
             return self.names.new("object", node.object().name)
@@ -104,18 +104,18 @@ class Translation(Value):
 
 
 def number_name(value: Fraction) -> str:
-    """Name the object that stands for a number."""
+    """Return the name of the object that represents a number."""
     return "n" + str(value).replace("-", "minus-").replace("/", "-over-")
 
 
 def from_unified(problem: Any) -> tuple[Domain, Problem]:
     """Translate a `unified_planning.model.Problem` to PDDL.
 
-    Fluents with objects for values become predicates with one more argument; numbers and truth
-    values that are arguments become objects.
+    Object-valued fluents become predicates with an additional argument. Numbers and truth values
+    that are used as arguments become objects.
 
     Raises:
-        InteropError: PDDL cannot say it; the message names the feature.
+        InteropError: PDDL cannot express the problem; the message names the feature.
     """
     translation = translate(problem)
     return translation.domain, translation.problem
@@ -127,17 +127,17 @@ def translate(
     """Translate a problem.
 
     Args:
-        problem: the `unified_planning.model.Problem`.
-        following: the numbers among the arguments of a plan, when the translation is only for
-            judging this plan; None for a translation that holds for every plan.
-        metric: which of several quality metrics to translate.
+        problem: The `unified_planning.model.Problem`.
+        following: The numbers among the arguments of a plan, if the translation is only for judging
+            this plan; None for a translation that is valid for every plan.
+        metric: The index of the quality metric to translate.
 
     Raises:
-        InteropError: there is no such translation.
+        InteropError: PDDL cannot express the problem.
     """
     from unified_planning.model import Problem as UnifiedProblem
 
-    # A subclass says more than a problem does: tasks, agents, sensing.
+    # Subclasses have further features: tasks, agents, sensing.
     if type(problem) is not UnifiedProblem:
         raise InteropError(f"a problem of the kind {type(problem).__name__}")
     if problem.processes or problem.events:
@@ -389,7 +389,7 @@ class _Translator:
     # Values ---------------------------------------------------------------------------------
 
     def _bounds(self) -> None:
-        """Demand that numbers stay within the bounds of their types."""
+        """Add constraints that keep numbers within the bounds of their types."""
         for fluent in self.source.fluents:
             kind = fluent.type
             if not (kind.is_int_type() or kind.is_real_type()):
@@ -405,7 +405,7 @@ class _Translator:
                 self._always(reader.parameters, conjunction(tests))
 
     def _single_values(self) -> None:
-        """Demand one value of fluents that an action may assign two different objects at once."""
+        """Constrain fluents to one value if an action may assign two objects to them at once."""
         for fluent in self.source.fluents:
             if not fluent.type.is_user_type():
                 continue
@@ -546,7 +546,7 @@ def _effects(effects: list[Effect]) -> Effect:
 
 
 def _assigned_often(action: Any, fluent: Any) -> bool:
-    """Say whether an action may assign a fluent twice at once."""
+    """Return whether an action may assign a fluent twice at the same time."""
     effects = action.effects
     groups = effects.values() if isinstance(effects, dict) else [effects]
     for group in groups:
@@ -557,7 +557,6 @@ def _assigned_often(action: Any, fluent: Any) -> bool:
 
 
 def _names_in(action: ActionSchema | DurativeActionSchema) -> Iterator[str]:
-    """Yield the names that an action mentions."""
     parts: list[Expression] = [action.effect]
     if isinstance(action, ActionSchema):
         parts.append(action.precondition)
@@ -575,7 +574,6 @@ def _names_in(action: ActionSchema | DurativeActionSchema) -> Iterator[str]:
 
 
 def _requirements(domain: Domain, problem: Problem) -> frozenset[str]:
-    """Return what a domain and its problem require."""
     flags = {":strips"}
     if domain.types:
         flags.add(":typing")

@@ -1,4 +1,4 @@
-"""Names and vocabulary across the border to unified-planning, valid and unique on both sides."""
+"""Names that are valid and unique in both PDDL and unified-planning."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from hvr.errors import HvrError
 from hvr.pddl import OBJECT, Atom, FunctionTerm, TypedName
 
 # Errors -------------------------------------------------------------------------------------------
-# What goes wrong at the border to another library.
 
 
 class InteropError(HvrError):
-    """A problem or plan says something that the other side has no words for.
+    """A problem or plan uses a feature that the other library cannot express.
 
     Args:
-        feature: the feature, in the words of the side that has it.
-        where: the action, fluent or other part that uses it, or "".
+        feature: The feature, in the terms of the library that has it.
+        where: The action, fluent or other part that uses it, or "".
     """
 
     def __init__(self, feature: str, where: str = "") -> None:
@@ -30,7 +29,6 @@ class InteropError(HvrError):
 
 
 # Names --------------------------------------------------------------------------------------------
-# Names that are valid and unique on the other side of a border, and the way back.
 
 _WORDS = """
     after all always always-within and assign at-most-once at-start constraints decrease define
@@ -40,15 +38,15 @@ _WORDS = """
     within
 """
 RESERVED = frozenset(_WORDS.split())
-"""Words of PDDL that some reader does not accept as names."""
+"""Words of PDDL that some parsers reject as names."""
 
 _WRONG = re.compile(r"[^a-z0-9_-]+")
 
 
 class UnifiedNames:
-    """Gives each thing a name: what it is called where it comes from, or something near.
+    """A bidirectional mapping of names; new names are similar to the original ones.
 
-    The same things asked for in the same order get the same names.
+    Adding the same names in the same order gives the same result.
     """
 
     def __init__(self, clean: Callable[[str], str] = str, taken: Iterable[str] = ()) -> None:
@@ -58,7 +56,7 @@ class UnifiedNames:
         self._old: dict[tuple[str, str], str] = {}
 
     def add(self, kind: str, name: str) -> str:
-        """Name a thing of a kind (`type`, `object`, …), or return the name that it has."""
+        """Return the new name of something of a kind (`type`, `object`, …), adding it if needed."""
         given = self._new.get((kind, name))
         if given is None:
             given = self.fresh(name)
@@ -67,7 +65,7 @@ class UnifiedNames:
         return given
 
     def fresh(self, wish: str) -> str:
-        """Return a name like `wish` that nothing else has or gets."""
+        """Return an unused name similar to `wish` and reserve it."""
         first = free = self._clean(wish)
         number = 2
         while free in self._taken:
@@ -77,10 +75,10 @@ class UnifiedNames:
         return free
 
     def new(self, kind: str, name: str) -> str:
-        """Return the name that a thing was given.
+        """Return the new name of something.
 
         Raises:
-            InteropError: it was given none.
+            InteropError: It has no new name.
         """
         try:
             return self._new[kind, name]
@@ -88,10 +86,10 @@ class UnifiedNames:
             raise InteropError(f"the problem has no {kind} {name!r}") from None
 
     def old(self, kind: str, name: str) -> str:
-        """Return the original name of the thing with a new name.
+        """Return the original name for a new name.
 
         Raises:
-            InteropError: nothing was given this name.
+            InteropError: Nothing has this new name.
         """
         try:
             return self._old[kind, name]
@@ -99,21 +97,21 @@ class UnifiedNames:
             raise InteropError(f"the problem has no {kind} {name!r}") from None
 
     def local(self) -> UnifiedNames:
-        """Return an empty set of names, for the parameters of one action."""
+        """Return an empty mapping for the parameters of an action."""
         return UnifiedNames(self._clean)
 
 
 def pddl_name(name: str) -> str:
-    """Return a name of PDDL like any text: small letters, digits, `-` and `_`."""
+    """Convert any text to a PDDL name: lower-case letters, digits, `-` and `_`."""
     cleaned = _WRONG.sub("-", name.lower()).strip("-")
     return cleaned if cleaned[:1].isalpha() else f"x{cleaned}"
 
 
 # Vocabulary ---------------------------------------------------------------------------------------
-# What the types, objects and fluents of a unified-planning problem are called in PDDL.
+# The PDDL names of the types, objects and fluents of a unified-planning problem.
 #
-# Numbers and truth values that are arguments there become objects here: of types made for them,
-# numbers with their value as a static function.
+# Numbers and truth values that are used as arguments become objects with types of their own. A
+# static function maps number objects to their values.
 
 _MOST_NUMBERS = 10_000
 
@@ -122,9 +120,9 @@ class Vocabulary:
     """The names of one problem.
 
     Args:
-        problem: the unified-planning problem.
-        costs: whether `total-cost` is needed for the costs of actions.
-        further: numbers that plans use for parameters without bounds; None: refuse these.
+        problem: The unified-planning problem.
+        costs: Whether `total-cost` is needed for action costs.
+        further: Numbers that plans use for unbounded parameters; None forbids such parameters.
     """
 
     def __init__(self, problem: Any, costs: bool, further: Iterable[Fraction] | None) -> None:
@@ -161,7 +159,7 @@ class Vocabulary:
     # Types and objects ----------------------------------------------------------------------
 
     def types(self, kind: Any) -> tuple[str, ...]:
-        """Return the PDDL type of a type."""
+        """Return the PDDL type for a type of unified-planning."""
         if kind is self._root:
             return (OBJECT,)
         if kind.is_user_type():
@@ -176,21 +174,21 @@ class Vocabulary:
         raise InteropError(f"the type {kind}")
 
     def wide_types(self, kind: Any) -> tuple[str, ...]:
-        """Return the type of a parameter of a fluent: for numbers, that of all numbers."""
+        """Return the type of a fluent's parameter; for numbers, the type of all numbers."""
         if kind.is_int_type() or kind.is_real_type():
             self._number_type(kind)
             return (self.names.add("type", "number-value"),)
         return self.types(kind)
 
     def number(self, value: Fraction | int) -> str:
-        """Return the object that stands for a number."""
+        """Return the object that represents a number."""
         value = Fraction(value)
         self._values.setdefault(value)
         text = str(value).replace("-", "minus-").replace("/", "-over-")
         return self.names.add("object", f"n{text}")
 
     def truth(self, value: bool) -> str:
-        """Return the object that stands for a truth value."""
+        """Return the object that represents a truth value."""
         self._booleans = True
         self.names.add("type", "bool")
         self.names.add("object", "true")
@@ -198,7 +196,7 @@ class Vocabulary:
         return self.names.new("object", "true" if value else "false")
 
     def value_of(self, name: str) -> FunctionTerm:
-        """Return the number that an object or variable stands for."""
+        """Return the numeric value of an object or variable that represents a number."""
         return FunctionTerm(self.names.add("fluent", "number-value"), (name,))
 
     def declared_types(self) -> dict[str, tuple[str, ...]]:
@@ -218,7 +216,7 @@ class Vocabulary:
         return result
 
     def declared_objects(self) -> Iterator[TypedName]:
-        """Yield the objects, those that stand for values last."""
+        """Yield the objects, those that represent values last."""
         for thing in self.problem.all_objects:
             yield TypedName(self.names.new("object", thing.name), self.types(thing.type))
         if self._booleans:
@@ -232,7 +230,7 @@ class Vocabulary:
             yield TypedName(self.number(number), tuple(kinds))
 
     def number_values(self) -> Iterator[tuple[FunctionTerm, Decimal]]:
-        """Yield the value of each object that stands for a number."""
+        """Yield the value of each object that represents a number."""
         for value in sorted(self._values):
             yield self.value_of(self.number(value)), decimal(value)
 
@@ -262,14 +260,14 @@ class Vocabulary:
     # Fluents --------------------------------------------------------------------------------
 
     def fluent(self, fluent: Any) -> str:
-        """Return the predicate or function of a fluent."""
+        """Return the predicate or function for a fluent."""
         return self.names.new("fluent", fluent.name)
 
     def instances(self, fluent: Any) -> Iterator[Any]:
         """Yield all ground instances of a fluent.
 
         Raises:
-            InteropError: a parameter has no bounds.
+            InteropError: A parameter is unbounded.
         """
         from unified_planning.exceptions import UPProblemDefinitionError
         from unified_planning.model.fluent import get_all_fluent_exp
@@ -281,19 +279,19 @@ class Vocabulary:
 
     @property
     def unknown_fluents(self) -> set[Any]:
-        """The truth-valued and object-valued fluents that may have no value."""
+        """The Boolean and object-valued fluents that may be undefined."""
         return self._unknown
 
     def unknown_atom(self, predicate: str, args: tuple[str, ...]) -> Atom:
-        """Return the atom that says that a truth-valued fluent has no value."""
+        """Return the atom that says that a Boolean fluent is undefined."""
         return Atom(self.names.add("fluent", f"unknown {predicate}"), args)
 
 
 def decimal(value: Fraction | int) -> Decimal:
-    """Return a number as a decimal.
+    """Convert a number to a decimal.
 
     Raises:
-        InteropError: it is none, like 1/3.
+        InteropError: The number has no finite decimal form, like 1/3.
     """
     value = Fraction(value)
     rest = value.denominator

@@ -1,4 +1,4 @@
-"""Plans of unified-planning as steps, and back."""
+"""Convert plans of unified-planning to steps, and back."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from hvr.planning.interop.names import InteropError, UnifiedNames
 from hvr.values import Value
 
 # From plans ---------------------------------------------------------------------------------------
-# Plans of unified-planning as steps.
 
 
 class JudgedStep(Value):
-    """A step of a plan that is to be judged.
+    """A step of a plan to be judged.
 
     Attributes:
-        step: the step.
-        owner: the index in the plan of the step that it is or belongs to; None: to the plan.
+        step: The step.
+        owner: The index of the step in the plan, or of the step to which a companion belongs; None
+            if it belongs to the whole plan.
     """
 
     step: Step
@@ -30,10 +30,11 @@ class JudgedStep(Value):
 def plan_from_unified(plan: Any, problem: Any) -> tuple[Step, ...]:
     """Return the steps of a plan for a `unified_planning.model.Problem`.
 
-    Of a partial order, one of its orders; of a network of times, the earliest times.
+    A partial order is converted to one of its total orders, a temporal network to the earliest
+    times.
 
     Raises:
-        InteropError: the plan is of another kind, or has steps that the problem has not.
+        InteropError: The plan is of another kind, or its steps do not belong to the problem.
     """
     ordered = in_order(plan, problem)
     translation = translate(problem, following=plan_numbers(ordered))
@@ -41,10 +42,10 @@ def plan_from_unified(plan: Any, problem: Any) -> tuple[Step, ...]:
 
 
 def in_order(plan: Any, problem: Any) -> Any:
-    """Return the sequential or time-triggered plan that means the same as a plan.
+    """Convert a plan to an equivalent sequential or time-triggered plan.
 
     Raises:
-        InteropError: a plan of a kind that has none.
+        InteropError: There is no such plan for this kind of plan.
     """
     from unified_planning.plans import PlanKind
 
@@ -69,7 +70,7 @@ def plan_numbers(plan: Any) -> tuple[Fraction, ...]:
 
 
 def instances_of(plan: Any) -> tuple[Any, ...]:
-    """Return the action instances of a sequential or time-triggered plan, in its order."""
+    """Return the action instances of a sequential or time-triggered plan in order."""
     from unified_planning.plans import TimeTriggeredPlan
 
     if isinstance(plan, TimeTriggeredPlan):
@@ -81,7 +82,7 @@ def steps_of(plan: Any, translation: Translation) -> tuple[Step, ...]:
     """Return the steps of a sequential or time-triggered plan of a translated problem.
 
     Raises:
-        InteropError: a step or argument that the problem has not.
+        InteropError: A step or argument does not belong to the problem.
     """
     from unified_planning.plans import TimeTriggeredPlan
 
@@ -103,11 +104,11 @@ def steps_back(plan: Any, names: UnifiedNames) -> tuple[Step, ...]:
     """Return the steps of a sequential or time-triggered plan of a converted problem.
 
     Args:
-        plan: of unified-planning.
-        names: what everything is called there (`Conversion.names`).
+        plan: The plan of unified-planning.
+        names: The names of the problem (`Conversion.names`).
 
     Raises:
-        InteropError: a step, or an object in it, that the problem has not.
+        InteropError: A step or object does not belong to the problem.
     """
     from unified_planning.plans import TimeTriggeredPlan
 
@@ -128,7 +129,7 @@ def steps_back(plan: Any, names: UnifiedNames) -> tuple[Step, ...]:
 
 
 def with_companions(steps: tuple[Step, ...], translation: Translation) -> tuple[JudgedStep, ...]:
-    """Return the steps of a plan, and after them the companions that the plan needs."""
+    """Return the steps of a plan, followed by the companions that it needs."""
     judged = [JudgedStep(step, index) for index, step in enumerate(steps)]
     timed = [(i, step) for i, step in enumerate(steps) if isinstance(step, TimedAction)]
     for index, step in timed:
@@ -154,7 +155,7 @@ def _companions(
             yield TimedAction(action, begin)
             continue
         length = time(companion.end) - begin
-        # An interval that is empty, or a moment, holds no state but perhaps its first.
+        # A left-open interval of length 0 contains no state.
         if length > 0 or not companion.left_open:
             yield TimedAction(action, begin, max(length, Fraction(0)))
 
@@ -167,23 +168,22 @@ def _action(instance: Any, translation: Translation) -> GroundAction:
 
 
 # To plans -----------------------------------------------------------------------------------------
-# Steps as plans of unified-planning.
 
 
 def plan_to_unified(steps: Iterable[Step], problem: Any, names: UnifiedNames | None = None) -> Any:
-    """Return steps as a plan for a `unified_planning.model.Problem`.
+    """Convert steps to a plan for a `unified_planning.model.Problem`.
 
     Args:
-        steps: the steps; all timed, or none.
-        problem: the problem, as `to_unified` or `convert` made it.
-        names: what everything is called there (`Conversion.names`); None: as in PDDL.
+        steps: The steps; either all or none are timed.
+        problem: The problem as returned by `to_unified` or `convert`.
+        names: The names of the problem (`Conversion.names`); None if they equal the PDDL names.
 
     Returns:
-        a TimeTriggeredPlan, or a SequentialPlan when no step has a time; an empty plan is timed
-        where the problem has to do with time.
+        A TimeTriggeredPlan if the steps are timed, else a SequentialPlan. An empty plan is timed if
+        the problem is temporal.
 
     Raises:
-        InteropError: a step, or an object in it, that the problem has not.
+        InteropError: A step or object does not belong to the problem.
     """
     from unified_planning.plans import SequentialPlan, TimeTriggeredPlan
 

@@ -1,4 +1,4 @@
-"""Models rewritten for other planners: in the strictest readers' PDDL, and without types."""
+"""Rewrite models for other planners: in the PDDL of the strictest parsers, or without types."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ from hvr.pddl import (
 )
 
 # Portable models ----------------------------------------------------------------------------------
-# Models in the words that the strictest readers of PDDL accept, VAL above all.
+# PDDL that the strictest parsers accept, above all VAL.
 #
-# VAL reads no numeric effect outside of an `and`, no `and` inside the `and` of an effect, no sum of
-# three, no empty `or`, no action without a precondition, and no untyped name where there are types.
-# Nothing of that changes what a model means.
+# VAL rejects numeric effects outside of `and`, `and` inside the `and` of an effect, sums of three
+# operands, empty `or`, actions without a precondition, and untyped names in typed domains.
+# Rewriting them does not change the meaning of a model.
 
 
 def portable(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
-    """Rewrite a domain and a problem so that strict readers accept what is printed of them."""
+    """Rewrite a domain and a problem so that strict parsers accept the printed text."""
     top = OBJECT
     if domain.types:
         top, number = "thing", 2
@@ -62,14 +62,13 @@ class _Writer:
     """Rewrites models.
 
     Args:
-        top: the type to put in the place of `object`.
+        top: The type that replaces `object`.
     """
 
     def __init__(self, top: str) -> None:
         self.top = top
 
     def domain(self, domain: Domain) -> Domain:
-        """Rewrite a domain."""
         types = {
             name: tuple([self.top if p == OBJECT else p for p in parents])
             for name, parents in domain.types.items()
@@ -81,7 +80,7 @@ class _Writer:
             condition = self._formula(action.precondition)
             actions[name] = action.replace(
                 parameters=self._names(action.parameters),
-                # A precondition that says nothing is left out when it is printed.
+                # An empty precondition would be omitted when printed.
                 precondition=And((TRUE,)) if condition == TRUE else condition,
                 effect=self._effect(action.effect),
             )
@@ -119,7 +118,6 @@ class _Writer:
         )
 
     def problem(self, problem: Problem) -> Problem:
-        """Rewrite a problem."""
         metric = problem.metric
         return problem.replace(
             objects=self._names(tuple(problem.objects)),
@@ -214,22 +212,20 @@ def _in_pairs(number: NumericExpression) -> Steps[NumericExpression]:
 
 
 # Untyped models -----------------------------------------------------------------------------------
-# Problems without types, for engines that know no type hierarchies.
+# Models without types, for engines without support for type hierarchies.
 #
 # Types become static predicates: parameters and variables range over all objects, and conditions
 # test the type of each object.
 
 _MOST_VALUES = 20_000
-"""Values that are given to a function where its types leave it undefined."""
+"""Maximum number of undefined values of a function that are set to 0."""
 
 
 def without_types(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
-    """Return a domain and a problem in which every object has the type `object`.
-
-    Plans are the same.
+    """Return an equivalent domain and problem in which every object has the type `object`.
 
     Args:
-        domain: The domain; it must have neither derived predicates nor processes and events.
+        domain: A domain without derived predicates, processes and events.
         problem: A problem of the domain.
     """
     writer = _Untyped(domain)
@@ -273,10 +269,10 @@ def _bare(names: Iterable[TypedName]) -> tuple[TypedName, ...]:
 
 
 def with_all_values(domain: Domain, problem: Problem) -> Problem:
-    """Return a problem in which functions without a value have the value 0.
+    """Return the problem with undefined functions set to 0.
 
-    Some engines crash where a value is undefined. A plan that reads such a value is not valid for
-    the problem itself. A function with more than 20,000 undefined values keeps them undefined.
+    Some engines crash on undefined values. A plan that reads such a value is invalid for the
+    original problem. A function with more than 20,000 possible values is left as it is.
     """
     every = (*domain.constants, *problem.objects)
     values: dict[FunctionTerm, Decimal] = {}
@@ -292,7 +288,7 @@ def with_all_values(domain: Domain, problem: Problem) -> Problem:
 
 
 class _Untyped:
-    """Rewrites expressions; `names` gives each type that they mention its predicate."""
+    """Rewrites expressions; `names` maps each type in them to its predicate."""
 
     def __init__(self, domain: Domain) -> None:
         self.names: dict[str, str] = {}
@@ -314,7 +310,7 @@ class _Untyped:
         )
 
     def _timed(self, condition: Expression, guard: tuple[Expression, ...]) -> Steps[Expression]:
-        """Rewrite the condition of a durative action, with the types of its variables."""
+        """Rewrite the condition of a durative action, with type conditions for its variables."""
         match condition:
             case And(operands):
                 parts = []
@@ -379,12 +375,12 @@ class _Untyped:
                 inner = yield self._guarded(body, guard)
                 return When((yield self._formula(condition)), inner)
             case Timed(when, body):
-                # Inside, since a condition outside would have to be given a time.
+                # Guard the inner effect: a condition outside would need a time.
                 return Timed(when, (yield self._guarded(body, guard)))
         return When(And(guard), effect) if guard else effect
 
     def _typed(self, variables: Iterable[TypedName]) -> list[Expression]:
-        """Return one condition per variable that has a type other than `object`."""
+        """Return one condition per variable with a type other than `object`."""
         parts: list[Expression] = []
         for variable in variables:
             if OBJECT in variable.types:

@@ -1,4 +1,4 @@
-"""Formulas, numbers, types and effects of PDDL as expressions of unified-planning."""
+"""Translate PDDL formulas, numbers, types and effects to unified-planning."""
 
 from __future__ import annotations
 
@@ -39,18 +39,17 @@ from hvr.pddl.model import TimeSpecifier, walk
 from hvr.planning.interop.names import InteropError, UnifiedNames
 
 # To expressions -----------------------------------------------------------------------------------
-# Formulas and numbers of PDDL as expressions of unified-planning.
 
 
 class ExpressionWriter:
-    """Writes the expressions of one action, or of the rest of the problem.
+    """A translator for the expressions of an action, or of the rest of the problem.
 
     Args:
-        types: the type there of each type.
-        fluents: the fluents, by predicate or function.
-        objects: the objects.
-        manager: the expression manager of the environment.
-        where: the name of the action, for errors.
+        types: The types of unified-planning.
+        fluents: The fluents by predicate or function.
+        objects: The objects by name.
+        manager: The expression manager of the environment.
+        where: The name of the action in error messages.
     """
 
     def __init__(
@@ -70,10 +69,10 @@ class ExpressionWriter:
         self.duration: NumericExpression | None = None
 
     def formula(self, formula: Expression, scope: Mapping[str, Any] | None = None) -> Any:
-        """Convert a condition; `scope` has the quantified variables.
+        """Translate a condition; `scope` contains the quantified variables.
 
         Raises:
-            InteropError: unified-planning cannot say it.
+            InteropError: unified-planning cannot express the condition.
         """
         return run_trampoline(self._formula(formula, scope or {}))
 
@@ -87,7 +86,7 @@ class ExpressionWriter:
                 one, two = self.term(left, scope), self.term(right, scope)
                 if self.types.related(one.type, two.type):
                     return m.Equals(one, two)
-                # Nothing can be of both types.
+                # No object has both types.
                 return m.FALSE()
             case Comparison(operator, left_, right_):
                 one, two = self.number(left_, scope), self.number(right_, scope)
@@ -119,10 +118,10 @@ class ExpressionWriter:
     def variables(
         self, variables: tuple[TypedName, ...], scope: Mapping[str, Any]
     ) -> list[tuple[list[Any], dict[str, Any]]]:
-        """Return the ways to type some quantified variables: several for `(either …)`.
+        """Return the possible typings of quantified variables: several for `(either …)`.
 
         Returns:
-            the variables there, and the scope with them.
+            Pairs of the translated variables and the extended scope.
         """
         from unified_planning.model import Variable
 
@@ -137,7 +136,7 @@ class ExpressionWriter:
         return result
 
     def term(self, name: str, scope: Mapping[str, Any]) -> Any:
-        """Convert a variable, parameter or object."""
+        """Translate a variable, parameter or object."""
         if name in scope:
             return self.manager.VariableExp(scope[name])
         if name in self.parameters:
@@ -147,10 +146,10 @@ class ExpressionWriter:
         raise InteropError(f"the unknown name {name!r}", self.where)
 
     def number(self, number: NumericExpression, scope: Mapping[str, Any] | None = None) -> Any:
-        """Convert a numeric expression.
+        """Translate a numeric expression.
 
         Raises:
-            InteropError: unified-planning cannot say it.
+            InteropError: unified-planning cannot express the number.
         """
         return run_trampoline(self._number(number, scope or {}))
 
@@ -181,7 +180,7 @@ class ExpressionWriter:
                 raise InteropError("is-violated in this metric", self.where)
 
     def trajectory(self, constraint: Expression, scope: Mapping[str, Any] | None = None) -> Any:
-        """Convert a trajectory constraint."""
+        """Translate a trajectory constraint."""
         return run_trampoline(self._trajectory(constraint, scope or {}))
 
     def _trajectory(self, constraint: Expression, scope: Mapping[str, Any]) -> Steps[Any]:
@@ -231,14 +230,14 @@ class ExpressionWriter:
 
 
 # To types -----------------------------------------------------------------------------------------
-# The types of a domain as types of unified-planning, where each has at most one parent.
+# In unified-planning, each type has at most one parent.
 
 
 class Types:
-    """The types of a domain.
+    """The types of a domain in unified-planning.
 
     Raises:
-        InteropError: a type has several parents, or is its own.
+        InteropError: A type has several parents or is its own ancestor.
     """
 
     def __init__(self, domain: Domain, problem: Problem, names: UnifiedNames, manager: Any) -> None:
@@ -249,7 +248,7 @@ class Types:
             self._line(name)
         self._made: dict[str, Any] = {}
         root = None
-        # A type above all others only where something needs it.
+        # Add a root type only if something needs it.
         if any(self._common(item.types) == OBJECT for item in _typed(domain, problem)):
             root = manager.UserType(names.add("type", OBJECT))
             self._made[OBJECT] = root
@@ -265,20 +264,18 @@ class Types:
             make(name)
 
     def of(self, name: str) -> Any:
-        """Return a type."""
         return self._made[name]
 
     def common(self, types: tuple[str, ...]) -> Any:
-        """Return the smallest type that has all of `types` in it."""
+        """Return the least common supertype."""
         return self._made[self._common(types)]
 
     def all(self) -> list[Any]:
-        """Return all types."""
         return list(self._made.values())
 
     @staticmethod
     def related(one: Any, two: Any) -> bool:
-        """Say whether unified-planning lets things of two types be compared."""
+        """Return whether unified-planning can compare objects of two types."""
         return not {*one.ancestors}.isdisjoint(two.ancestors)
 
     def _common(self, types: tuple[str, ...]) -> str:
@@ -286,7 +283,7 @@ class Types:
         return next(n for n in lines[0] if all(n in line for line in lines))
 
     def _line(self, name: str) -> list[str]:
-        """Return a type and its ancestors, the nearest first."""
+        """Return a type and its ancestors, nearest first."""
         line = [name]
         while line[-1] != OBJECT:
             parent = self._domain.types.get(line[-1], (OBJECT,))[0]
@@ -297,7 +294,7 @@ class Types:
 
 
 def _typed(domain: Domain, problem: Problem) -> list[TypedName]:
-    """Return everything with a type."""
+    """Return everything that has a type."""
     typed = [*domain.constants, *problem.objects]
     parts: list[Expression] = [domain.constraints, problem.goal, problem.constraints]
     for predicate in domain.predicates.values():
@@ -313,13 +310,13 @@ def _typed(domain: Domain, problem: Problem) -> list[TypedName]:
     for part in parts:
         for item in walk(part):
             if isinstance(item, Exists | Forall):
-                # Variables of several types become several quantifiers.
+                # A variable with several types becomes several quantifiers.
                 typed += [TypedName(v.name, (t,)) for v in item.variables for t in v.types]
     return typed
 
 
 # Flattening ---------------------------------------------------------------------------------------
-# Conditions and effects taken apart into the pieces that other libraries make them of.
+# Conditions and effects split into the parts that other libraries represent separately.
 
 _Around = tuple[Expression, tuple[TypedName, ...], Expression, tuple[TimeSpecifier, ...]]
 
@@ -329,8 +326,8 @@ def changes(
     variables: tuple[TypedName, ...] = (),
     condition: Expression = TRUE,
 ) -> Iterator[tuple[tuple[TypedName, ...], Expression, Expression]]:
-    """Yield (variables, condition, change) of an effect; a change may be in a `Timed`."""
-    # Effects that are still to be gone through, the next one last; `times` are those around them.
+    """Yield (variables, condition, change) for each change of an effect, possibly `Timed`."""
+    # The effects still to visit, the last one next; `times` are the enclosing times.
     open_: list[_Around] = [(effect, variables, condition, ())]
     while open_:
         effect, variables, condition, times = open_.pop()
@@ -353,10 +350,10 @@ def changes(
 def timed_parts(
     condition: Expression, variables: tuple[TypedName, ...], where: str
 ) -> Iterator[tuple[TimeSpecifier, tuple[TypedName, ...], Expression]]:
-    """Yield (time, variables, formula) of the condition of a durative action.
+    """Yield (time, variables, formula) for the parts of a durative action's condition.
 
     Raises:
-        InteropError: a preference.
+        InteropError: The condition has a preference or an untimed part.
     """
     open_ = [(condition, variables)]
     while open_:
@@ -377,17 +374,17 @@ def timed_parts(
 def one_time(
     condition: Expression, change: Expression, where: str
 ) -> tuple[TimeSpecifier, Expression, Expression]:
-    """Return the one time of an effect, its condition then, and the change.
+    """Return the time of an effect, its condition at that time, and the change.
 
     Raises:
-        InteropError: the condition is on another time.
+        InteropError: The condition refers to another time.
     """
     if not isinstance(change, Timed):
         raise InteropError(f"an effect without a time: {change}", where)
     parts: list[Expression] = []
     for part in conjuncts(condition):
         if not isinstance(part, Timed):
-            # Nested in a `Timed` effect: read at its time.
+            # Inside a `Timed` effect, the condition is evaluated at the time of the effect.
             parts.append(part)
         elif part.when == change.when:
             parts.append(part.body)

@@ -1,4 +1,4 @@
-"""Domains, problems and metrics of PDDL as problems of unified-planning."""
+"""Translate PDDL domains, problems and metrics to unified-planning."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ from hvr.planning.interop.to_expressions import (
 from hvr.values import Value
 
 # To metrics ---------------------------------------------------------------------------------------
-# What a metric amounts to: costs of actions, or gains of fulfilled preferences.
+# The meaning of a metric: costs of actions, or gains of satisfied preferences.
 
 
 def action_costs(domain: Domain, problem: Problem) -> dict[str, NumericExpression] | None:
-    """Return the cost of each action, if `total-cost` is used for nothing else."""
+    """Return the cost of each action; None if `total-cost` has any other use."""
     total = FunctionTerm(TOTAL_COST)
     metric = problem.metric
     function = domain.functions.get(TOTAL_COST)
@@ -94,10 +94,10 @@ def action_costs(domain: Domain, problem: Problem) -> dict[str, NumericExpressio
 
 
 def preference_gains(metric: Metric | None, names: set[str]) -> dict[str, Fraction]:
-    """Return the gain of fulfilling each preference, if the metric is a sum of these.
+    """Return the gain of satisfying each preference, if the metric is a sum of such gains.
 
     Raises:
-        InteropError: the metric is anything else.
+        InteropError: The metric has another form.
     """
     weights: dict[str, Fraction] = dict.fromkeys(sorted(names), Fraction(0))
     if metric is None:
@@ -173,15 +173,14 @@ def _value(number: NumericExpression) -> Steps[Fraction | None]:
 
 
 # To unified ---------------------------------------------------------------------------------------
-# Domains and problems of PDDL as problems of unified-planning.
 
 
 class Conversion(Value):
-    """A problem of PDDL in unified-planning.
+    """A PDDL problem in unified-planning.
 
     Attributes:
-        unified: the `unified_planning.model.Problem`.
-        names: what everything is called there, by kind: type, fluent, action, object.
+        unified: The `unified_planning.model.Problem`.
+        names: The names on both sides, by kind: type, fluent, action, object.
     """
 
     unified: Any
@@ -189,26 +188,25 @@ class Conversion(Value):
 
 
 def to_unified(domain: Domain, problem: Problem) -> Any:
-    """Return a problem as a `unified_planning.model.Problem`.
+    """Translate a problem to a `unified_planning.model.Problem`.
 
-    Args:
-        domain, problem: as parsed; `(either …)` becomes a common supertype with a condition.
+    `(either …)` becomes a common supertype with a condition.
 
     Raises:
-        InteropError: unified-planning cannot say it; the message names the feature.
+        InteropError: unified-planning cannot express the problem; the message names the feature.
     """
     return convert(domain, problem).unified
 
 
 def convert(domain: Domain, problem: Problem, environment: Any = None) -> Conversion:
-    """Convert a problem, and keep the names for its plans.
+    """Translate a problem, and keep the names for translating its plans.
 
     Args:
-        domain, problem: what to convert.
-        environment: the environment of unified-planning; the global one if None.
+        domain, problem: The PDDL model.
+        environment: The environment of unified-planning; None for the global one.
 
     Raises:
-        InteropError: unified-planning cannot say it.
+        InteropError: unified-planning cannot express the problem.
     """
     from unified_planning.environment import get_environment
     from unified_planning.exceptions import (
@@ -322,7 +320,7 @@ class _Converter:
         ]
 
     def _parameters(self, writer: ExpressionWriter, parameters: tuple[TypedName, ...]) -> Any:
-        """Return the parameters of an action, and the conditions that their types amount to."""
+        """Return the parameters of an action, and the conditions that express their types."""
         made = self._signature(parameters)
         m, conditions = writer.manager, []
         for item, parameter in zip(parameters, made, strict=True):
@@ -409,7 +407,7 @@ class _Converter:
         lower, left_open = bounds.get("lower", (Number(Decimal(0)), False))
         upper, right_open = bounds["upper"]
         if lower == upper and all(t.function not in self.changing for t in functions_of(upper)):
-            # The same at any time of the action.
+            # The duration is constant during the action, so effects may use it.
             writer.duration = upper
         low, high = writer.number(lower), writer.number(upper)
         result.set_duration_constraint(DurationInterval(low, high, left_open, right_open))

@@ -1,4 +1,4 @@
-"""Library entries whose words may mean a macro action, the most similar first."""
+"""Find library entries whose names match a macro action, the most similar first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hvr.planning.library.entry import Entry, parse_literal
 from hvr.planning.library.library import Library
 
 # Words of macro actions ---------------------------------------------------------------------------
-# What the words of a macro action speak of: objects, classes of objects, liquids, a verb.
+# The meaning of a macro action's name: objects, classes, liquids, a verb.
 
 _TOKEN = re.compile(r"\?[\w-]+|[^\W\d_]+(?:[-_ ]?\d+)(?![\w-])|[^\W_]+(?:'[^\W\d_]+)?")
 _INSTANCE = re.compile(r"([^\W\d_]+)[-_ ]?(\d+)")
@@ -38,19 +38,19 @@ def natural_key(name: str) -> tuple[str, int, str]:
 
 
 def object_types(task: Task) -> dict[str, str]:
-    """Return the objects of a task and their PDDL types, without the constants of the domain."""
+    """Return the PDDL types of a task's objects, without the constants of the domain."""
     constants = {c.name for c in task.domain.constants}
     return {n: kinds[0] for n, kinds in task.objects.items() if n not in constants}
 
 
 @dataclass(frozen=True)
 class Mention:
-    """Something that is spoken of.
+    """A thing mentioned in a text.
 
     Args:
-        start, end: where the words stand in the text.
-        classes: the classes that they may mean; none for a variable.
-        name: the object or variable, if one is named.
+        start, end: The position in the text.
+        classes: The possible classes; empty for a variable.
+        name: The object or variable, if named.
     """
 
     start: int
@@ -61,15 +61,15 @@ class Mention:
 
 @dataclass(frozen=True)
 class NameReading:
-    """What a macro action in words speaks of.
+    """The meaning of a macro action's name.
 
     Args:
-        text: the words.
-        mentions: what it speaks of, in order, each once.
-        spans: where that is said, repetitions included.
-        liquids: water, coffee, wine.
-        verb: predicates and whether they are to be true, as the ontology says of the verb.
-        frame: the other words, without articles.
+        text: The name.
+        mentions: The mentioned things in order, without repetitions.
+        spans: All mentions, including repetitions.
+        liquids: The mentioned liquids: water, coffee, wine.
+        verb: The predicates of the verb's effect with their truth values, from the ontology.
+        frame: The remaining words without articles.
     """
 
     text: str
@@ -80,7 +80,7 @@ class NameReading:
     frame: tuple[str, ...]
 
     def contradicts(self, other: NameReading) -> bool:
-        """Say whether one says 'on' where the other says 'off', and the like."""
+        """Return whether the names contain opposites, such as "on" and "off"."""
         mine, theirs = set(self.frame), set(other.frame)
         return any(
             (a in mine and a not in theirs and b in theirs and b not in mine)
@@ -89,7 +89,7 @@ class NameReading:
         )
 
     def rewritten(self, names: Mapping[Mention, str]) -> str:
-        """Return the words with other names for the mentions that have one."""
+        """Return the text with mentions replaced by other names."""
         parts: list[str] = []
         place = 0
         for span in self.spans:
@@ -103,7 +103,7 @@ class NameReading:
 
 
 def same_thing(one: Mention, other: Mention) -> bool:
-    """Say whether two mentions are of one thing: the same name, or no name and the same class."""
+    """Return whether two mentions have the same name, or the same classes and no name."""
     return one.name == other.name and (bool(one.name) or one.classes == other.classes)
 
 
@@ -120,13 +120,13 @@ def read_words(
     objects: Mapping[str, str],
     types: Mapping[str, str] | None = None,
 ) -> NameReading:
-    """Find what a macro action speaks of.
+    """Read the name of a macro action.
 
     Args:
-        text: the words, such as `Put tomatosliced-1 on the plate`.
-        ontology: its words name the classes.
-        objects: the objects that may be named and their PDDL types.
-        types: the PDDL types of variables that may be in the text.
+        text: The name, such as `Put tomatosliced-1 on the plate`.
+        ontology: The ontology, whose labels name the classes.
+        objects: The PDDL types of objects that may be named.
+        types: The PDDL types of variables that may occur in the text.
     """
     lexicon = _lexicon(ontology)
     tokens = [(m.start(), m.end(), m[0].lower()) for m in _TOKEN.finditer(text)]
@@ -160,10 +160,10 @@ def read_words(
             frame.append(token)
         place += length
     if verbs > 1:
-        # 'take the mug and put it down': what is held on the way is not what is wanted.
+        # In "take the mug and put it down", holding the mug is not the goal.
         verb.discard(_HOLDING)
     if not verb and frame[1:] and plain[-1] == frame[-1]:
-        # 'turn the coffee machine on' has its verb in two places.
+        # The verb of "turn the coffee machine on" is split.
         split = lexicon.separable.get(frame[0], {}).get(frame[-1])
         verb |= _demands(split) if split else frozenset()
     mentions: list[Mention] = []
@@ -208,7 +208,7 @@ def _verb_at(
 
 
 def _demands(verb: Verb) -> frozenset[tuple[str, bool]]:
-    """Return predicates of what a verb brings about, where that is a conjunction of literals."""
+    """Return the predicates of a verb's effect, if it is a conjunction of literals."""
     if verb.condition is None or "(or " in verb.condition or verb.frame not in {"state", "hold"}:
         return frozenset()
     demands = set()
@@ -224,7 +224,7 @@ def _demands(verb: Verb) -> frozenset[tuple[str, bool]]:
 def _noun_at(
     lexicon: Lexicon, ontology: Ontology, tokens: tuple[str, ...], place: int
 ) -> tuple[int, frozenset[str], str] | None:
-    """Return length, classes and liquid of the longest name of a thing at a place."""
+    """Return length, classes and liquid of the longest noun at a position."""
     for length, entries in lexicon.matches(tokens, place):
         liquid = next((e.liquid for e in entries if isinstance(e, Dish) and e.liquid), None)
         if liquid is not None and length == 1:
@@ -237,42 +237,40 @@ def _noun_at(
 
 
 # Candidates ---------------------------------------------------------------------------------------
-# Entries of the library whose words may mean a macro action, the most alike first.
-#
-# Likeness alone would take "slice the potato" for "slice the tomato" and "turn on" for "turn off".
-# So it only ranks what is left when the things that both speak of have been matched one by one
-# (`_assignments`) and the verbs do not contradict each other (`_compatible`).
+# Similarity alone would confuse "slice the potato" with "slice the tomato", and "turn on" with
+# "turn off". It only ranks the entries whose mentions match the query's one by one
+# (`_assignments`) and whose verbs do not contradict it (`_compatible`).
 
 _MOST_ROLES = 12
-"""Most ways that are tried to match what the words speak of with an entry's parameters; there are
-factorially many where several things are of one class."""
+"""Maximum number of assignments of mentions to an entry's parameters. There are factorially many
+if several things have the same class.
+"""
 
 _UNSAID = 0.75
-"""Factor on the likeness for each thing that only the entry's name speaks of."""
+"""Factor on the similarity for each thing that only the entry's name mentions."""
 
 _PHRASE_JOINTS = frozenset({"in", "on", "with", "into", "onto", "from", "to", "at", "and", "by"})
 
 _SAME_VERB = 0.3
-"""Enough likeness of the words if the ontology says that the verbs mean the same."""
+"""Minimum similarity of names whose verbs mean the same according to the ontology."""
 
 MIN_WORD_SIMILARITY = 0.6
-"""Least likeness of words that are taken for the same, from 0 to 1."""
+"""Minimum similarity of names, from 0 to 1."""
 
 Roles = Mapping[str, frozenset[str]]
-"""For some variables, the objects that the words allow."""
+"""For some variables, the objects that the name allows."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """A macro action that is looked for.
+    """A macro action to look up in the library.
 
     Args:
-        name: it in words, with or without numbers of objects.
-        agent: name of the agent that asks; its own entries come first among equals.
-        request: the whole task that it is a part of; entries learnt for it come first among
-            equals.
-        postcondition: PDDL conditions over objects of the task that must hold after the block;
-            without any, the entry's own postcondition must.
+        name: Its name, with or without numbers of objects.
+        agent: The querying agent; among equals, its own entries come first.
+        request: The enclosing task; among equals, entries learnt for it come first.
+        postcondition: PDDL conditions over the task's objects that must hold after the block.
+            Without any, the entry's own postcondition must hold.
     """
 
     name: str
@@ -283,14 +281,14 @@ class Query:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An entry that may be meant.
+    """A library entry that may match a query.
 
     Args:
-        entry: the entry.
-        classes: the ontology class that each variable is open to.
-        roles: ways to understand the words: the objects that variables may stand for.
-        score: how alike the words are, from 0 to 1.
-        generalised: some variable is open to more than what it was learnt with.
+        entry: The entry.
+        classes: The ontology class that each variable accepts.
+        roles: Possible interpretations of the name: the objects that variables may denote.
+        score: The similarity of the names, from 0 to 1.
+        generalised: Whether some variable accepts more than in the learnt entry.
     """
 
     entry: Entry
@@ -301,10 +299,7 @@ class Candidate:
 
 
 class _Proposal(NamedTuple):
-    """A candidate with the two texts whose likeness decides.
-
-    Its score is not the likeness yet, but what is left of it: see `_shown`.
-    """
+    """A candidate with the two texts to compare; its score is the factor from `_shown`."""
 
     candidate: Candidate
     asked: NameReading
@@ -318,29 +313,29 @@ def candidates(
     embedder: Embedder,
     ontology: Ontology,
 ) -> list[Candidate]:
-    """Return the entries that may be meant, in the order in which to try them.
+    """Return the entries that may match a query, in the order in which to try them.
 
     Args:
-        library: where to look.
-        query: what is asked for.
-        types: the objects there are and their PDDL types.
-        embedder: compares words.
-        ontology: the classes.
+        library: The library.
+        query: The query.
+        types: The PDDL types of the available objects.
+        embedder: The model of text similarity.
+        ontology: The classes.
 
     Raises:
-        LLMError: the embedder's provider did not answer.
+        LLMError: The provider of the embedder did not answer.
     """
     asked = read_words(query.name, ontology, types)
     proposals = list(_proposals(library, asked, types, ontology, bool(query.postcondition)))
     kept: dict[tuple[str, bool], Candidate] = {}
-    # All likenesses at once: an embedder behind a network is asked one time, not for each entry.
+    # Compute all similarities at once, so that a remote embedder is called only once.
     for proposal, likeness in zip(proposals, _likenesses(proposals, embedder), strict=True):
         candidate = proposal.candidate
         score = likeness * candidate.score
         same = bool(proposal.asked.verb) and proposal.asked.verb == proposal.named.verb
         if score < (_SAME_VERB if same else MIN_WORD_SIMILARITY):
             continue
-        # An entry has several names; the one that is most like the words counts.
+        # Of an entry's names, the most similar one counts.
         key = candidate.entry.id, candidate.generalised
         if key not in kept or kept[key].score < score:
             kept[key] = replace(candidate, score=score)
@@ -349,7 +344,7 @@ def candidates(
         entry = c.entry
         elsewhere = query.request not in {origin.request for origin in entry.origins}
         other = entry.agent != query.agent
-        # Rounded, so that the last bits of a likeness do not decide; the id makes the order total.
+        # Rounding removes floating-point noise; the id makes the order total.
         return c.generalised, -round(c.score, 6), elsewhere, other, -entry.used, entry.id
 
     return sorted(kept.values(), key=rank)
@@ -362,7 +357,7 @@ def _proposals(
     ontology: Ontology,
     checked_after: bool,
 ) -> Iterator[_Proposal]:
-    """Yield the entries whose words do not speak against them, with the texts to compare."""
+    """Yield the entries that are compatible with the query, with the texts to compare."""
     for entry, classes, generalised in _open(library, ontology):
         for name in entry.names:
             words = read_words(name, ontology, {}, entry.types)
@@ -372,7 +367,7 @@ def _proposals(
             if not ways:
                 continue
             roles = tuple(_roles(way, types, ontology) for way in ways)
-            # The ways differ in which variable is which, hardly in what the texts share.
+            # The assignments differ in which variable is which, but hardly in the shared text.
             texts, share = _shown(asked, words, ways[0], ontology)
             yield _Proposal(Candidate(entry, classes, roles, share, generalised), *texts)
 
@@ -380,9 +375,7 @@ def _proposals(
 def _open(
     library: Library, ontology: Ontology
 ) -> Iterator[tuple[Entry, Mapping[str, str | None], bool]]:
-    """Yield every entry as it was learnt, and once more if its cluster opens a variable to more
-    kinds of objects.
-    """
+    """Yield each entry as learnt, and again if its cluster lets a variable accept more classes."""
     own: dict[str, dict[str, str | None]] = {}
     for entry in library:
         own[entry.id] = {v: ontology.class_of_pddl_type(t) for v, t in entry.types.items()}
@@ -396,19 +389,19 @@ def _open(
 
 
 def _compatible(asked: NameReading, words: NameReading, entry: Entry, checked_after: bool) -> bool:
-    """Return whether the words do not speak against an entry."""
+    """Return whether the names do not contradict each other."""
     if asked.contradicts(words):
         return False
     texts = (*entry.effects, *entry.needs)
     spoken = words.liquids | {a for atom, _ in texts for a in atom.args if not is_variable(a)}
     if not asked.liquids <= spoken:
         return False
-    # If a postcondition is checked after the proof, effects need not be guessed from the verb.
+    # If the proof checks a postcondition, effects need not be guessed from the verb.
     if asked.verb == words.verb or checked_after:
         return True
     brought = {(atom.predicate, positive) for atom, positive in entry.effects}
     undone = {(predicate, not positive) for predicate, positive in brought}
-    # 'put the potato down' is not 'slice the potato', and the other way round.
+    # "put the potato down" is not "slice the potato", and vice versa.
     return bool(asked.verb & brought) and not asked.verb & undone
 
 
@@ -419,16 +412,16 @@ def _assignments(
     classes: Mapping[str, str | None],
     ontology: Ontology,
 ) -> Iterator[dict[Mention, str]]:
-    """Yield ways to give each thing that is spoken of a parameter of its own.
+    """Yield injective assignments of the query's mentions to parameters of an entry.
 
-    Parameters of the entry's name come first, then others of its steps: where a thing was
-    before is in the conditions only, and is not what 'put it on the table' speaks of.
+    Parameters in the entry's name come first, then others of its steps. Parameters that occur
+    only in conditions are excluded: "put it on the table" does not refer to the former place.
     """
-    # Only variables have names here: the entry's name was read without any objects.
+    # Only variables have names here, because the entry's name was read without objects.
     named = [m.name for m in words.mentions if m.name]
     used = [a for step in entry.steps for a in step.args if is_variable(a)]
     pool = list(dict.fromkeys([*named, *used]))
-    # A thing that an entry's name has without a variable must be spoken of, too.
+    # The query must also mention the things that the entry's name mentions without a variable.
     loose = [m for m in words.mentions if not m.name]
 
     def extend(
@@ -441,13 +434,13 @@ def _assignments(
         for variable in pool:
             if variable not in taken.values() and _agrees(mention, classes[variable], ontology):
                 yield from extend(rest[1:], {**taken, mention: variable}, free)
-        # 'the egg' may also be the egg that the entry's name has as a word of its own.
+        # "the egg" may also match an egg that is only a word in the entry's name.
         same = next((m for m in free if m.classes & mention.classes), None)
         if same is not None and not mention.name:
             yield from extend(rest[1:], taken, [m for m in free if m is not same])
 
     if not asked.mentions and named and not asked.liquids:
-        return  # 'tidy up' speaks of nothing that could tell what the parameters are
+        return  # A name like "tidy up" does not determine the parameters.
     yield from extend(asked.mentions, {}, loose)
 
 
@@ -458,7 +451,7 @@ def _agrees(mention: Mention, wider: str | None, ontology: Ontology) -> bool:
 
 
 def _roles(way: Mapping[Mention, str], types: Mapping[str, str], ontology: Ontology) -> Roles:
-    """Return the objects that the words allow for each variable."""
+    """Return the objects that a name allows for each variable."""
     return {
         variable: frozenset({mention.name})
         if mention.name
@@ -475,11 +468,11 @@ def _roles(way: Mapping[Mention, str], types: Mapping[str, str], ontology: Ontol
 def _shown(
     asked: NameReading, words: NameReading, way: Mapping[Mention, str], ontology: Ontology
 ) -> tuple[tuple[NameReading, NameReading], float]:
-    """Return both texts with the same names for the things that they share, to compare the rest.
+    """Return both texts with the same names for shared things, to compare the rest.
 
-    What only the entry speaks of is left out of its name: 'brew coffee' does not say in what.
-    That costs something, except for a tool, and for a bottle of what is spoken of. Returns the
-    texts and what is left of 1.
+    Things that only the entry mentions are removed from its name: "brew coffee" does not say into
+    what. Each removal reduces the score, except for tools and for a bottle of a mentioned liquid.
+    Returns the texts and the remaining score.
     """
     text, share = f" {' '.join(words.text.split())} ", 1.0
     for mention in words.mentions:
@@ -507,7 +500,7 @@ def _shown(
 
 
 def _likenesses(proposals: Sequence[_Proposal], embedder: Embedder) -> list[float]:
-    """Return the likeness of the texts of each proposal; 1 where they are the same."""
+    """Return the similarity of the texts of each proposal; 1 for equal texts."""
     texts = [
         tuple(r.text.lower().strip(" .").replace("?", "") for r in (p.asked, p.named))
         for p in proposals

@@ -1,4 +1,4 @@
-"""Clusters of similar macro actions, and their least general form (anti-unification)."""
+"""Clusters of similar macro actions, and their least general generalisation."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from hvr.planning.library.entry import Entry, Literal, bind_literal, literal_tex
 from hvr.planning.library.library import Library
 
 # Similarity ---------------------------------------------------------------------------------------
-# Similarity of macro actions, whoever does them: by what they bring about and by words.
+# Similarity of macro actions of any agents, by effects and by words.
 
 _Shape = tuple[str, tuple[str, ...]]
 _POSITIVE = 0.75
-"""Weight of what is made true in the similarity of effects; the rest is for what is made false."""
+"""Weight of positive effects in the similarity of effects; the rest is for negative ones."""
 
 _EFFECTS = 0.5
 """Weight of effects in the similarity of macro actions; the rest is for words."""
@@ -29,13 +29,13 @@ _SMALL = frozenset(["the", "a", "an", "of", "with", "and", "then", "to", "from"]
 
 @dataclass(frozen=True)
 class Signature:
-    """The features of a macro action by which it is compared with others.
+    """The features of a macro action for similarity.
 
     Args:
-        typed: predicates of the postcondition with the types of their arguments.
-        made: predicates that it makes true, with constants.
-        undone: predicates that it makes false, with constants.
-        words: the words of its names, without variables.
+        typed: The predicates of the postcondition with the types of their arguments.
+        made: The predicates that it makes true, with constants.
+        undone: The predicates that it makes false, with constants.
+        words: The words of its names, without variables.
     """
 
     typed: tuple[tuple[str, bool, tuple[str, ...]], ...]
@@ -45,7 +45,6 @@ class Signature:
 
 
 def signature(entry: Entry) -> Signature:
-    """Return the signature of a macro action."""
     words = {
         singular(word.lower())
         for name in entry.names
@@ -66,9 +65,7 @@ def signature(entry: Entry) -> Signature:
 
 
 def similarity(one: Signature, other: Signature) -> float:
-    """Return how alike two macro actions are, from 0 to 1; 1 for the same postcondition, whatever
-    the words.
-    """
+    """Return the similarity of two macro actions, from 0 to 1; 1 for equal postconditions."""
     if one.typed and one.typed == other.typed:
         return 1.0
     effects = _POSITIVE * _jaccard(one.made, other.made)
@@ -91,11 +88,9 @@ def _jaccard(one: Iterable[object], other: Iterable[object]) -> float:
 
 
 # Generalise ---------------------------------------------------------------------------------------
-# The least general form of several macro actions: anti-unification (Plotkin 1970).
-#
-# Where all members agree, the form says what they say; where variables stand for different kinds of
-# objects, it has a variable of their least common superclass in the ontology. Conditions are
-# those that all members have, up to this renaming.
+# Anti-unification (Plotkin 1970): the least general form keeps what all members share. Variables
+# of different types become a variable of their least common superclass in the ontology.
+# Conditions are the ones that all members share, up to this renaming.
 
 _ROOT = "PhysicalObject"
 
@@ -105,11 +100,11 @@ class GeneralForm:
     """The common form of the members of a cluster.
 
     Args:
-        name: the words that all names have, with `…` where they differ.
-        parameters: variables and their ontology classes.
-        precondition: literals that all members need.
-        postcondition: literals that all members bring about.
-        roles: for each member's id, the parts that its variables play.
+        name: The words that all names share, with `…` where they differ.
+        parameters: The variables with their ontology classes.
+        precondition: Literals that all members need.
+        postcondition: Literals that all members achieve.
+        roles: For each member's id, the general variables of its own variables.
     """
 
     name: str
@@ -119,7 +114,7 @@ class GeneralForm:
     roles: Mapping[str, Mapping[str, str]]
 
     def class_of(self, entry: Entry, variable: str) -> str | None:
-        """Return the class that the part of a member's variable is open to, or None."""
+        """Return the class that a member's variable accepts in the general form, or None."""
         part = self.roles.get(entry.id, {}).get(variable)
         return dict(self.parameters).get(part) if part else None
 
@@ -160,10 +155,10 @@ def generalise(members: Sequence[Entry], ontology: Ontology) -> GeneralForm:
 
 
 def least_common_class(pddl_types: Sequence[str], ontology: Ontology) -> str:
-    """Return the most special class of the ontology above all of some PDDL types.
+    """Return the most specific ontology class above all of some PDDL types.
 
-    A class may have several superclasses (an apple is food and sliceable), so there may be several
-    that are not above one another; of these, the one with the fewest object types below it.
+    With multiple inheritance (an apple is food and sliceable) there may be several such classes;
+    the one with the fewest object types below it is chosen.
     """
     classes = [ontology.class_of_pddl_type(t) for t in pddl_types]
     if None in classes:
@@ -180,22 +175,22 @@ def least_common_class(pddl_types: Sequence[str], ontology: Ontology) -> str:
 
 
 def _alignment(base: Entry, other: Entry) -> dict[str, str]:
-    """Return for variables of one entry those of the base that play the same part.
+    """Map the variables of one entry to corresponding variables of the base.
 
-    By place in the words where the names have the same words, then by what both bring about,
-    then by what both need; always the first pair that fits what is known. This is greedy: the
-    best alignment is a hard problem, and the more telling evidence comes first.
+    Variables correspond by their position in equal names, then by shared effects, then by shared
+    needs; the first consistent pair is taken. Finding the best alignment is a hard problem, so this
+    is greedy, with the strongest evidence first.
     """
     if base is other:
         return {v: v for v in base.types}
-    # One to one: no variable is taken twice on either side.
+    # One-to-one: no variable is used twice on either side.
     parts: dict[str, str] = {}
     for theirs, mine in _by_words(base, other):
         if theirs not in parts and mine not in parts.values():
             parts[theirs] = mine
     for ours, yours in ((base.effects, other.effects), (base.needs, other.needs)):
-        # First the literals that share a variable with what is known: the others could match
-        # anywhere, and a wrong pair is never taken back.
+        # Literals that share a known variable come first: the others could match anywhere, and a
+        # wrong pair is never undone.
         for known_only in (True, False):
             for literal in yours:
                 _extend(parts, literal, ours, known_only=known_only)
@@ -203,7 +198,7 @@ def _alignment(base: Entry, other: Entry) -> dict[str, str]:
 
 
 def _by_words(base: Entry, other: Entry) -> Iterator[tuple[str, str]]:
-    """Yield pairs of variables at the same place of two names that are otherwise equal."""
+    """Yield pairs of variables at the same position of two names that are otherwise equal."""
     for mine in base.names:
         for theirs in other.names:
             ours, yours = mine.lower().split(), theirs.lower().split()
@@ -216,7 +211,7 @@ def _by_words(base: Entry, other: Entry) -> Iterator[tuple[str, str]]:
 def _extend(
     parts: dict[str, str], literal: Literal, candidates: Sequence[Literal], *, known_only: bool
 ) -> None:
-    """Add the variables of a literal, paired with those of the first candidate that matches it."""
+    """Pair the variables of a literal with the variables of the first matching candidate."""
     atom, positive = literal
     if all(a in parts for a in atom.args if is_variable(a)):
         return
@@ -257,9 +252,9 @@ def _renamed(classes: Mapping[str, str]) -> dict[str, str]:
 def _common(
     literals: Sequence[Sequence[Literal]], roles: Sequence[Mapping[str, str]]
 ) -> tuple[str, ...]:
-    """Return the literals that all members have, up to the renaming.
+    """Return the literals that all members share, up to renaming.
 
-    Literals with a variable that not all members have are left out.
+    Literals with a variable that some member lacks are omitted.
     """
     sets = [
         {
@@ -273,7 +268,7 @@ def _common(
 
 
 def _name(members: Sequence[Entry], roles: Mapping[str, Mapping[str, str]]) -> str:
-    """Return a common pattern of the first names: words that differ become `…`."""
+    """Return a common pattern of the first names; differing words become `…`."""
     names = [
         [roles[m.id].get(w, "…") if is_variable(w) else w.lower() for w in m.name.split()]
         for m in members
@@ -285,9 +280,9 @@ def _name(members: Sequence[Entry], roles: Mapping[str, Mapping[str, str]]) -> s
 
 
 def _pattern(one: Sequence[str], other: Sequence[str]) -> list[str]:
-    """Return a longest common subsequence, with `…` where something was left out."""
+    """Return a longest common subsequence, with `…` for omitted words."""
     rows, columns = len(one), len(other)
-    # length[i][j]: words in common of one[i:] and other[j:]; a gap is never one of them.
+    # length[i][j] is the number of common words of one[i:] and other[j:], without gaps.
     length = [[0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(rows - 1, -1, -1):
         for j in range(columns - 1, -1, -1):
@@ -312,23 +307,23 @@ def _pattern(one: Sequence[str], other: Sequence[str]) -> list[str]:
 
 
 # Clusters -----------------------------------------------------------------------------------------
-# Clusters of macro actions that do the same, across agents (paper, section 2.5).
+# Clusters of equivalent macro actions across agents (paper, section 2.5).
 #
-# Agglomerative clustering with complete linkage: the two clusters whose least similar members
-# are most alike are joined, as long as these are alike enough. Ties go by id, so that the same
-# library always has the same clusters.
+# Agglomerative clustering with complete linkage: the two clusters whose least similar members are
+# most similar are joined, while these are similar enough. Ties are broken by id, so that the
+# clusters of a library are deterministic.
 
 MIN_SIMILARITY = 0.8
-"""Macro actions at least this similar may be in one cluster."""
+"""Minimum similarity of macro actions in a cluster."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Macro actions that do the same.
+    """Equivalent macro actions.
 
     Args:
-        members: in order of id; each agent's blocks are its variants.
-        general: what they have in common.
+        members: The members in order of id; each agent's blocks are its variants.
+        general: Their common form.
     """
 
     members: tuple[Entry, ...]
@@ -341,7 +336,7 @@ class Cluster:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """The agents that have a variant, in order."""
+        """The agents with a variant, sorted."""
         return tuple(sorted({entry.agent for entry in self.members}))
 
     def variants(self, agent: str) -> tuple[Entry, ...]:
@@ -359,39 +354,39 @@ class Cluster:
 
 
 def find_clusters(
-    library: Library, ontology: Ontology, alike: float = MIN_SIMILARITY
+    library: Library, ontology: Ontology, minimum: float = MIN_SIMILARITY
 ) -> tuple[Cluster, ...]:
     """Return the clusters of a library, the largest first; every macro action is in one.
 
     Args:
-        library: the macro actions.
-        ontology: the classes that parameters are generalised to.
-        alike: how similar the members of a cluster are at least, from 0 to 1.
+        library: The macro actions.
+        ontology: The classes for generalised parameters.
+        minimum: The minimum similarity of members of a cluster, from 0 to 1.
     """
-    # Entries with one signature are alike anyway; many of them would only make the search slow.
+    # Entries with equal signatures are similar anyway; grouping them first makes the search fast.
     groups: dict[Signature, list[Entry]] = defaultdict(list)
     for entry in library:
         groups[signature(entry)].append(entry)
     signatures = sorted(groups, key=lambda s: groups[s][0].id)
     clusters = []
-    for numbers in _agglomerate(signatures, alike):
+    for numbers in _agglomerate(signatures, minimum):
         members = sorted((e for n in numbers for e in groups[signatures[n]]), key=lambda e: e.id)
         clusters.append(Cluster(tuple(members), generalise(members, ontology)))
     return tuple(sorted(clusters, key=lambda c: (-len(c.members), c.id)))
 
 
-def _agglomerate(signatures: list[Signature], alike: float) -> list[list[int]]:
+def _agglomerate(signatures: list[Signature], minimum: float) -> list[list[int]]:
     """Return the clusters as lists of indices.
 
-    A heap of links with lazy deletion: joined clusters get a new number, and links to numbers
-    that are gone are skipped when they come up.
+    Links are in a heap with lazy deletion: joined clusters get a new number, and links to old
+    numbers are skipped.
     """
     clusters = {n: [n] for n in range(len(signatures))}
     links: dict[int, dict[int, float]] = defaultdict(dict)
     heap: list[tuple[float, int, int]] = []
 
     def link(one: int, other: int, value: float) -> None:
-        if value >= alike:
+        if value >= minimum:
             links[one][other] = links[other][one] = value
             heapq.heappush(heap, (-value, min(one, other), max(one, other)))
 
@@ -404,7 +399,8 @@ def _agglomerate(signatures: list[Signature], alike: float) -> list[list[int]]:
         if one not in clusters or other not in clusters:
             continue
         joined = clusters.pop(one) + clusters.pop(other)
-        # Complete linkage: as alike as the least alike; what was not alike enough stays away.
+        # Complete linkage: the similarity of clusters is the minimum; pairs below the limit have
+        # no link.
         for third in links[one].keys() & links[other].keys():
             if third in clusters:
                 link(fresh, third, min(links[one][third], links[other][third]))

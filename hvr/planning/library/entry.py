@@ -1,4 +1,4 @@
-"""An entry of the library: a macro action lifted to variables, with its block and its origins."""
+"""A library entry: a macro action lifted to variables, with its block and origins."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from hvr.pddl import Atom, Equal, GroundAction, is_variable
 from hvr.values import cached_property
 
 # Literals -----------------------------------------------------------------------------------------
-# Literals as PDDL text and as values: all of PDDL that entries of the library use.
+# Literals as PDDL text and as values, the only PDDL that library entries use.
 
 Literal = tuple[Atom, bool]
-"""An atom and whether it is true."""
+"""An atom and its truth value."""
 
 _CALL = re.compile(r"\(\s*([^\s()]+)((?:\s+[^\s()]+)*)\s*\)")
 _NOT = re.compile(r"\(\s*not\s+(\(.*\))\s*\)", re.DOTALL)
@@ -27,7 +27,7 @@ def parse_literal(text: str) -> Literal:
     """Read `(on ?mug1 ?plate1)` or `(not (on ?mug1 ?plate1))`.
 
     Raises:
-        PddlSyntaxError: it is no literal.
+        PddlSyntaxError: The text is not a literal.
     """
     stripped = text.strip().lower()
     negated = _NOT.fullmatch(stripped)
@@ -38,7 +38,7 @@ def parse_literal(text: str) -> Literal:
 
 
 def is_literal(text: str) -> bool:
-    """Return whether `parse_literal` takes a text."""
+    """Return whether `parse_literal` accepts a text."""
     try:
         parse_literal(text)
     except PddlSyntaxError:
@@ -50,7 +50,7 @@ def parse_step(text: str) -> GroundAction:
     """Read `(pick_up ?mug1)`; the arguments may be variables.
 
     Raises:
-        PddlSyntaxError: it is no action.
+        PddlSyntaxError: The text is not an action.
     """
     return GroundAction(*_call(text.strip().lower(), text, "an action such as (move ?a)"))
 
@@ -69,23 +69,23 @@ def literal_text(literal: Literal) -> str:
 
 
 def bind_literal(literal: Literal, binding: Mapping[str, str]) -> Literal:
-    """Put other names for some of the names in a literal."""
+    """Replace names in a literal."""
     atom, positive = literal
     return Atom(atom.predicate, tuple(binding.get(a, a) for a in atom.args)), positive
 
 
 def bind_step(step: GroundAction, binding: Mapping[str, str]) -> GroundAction:
-    """Put other names for some of the arguments of an action."""
+    """Replace arguments of an action."""
     return GroundAction(step.name, tuple(binding.get(a, a) for a in step.args))
 
 
 def variables_of(literals: Iterable[Literal]) -> set[str]:
-    """Return the variables that occur in literals."""
+    """Return the variables in some literals."""
     return {a for atom, _ in literals for a in atom.args if is_variable(a)}
 
 
 def joinable(literals: Iterable[Literal]) -> list[tuple[Atom | Equal, bool]]:
-    """Return the same literals, typed as `hvr.pddl.facts.bindings` takes them."""
+    """Return the literals with the type that `hvr.pddl.facts.bindings` requires."""
     return list(literals)
 
 
@@ -96,7 +96,7 @@ _VARIABLE = re.compile(r"\?[\w-]+")
 
 @dataclass(frozen=True, order=True)
 class Parameter:
-    """A variable of a macro action and the PDDL type of what it may stand for."""
+    """A variable of a macro action with its PDDL type."""
 
     variable: str
     type: str
@@ -110,13 +110,13 @@ class Origin:
     """The circumstances in which a macro action was learnt.
 
     Args:
-        request: id of the task, or the sentence.
-        scene: where it was carried out.
-        model: name of the language model or policy that wrote it.
-        simulated: the model was a simulated one.
-        date: when, as ISO 8601.
-        version: of hvr.
-        run: name of the run's folder.
+        request: The id of the task, or the request in words.
+        scene: The scene of the run.
+        model: The language model or policy that wrote the macro action.
+        simulated: Whether the model was simulated.
+        date: The date as ISO 8601.
+        version: The version of hvr.
+        run: The name of the run folder.
     """
 
     request: str = ""
@@ -134,10 +134,9 @@ class Origin:
 
 @dataclass(frozen=True, order=True)
 class Use:
-    """The uses of a macro action in one run, and how many of them proved valid.
+    """The uses of a macro action in one run, and how many of them were valid.
 
-    Counts are kept for each run, so that two libraries that both know of a run can be merged
-    without counting it twice.
+    Counts are kept per run, so that merging two libraries does not count a run twice.
     """
 
     run: str
@@ -151,17 +150,17 @@ class Use:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A macro action of the library. Make one with `make`, which puts its parts in order.
+    """A macro action of the library; create it with `make`, which normalises it.
 
     Args:
-        names: its names, with variables for objects: `put ?mug1 on ?plate1`.
-        parameters: its variables, those of the steps first.
-        precondition: PDDL literals that must hold before, static ones among them.
+        names: Its names, with variables for objects: `put ?mug1 on ?plate1`.
+        parameters: Its variables, starting with the ones in the steps.
+        precondition: PDDL literals that must hold before, including static ones.
         postcondition: PDDL literals that hold after.
-        steps: the block.
-        agent: name of the agent that it was learnt by.
-        origins: where it was learnt.
-        uses: how often it was used.
+        steps: The block.
+        agent: The agent that learnt it.
+        origins: Where it was learnt.
+        uses: Its uses by run.
     """
 
     names: tuple[str, ...]
@@ -180,7 +179,7 @@ class Entry:
 
     @cached_property
     def id(self) -> str:
-        """A digest of agent, parameters, conditions and steps; names and origins do not count."""
+        """A digest of agent, parameters, conditions and steps, but not of names and origins."""
         parts = [
             self.agent,
             [str(p) for p in self.parameters],
@@ -192,38 +191,38 @@ class Entry:
 
     @cached_property
     def needs(self) -> tuple[Literal, ...]:
-        """The precondition as values."""
+        """The parsed precondition."""
         return tuple(parse_literal(t) for t in self.precondition)
 
     @cached_property
     def effects(self) -> tuple[Literal, ...]:
-        """The postcondition as values."""
+        """The parsed postcondition."""
         return tuple(parse_literal(t) for t in self.postcondition)
 
     @cached_property
     def types(self) -> dict[str, str]:
-        """The PDDL type of every variable."""
+        """The PDDL type of each variable."""
         return {p.variable: p.type for p in self.parameters}
 
     @property
     def used(self) -> int:
-        """How often it was used in all."""
+        """The total number of uses."""
         return sum(u.used for u in self.uses)
 
     @property
     def validated(self) -> int:
-        """How often it was used and proved valid."""
+        """The total number of valid uses."""
         return sum(u.validated for u in self.uses)
 
     def merge(self, other: Entry) -> Entry:
-        """Return the same macro action with what two libraries know of it.
+        """Return the macro action with the names, origins and uses of both entries.
 
         Raises:
-            ValueError: the two are different macro actions.
+            ValueError: The entries are different macro actions.
         """
         if other.id != self.id:
             raise ValueError(f"{self.id} and {other.id} are different macro actions")
-        # The larger count of a run, not the sum: both may have learnt of the run from one file.
+        # Take the larger count of a run, not the sum: both may come from the same file.
         counts: dict[str, Use] = {}
         for use in (*self.uses, *other.uses):
             known = counts.get(use.run, use)
@@ -240,7 +239,7 @@ class Entry:
         )
 
     def with_use(self, run: str, *, validated: bool = True) -> Entry:
-        """Return the entry after one more use in a run."""
+        """Return the entry with one more use in a run."""
         known = next((u for u in self.uses if u.run == run), Use(run, 0, 0))
         more = Use(run, known.used + 1, known.validated + int(validated))
         return make(replace(self, uses=(*(u for u in self.uses if u.run != run), more)))
@@ -261,11 +260,11 @@ class Entry:
 
 
 def make(entry: Entry) -> Entry:
-    """Return the entry in canonical form: sets sorted, nothing twice.
+    """Return an entry in canonical form: sorted, without duplicates.
 
     Raises:
-        DataFileError: it has no name or no step, a literal or a count is malformed, or a
-            variable is no parameter.
+        DataFileError: The entry has no name or no step, a literal or count is malformed, or a
+            variable is not a parameter.
     """
     made = replace(
         entry,
@@ -282,7 +281,7 @@ def make(entry: Entry) -> Entry:
 
 
 def _problem(entry: Entry) -> str:
-    """Return the first defect of an entry; empty if it has none."""
+    """Return the first defect of an entry, or ""."""
     if not entry.names or not all(n.strip() for n in entry.names):
         return "it has no name"
     if any(len(name.splitlines()) > 1 for name in entry.names):
@@ -310,10 +309,10 @@ def _problem(entry: Entry) -> str:
 
 
 def entry_from_json(values: Mapping[str, Any]) -> Entry:
-    """Return the entry that `Entry.to_json` wrote.
+    """Read the output of `Entry.to_json`.
 
     Raises:
-        DataFileError: something is missing or malformed, or the id is not that of the content.
+        DataFileError: A field is missing or malformed, or the id does not match the content.
     """
     name = f"macro action {values.get('id', '?')}"
     try:

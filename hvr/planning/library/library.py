@@ -1,4 +1,4 @@
-"""The library of macro actions: an immutable set of entries, its files, and Turtle."""
+"""The library of macro actions: an immutable set of entries, stored as Turtle or JSON."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 
 
 # Library ------------------------------------------------------------------------------------------
-# A library as a value: a set of entries that others can be merged into.
 
 FORMAT = "hvr-library-1"
-"""The version of the form that libraries are written in."""
+"""The version of the JSON format."""
 
 
 class Library:
@@ -39,7 +38,7 @@ class Library:
     Merging is a set union: commutative, associative and idempotent.
 
     Args:
-        entries: the macro actions; of those with one id what is known is put together.
+        entries: The macro actions; entries with the same id are merged.
     """
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
@@ -48,7 +47,6 @@ class Library:
             known = merged.get(entry.id)
             merged[entry.id] = make(entry) if known is None else known.merge(entry)
         self.entries: tuple[Entry, ...] = tuple(merged[i] for i in sorted(merged))
-        """The macro actions."""
         self._clusters: dict[Ontology, tuple[Cluster, ...]] = {}
 
     @cached_property
@@ -84,24 +82,21 @@ class Library:
         return Library((*self.entries, *entries))
 
     def of_agent(self, agent: str) -> Library:
-        """Return only what one agent has learnt."""
+        """Return the entries of one agent."""
         return Library(entry for entry in self.entries if entry.agent == agent)
 
     def with_use(self, entry_id: str, run: str, *, validated: bool = True) -> Library:
-        """Return the library after one more use of an entry in a run.
+        """Return the library with one more use of an entry in a run.
 
         Raises:
-            UsageError: there is no such entry.
+            UsageError: No entry has this id.
         """
         used = self.find(entry_id)
         rest = (entry for entry in self.entries if entry.id != used.id)
         return Library((*rest, used.with_use(run, validated=validated)))
 
     def clusters(self, ontology: Ontology) -> tuple[Cluster, ...]:
-        """Return the clusters of macro actions that do the same, the largest first.
-
-        They are computed once: a library does not change.
-        """
+        """Return the clusters of equivalent macro actions, the largest first (cached)."""
         if ontology not in self._clusters:
             from hvr.planning.library.clusters import find_clusters
 
@@ -109,10 +104,10 @@ class Library:
         return self._clusters[ontology]
 
     def cluster_of(self, entry_id: str, ontology: Ontology) -> Cluster:
-        """Return the cluster that an entry is in.
+        """Return the cluster of an entry.
 
         Raises:
-            UsageError: there is no such entry.
+            UsageError: No entry has this id.
         """
         wanted = self.find(entry_id)
         return next(c for c in self.clusters(ontology) if wanted in c.members)
@@ -121,7 +116,7 @@ class Library:
         """Return the entry whose id is, or begins with, a text.
 
         Raises:
-            UsageError: there is none, or several.
+            UsageError: No entry or several entries match.
         """
         wanted = start.strip().lower()
         matching = [entry for entry in self.entries if wanted and entry.id.startswith(wanted)]
@@ -141,7 +136,7 @@ class Library:
 
 
 # Turtle -------------------------------------------------------------------------------------------
-# A library as Turtle: individuals of `k:MacroAction`, and back.
+# A library as individuals of `k:MacroAction` in Turtle.
 
 _START = KITCHEN + "macro-"
 _ORIGIN = {
@@ -154,11 +149,11 @@ _ORIGIN = {
 }
 _Node: TypeAlias = NamedNode | Literal
 _Values: TypeAlias = dict[str, dict[str, list[str]]]
-"""For each subject, the values of its properties."""
+"""The values of each property, by subject."""
 
 
 def to_turtle(library: Library) -> bytes:
-    """Return a library as Turtle; the same library gives the same bytes."""
+    """Return a library as Turtle; equal libraries give equal bytes."""
     triples = sorted(
         (t for entry in library for t in _entry_triples(entry)),
         key=lambda t: (t[0].value, t[1].value, t[2].value),
@@ -202,10 +197,10 @@ def _part(entry: Entry, kind: str, content: str) -> NamedNode:
 
 
 def from_turtle(data: str | bytes, place: str) -> Library:
-    """Read a library.
+    """Read a library from Turtle.
 
     Raises:
-        DataFileError: it is no Turtle, or no library; the message says where.
+        DataFileError: The text is not Turtle or not a library; the message says where.
     """
     values: _Values = defaultdict(lambda: defaultdict(list))
     try:
@@ -277,17 +272,17 @@ def _entry(node: str, values: _Values, place: str) -> Entry:
 
 
 # Store --------------------------------------------------------------------------------------------
-# Libraries as files: read and written whole, and merged when several write at once.
+# Library files are read and written as a whole, and merged if several processes write them.
 
 VARIABLE = "HVR_LIBRARY"
-"""The environment variable that says where the library is."""
+"""The environment variable with the path of the library."""
 
 
 def default_path() -> Path:
-    """Return where this user's library is: `$HVR_LIBRARY`, or in the folder for users' data.
+    r"""Return the path of the user's library: `$HVR_LIBRARY`, or a file in the user's data folder.
 
-    That is `~/.local/share/hvr/library.ttl` on Linux (`$XDG_DATA_HOME` is heeded),
-    `~/Library/Application Support/hvr` on macOS, `%APPDATA%\\hvr` on Windows.
+    The default is `~/.local/share/hvr/library.ttl` on Linux (or below `$XDG_DATA_HOME`),
+    `~/Library/Application Support/hvr` on macOS and `%APPDATA%\\hvr` on Windows.
     """
     chosen = os.environ.get(VARIABLE)
     if chosen:
@@ -296,14 +291,14 @@ def default_path() -> Path:
 
 
 def read_library(path: Path, *, missing_ok: bool = False) -> Library:
-    """Read a library: JSON if the name ends in `.json`, else Turtle.
+    """Read a library: JSON if the file name ends in `.json`, else Turtle.
 
     Args:
-        path: the file.
-        missing_ok: an empty library if there is no file.
+        path: The file.
+        missing_ok: Whether a missing file is an empty library.
 
     Raises:
-        DataFileError: the file is missing, unreadable or damaged; the message says where.
+        DataFileError: The file is missing, unreadable or corrupt; the message says where.
     """
     if missing_ok and not path.exists():
         return Library()
@@ -311,14 +306,14 @@ def read_library(path: Path, *, missing_ok: bool = False) -> Library:
 
 
 def write_library(library: Library, path: Path) -> None:
-    """Write a library, whole or not at all, in place of what was in the file.
+    """Write a library atomically, replacing the file.
 
     Args:
-        library: what to write.
-        path: the file: JSON if its name ends in `.json`, else Turtle. Missing folders are made.
+        library: The library.
+        path: The file: JSON if its name ends in `.json`, else Turtle. Missing folders are created.
 
     Raises:
-        DataFileError: it cannot be written.
+        DataFileError: The file cannot be written.
     """
     if _is_json(path):
         text = json.dumps(library.to_json(), indent=2, ensure_ascii=False) + "\n"
@@ -331,16 +326,16 @@ def write_library(library: Library, path: Path) -> None:
 
 
 def update_library(path: Path, more: Library) -> Library:
-    """Merge a library into a file, which need not exist; nothing that others write is lost.
+    """Merge a library into a file, which need not exist, without losing concurrent updates.
 
     Returns:
-        What the file then holds.
+        The new contents of the file.
 
     Raises:
-        DataFileError: the file is damaged (it is then left as it is) or cannot be written.
+        DataFileError: The file is corrupt (and left unchanged) or cannot be written.
     """
-    # Reading, too, is under the lock: what another process adds between a read and a write of
-    # ours would be lost.
+    # The lock includes reading: otherwise entries added between reading and writing would be
+    # lost.
     with exclusive_writer(path):
         merged = read_library(path, missing_ok=True).merge(more)
         write_library(merged, path)

@@ -1,4 +1,4 @@
-"""Lifting blocks of a successful plan to entries, with conditions that their execution proves."""
+"""Lift blocks of a successful plan to library entries, with conditions derived from execution."""
 
 from __future__ import annotations
 
@@ -46,11 +46,10 @@ from hvr.planning.library.library import Library
 from hvr.planning.plans import AABlock, Plan
 
 # Causal explanation -------------------------------------------------------------------------------
-# Causal explanation of a block: why conditions hold and effects come about.
+# A causal explanation of a block: why its conditions hold and its effects occur.
 #
-# The compiled operators of `hvr.pddl.Task` have static facts folded in, which is what makes
-# them fast. A macro action that is to be used elsewhere must know them: which faucet belongs to
-# which basin is what ties its parameters together.
+# Compiled operators have no static facts, which makes them fast. A reusable macro action needs
+# them: for example, the fact which faucet belongs to which basin ties its parameters together.
 
 Support = frozenset[Literal]
 """Literals that together make something true."""
@@ -60,7 +59,7 @@ Binding = Mapping[str, str]
 
 
 class Situation:
-    """The facts in a state of a task, static ones included."""
+    """The facts in a state of a task, including static ones."""
 
     def __init__(self, task: Task, facts: frozenset[Atom]) -> None:
         self.task = task
@@ -68,12 +67,11 @@ class Situation:
         self._index = Facts(facts)
 
     def why(self, formula: Expression, binding: Binding, wanted: bool = True) -> Support | None:
-        """Return literals that make a formula true (false if not `wanted`), or None.
+        """Return literals that make a formula have the truth value `wanted`; None if it has not.
 
-        A negation turns `wanted` round, which makes a conjunction a disjunction and the other
-        way round. Of a disjunction the first part that is true counts, of an existential
-        quantifier the first object. Numeric conditions are passed over: the validator judges
-        them.
+        A negation inverts `wanted`, which turns a conjunction into a disjunction and vice versa.
+        For a disjunction, the first true part counts; for an existential quantifier, the first
+        object. Numeric conditions are skipped, because the validator checks them.
         """
         match formula:
             case Atom(predicate, args):
@@ -98,9 +96,7 @@ class Situation:
                 return _NONE
 
     def effects(self, effect: Expression, binding: Binding) -> Iterator[tuple[Literal, Support]]:
-        """Yield the literals that an effect brings about here, each with the support of its
-        condition.
-        """
+        """Yield the literals that an effect achieves here, each with its condition's support."""
         match effect:
             case Atom(predicate, args):
                 yield (Atom(predicate, tuple(binding.get(a, a) for a in args)), True), _NONE
@@ -168,16 +164,16 @@ class Situation:
 
 
 class BlockTrace:
-    """A block carried out, with the situations that it passed through.
+    """An executed block with the situations that it passed through.
 
     Args:
-        task: the task.
-        facts: what is true before it, static facts included.
-        actions: the block.
+        task: The task.
+        facts: The facts before the block, including static ones.
+        actions: The block.
 
     Raises:
-        UsageError: an action cannot be executed.
-        UnknownObjectError, PddlSemanticError: an action does not fit the task.
+        UsageError: An action is not applicable.
+        UnknownObjectError, PddlSemanticError: An action does not belong to the task.
     """
 
     def __init__(
@@ -187,7 +183,7 @@ class BlockTrace:
         self.before = facts
         self._steps: list[_Step] = []
         for number, action in enumerate(actions, 1):
-            task.ground(action)  # raises if it does not fit
+            task.ground(action)  # This raises if the action does not belong to the task.
             schema = task.domain.actions[action.name]
             binding = dict(zip((p.name for p in schema.parameters), action.args, strict=True))
             situation = Situation(task, facts)
@@ -197,30 +193,28 @@ class BlockTrace:
             does: dict[Literal, Support] = {}
             for literal, support in situation.effects(schema.effect, binding):
                 known = does.get(literal)
-                # Of several reasons the one with fewest conditions carries furthest.
+                # Of several reasons, the one with the fewest conditions is the most general.
                 if known is None or len(support) < len(known):
                     does[literal] = support
             self._steps.append(_Step(facts, needs, does))
-            # What is both deleted and added is true.
+            # An atom that is both deleted and added is true.
             facts = facts - {a for a, v in does if not v} | {a for a, v in does if v}
         self.after = facts
 
     def needs(self) -> Support:
-        """Return the literals that the actions need and do not bring about themselves."""
+        """Return the literals that the actions need and do not achieve themselves."""
         return self._regress(_NONE, preconditions=True)
 
     def causes(self, literal: Literal) -> Support:
-        """Return the literals that must hold before the block for it to make another one true,
-        apart from `needs`.
-        """
+        """Return the literals besides `needs` from which the block derives a literal."""
         return self._regress(frozenset({literal}), preconditions=False)
 
     def _regress(self, goal: Support, *, preconditions: bool) -> Support:
         """Return the literals before the block from which the goal follows."""
         wanted = set(goal)
         for step in reversed(self._steps):
-            # Effects before preconditions: what an action needs must hold before it, also if
-            # it brings the same about.
+            # Effects before preconditions: an action's own precondition must hold before it, even
+            # if the action achieves the same literal.
             for literal in tuple(wanted):
                 support = step.brings_about(literal)
                 if support is not None:
@@ -233,47 +227,45 @@ class BlockTrace:
 
 @dataclass(frozen=True)
 class _Step:
-    """An action in its situation: what it needs, and what it does with what made it do so."""
+    """An action in its situation: its needs, and its effects with their supports."""
 
     facts: frozenset[Atom]
     needs: Support
     does: Mapping[Literal, Support]
 
     def brings_about(self, literal: Literal) -> Support | None:
-        """Return the support of the effect that brings a literal about; None if the literal has
-        to hold before the action.
-        """
+        """Return the support of a literal's achiever; None if the literal must hold before."""
         atom, positive = literal
         support = self.does.get(literal)
-        # What is both deleted and added is true, so such a deletion brings nothing about.
+        # A deletion is ineffective if the action also adds the atom.
         if support is None or (not positive and (atom, True) in self.does):
             return None
-        # A conditional effect that only confirms what holds anyway would add its condition for
-        # nothing: it is enough that the literal held.
+        # A conditional effect that only confirms an existing literal would add its condition
+        # needlessly: require the literal itself instead.
         stays = (atom in self.facts) == positive and (atom, not positive) not in self.does
         return None if support and stays else support
 
 
 # Conditions ---------------------------------------------------------------------------------------
-# The conditions of a block as its execution shows them.
-#
-# Before: what its actions need and do not bring about themselves, and what makes its effects
-# come about. After: what it changes for good. Bystanders are left out: that other things in the
-# fridge are chilled when its door is closed says nothing about what the block is for.
+# The precondition of a block is what its actions need and do not achieve themselves, and the
+# causes of its effects. The postcondition is what it changes for good. Side effects on other
+# objects are omitted: that closing the fridge chills everything inside says nothing about the
+# purpose of a block.
 
 NEAR_PREDICATE = "near"
-"""The predicate that is never the purpose of a block: the next navigation makes it false."""
+"""The predicate that is never the purpose of a block, because the next navigation makes it false.
+"""
 
 
 @dataclass(frozen=True)
 class BlockConditions:
-    """Ground conditions of a block.
+    """The ground conditions of a block.
 
     Args:
-        needs: literals that must hold before, static facts included.
-        effects: literals that it changes for good.
-        objects: the objects of its steps, then others in its conditions.
-        fluent: the predicates that change at all.
+        needs: Literals that must hold before, including static facts.
+        effects: Literals that it changes for good.
+        objects: The objects of its steps, then further ones in its conditions.
+        fluent: The predicates that can change.
     """
 
     needs: tuple[Literal, ...]
@@ -296,18 +288,18 @@ def conditions_of(
     actions: Sequence[GroundAction],
     named: Iterable[str] = (),
 ) -> BlockConditions:
-    """Return the conditions of a block, computed from what it does in a situation.
+    """Return the conditions of a block, derived from its execution in a situation.
 
     Args:
-        task: the task.
-        facts: what is true before the block, static facts included.
-        actions: the block; it must be executable.
-        named: objects that the block is about although no step names them, such as the food
-            in a microwave that is switched on.
+        task: The task.
+        facts: The facts before the block, including static ones.
+        actions: The block, which must be applicable.
+        named: Objects that the block is about although no step mentions them, such as the food in
+            a microwave that is switched on.
 
     Raises:
-        UsageError: an action cannot be executed.
-        UnknownObjectError, PddlSemanticError: an action does not fit the task.
+        UsageError: An action is not applicable.
+        UnknownObjectError, PddlSemanticError: An action does not belong to the task.
     """
     run = BlockTrace(task, facts, tuple(actions))
     constants = {c.name for c in task.domain.constants}
@@ -350,7 +342,7 @@ def _says_something(literal: Literal, core: set[str], known: set[str]) -> bool:
 def _tied(
     task: Task, changes: Iterable[Literal], causes: dict[Literal, Support], about: set[str]
 ) -> set[str]:
-    """Return the objects that static facts tie to those of the block: pieces of what is sliced."""
+    """Return objects that static facts tie to the block's own, such as the pieces of a tomato."""
     tied: set[str] = set()
     for change in changes:
         for other in set(change[0].args) - about:
@@ -369,10 +361,10 @@ def _tied(
 def _representatives(
     task: Task, tied: set[str], changes: Sequence[Literal], about: set[str]
 ) -> set[str]:
-    """Return one for each kind of change among tied objects; none where the block has such a one.
+    """Return one tied object for each kind of change that the block's own objects do not have.
 
-    Slicing makes all pieces of a tomato; the block needs one, and how many there are differs from
-    kitchen to kitchen.
+    Slicing creates all pieces of a tomato. The block needs one of them, and their number differs
+    between kitchens.
     """
 
     def shape(name: str) -> tuple[object, ...]:
@@ -399,11 +391,12 @@ def _order(literal: Literal) -> tuple[str, tuple[tuple[str, int, str], ...], boo
 
 
 # Lifting ------------------------------------------------------------------------------------------
-# Lifting a block of a plan to an entry: objects become variables.
+# Lifting replaces the objects of a block by variables.
 
 _MOST_ALIKE = 4
-"""Most objects that look alike whose orders are all tried; of more, the first by name comes first.
-The orders are factorially many, and a worse one only makes equal blocks two entries."""
+"""Maximum number of indistinguishable objects for which all orders are tried. There are factorially
+many orders, and a wrong one only turns equal blocks into two entries.
+"""
 
 
 def lift(
@@ -417,22 +410,22 @@ def lift(
 ) -> Entry:
     """Lift a block to variables.
 
-    Its conditions are computed again from what its actions need and do in the state, static
-    facts included: those that tie parameters together (`faucet_of`, `piece_of`, …) are what
-    determines them elsewhere. Variables are named by PDDL type in the order of the steps, so
-    that blocks which are equal up to the names of objects become the same entry.
+    Its conditions are derived again from its execution in the state, including static facts:
+    facts such as `faucet_of` or `piece_of` tie parameters together and determine them elsewhere.
+    Variables are named by PDDL type in the order of the steps, so that blocks which differ only in
+    object names become the same entry.
 
     Args:
-        block: the macro action and its actions.
-        task: the task that it belongs to.
-        state: the state before it, of this task.
-        agent: who did it.
-        origin: where it was done.
-        ontology: names of classes; hvr's own if None.
+        block: The macro action and its actions.
+        task: The task.
+        state: The state of the task before the block.
+        agent: The agent that executed it.
+        origin: The circumstances of the execution.
+        ontology: The class names; None for hvr's own.
 
     Raises:
-        UsageError: an action cannot be executed in the state, or there is none.
-        UnknownObjectError, PddlSemanticError: an action does not fit the task.
+        UsageError: An action is not applicable in the state, or there are no actions.
+        UnknownObjectError, PddlSemanticError: An action does not belong to the task.
     """
     ontology = ontology or load_ontology()
     types = object_types(task)
@@ -461,7 +454,7 @@ def _texts(literals: Iterable[Literal], binding: dict[str, str]) -> tuple[str, .
 def _named(
     words: NameReading, actions: Sequence[GroundAction], types: dict[str, str], ontology: Ontology
 ) -> list[str]:
-    """Return the objects that the words speak of, other than those of the steps."""
+    """Return the objects mentioned in the name but not in the steps."""
     used = dict.fromkeys(a for action in actions for a in action.args)
     objects: list[str] = []
     for mention in words.mentions:
@@ -473,7 +466,7 @@ def _named(
 
 
 def means(mention: Mention, pddl_type: str, ontology: Ontology) -> bool:
-    """Return whether a mentioned class is that of a PDDL type, or above it."""
+    """Return whether a mention may refer to objects of a PDDL type."""
     object_class = ontology.class_of_pddl_type(pddl_type)
     return object_class is not None and any(ontology.is_a(object_class, c) for c in mention.classes)
 
@@ -485,10 +478,10 @@ def _lifted_name(
     types: dict[str, str],
     ontology: Ontology,
 ) -> str:
-    """Return the words with variables for the objects that they speak of.
+    """Return the name with variables for the mentioned objects.
 
-    A class stands for an object only if there is no doubt which: one of the steps' objects
-    fits it, or none of them and one of the others. Else the word stays a word.
+    A mentioned class is replaced only if the object is unambiguous: one object of the steps fits,
+    or none of them and one of the others. Otherwise the word is kept.
     """
     used = dict.fromkeys(a for action in actions for a in action.args)
     names: dict[Mention, str] = {}
@@ -509,7 +502,7 @@ def _lifted_name(
 def _variables(
     conditions: BlockConditions, actions: Sequence[GroundAction], types: dict[str, str]
 ) -> dict[str, str]:
-    """Return a variable for each object, in an order that does not depend on the objects' names."""
+    """Return a variable for each object, in an order independent of object names."""
     binding: dict[str, str] = {}
     for name in dict.fromkeys(a for action in actions for a in action.args):
         if name in conditions.objects:
@@ -530,12 +523,12 @@ def _ordered(
     literals: Sequence[Literal],
     types: dict[str, str],
 ) -> dict[str, str]:
-    """Give variables to the objects that only the conditions speak of, by what these say of them.
+    """Assign variables to objects that occur only in conditions.
 
-    Names of objects must not decide, else the same block learnt in two kitchens would be two
-    entries. This is canonical labelling: the object whose literals, with its name masked, make
-    the least text comes next; of several with the same text each is tried, and the numbering
-    that makes the least text of all literals wins.
+    Object names must not affect the order, or the same block learnt in two kitchens would become
+    two entries. This is canonical labelling: the next object is the one whose literals, with its
+    name masked, have the smallest text. Ties are all tried, and the assignment with the smallest
+    text of all literals wins.
     """
     if not rest:
         return binding
@@ -566,7 +559,6 @@ def _ordered(
 
 
 # Learn --------------------------------------------------------------------------------------------
-# Learning from a successful plan: an entry for each of its blocks.
 
 
 def learn(
@@ -578,24 +570,24 @@ def learn(
     state: State | None = None,
     ontology: Ontology | None = None,
 ) -> tuple[Entry, ...]:
-    """Lift the blocks of a plan that was carried out with success.
+    """Lift the blocks of a successful plan.
 
-    Blocks that change nothing for good, such as going somewhere, are not worth keeping.
+    Blocks without lasting changes, such as navigation, are skipped.
 
     Args:
-        plan: the plan.
-        task: the problem that it solves, in the domain of the agent.
-        agent: name of the agent.
-        origin: where it was carried out.
-        state: the state before the plan; the task's initial state if None.
-        ontology: names of classes; hvr's own if None.
+        plan: The plan.
+        task: The problem that it solves, in the agent's domain.
+        agent: The name of the agent.
+        origin: The circumstances of the execution.
+        state: The state before the plan; None for the task's initial state.
+        ontology: The class names; None for hvr's own.
 
     Returns:
-        The entries in order of id, none twice.
+        The entries in order of id, without duplicates.
 
     Raises:
-        UsageError: an action of the plan cannot be executed.
-        UnknownObjectError, PddlSemanticError: an action does not fit the task.
+        UsageError: An action of the plan is not applicable.
+        UnknownObjectError, PddlSemanticError: An action does not belong to the task.
     """
     now = state or task.initial
     entries = []

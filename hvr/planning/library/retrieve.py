@@ -1,12 +1,12 @@
-"""Find a macro action of the library for a new one in words, and prove that it works here.
+"""Retrieve a macro action from the library by its name, and prove that it works here.
 
-Three sieves, each cheap beside the next: the words (what they speak of must fit the entry's
-parameters, what their verb means must not contradict its effects, and they must be alike),
-the binding of parameters to objects by a join over the current facts, and the validator,
-which runs the bound block from the present state in the domain of the agent that asks.
+There are three filters, each cheaper than the next: the names (mentions must match the entry's
+parameters, the verb must not contradict its effects, and the names must be similar), the binding of
+parameters to objects by a join over the current facts, and the validator, which executes the bound
+block in the current state and in the querying agent's domain.
 
-The search is bounded (`MAX_ENTRIES` entries, `MAX_BINDINGS` bindings of each), since it runs at
-every macro action and a miss only costs a question to the model. It is deterministic.
+The search is deterministic and bounded (`MAX_ENTRIES` entries, `MAX_BINDINGS` bindings per entry),
+because it runs for every macro action and a miss only costs a call to the language model.
 """
 
 from __future__ import annotations
@@ -46,24 +46,25 @@ from hvr.planning.plans import AABlock, MacroAction
 from hvr.validation import Validator
 
 # Binding ------------------------------------------------------------------------------------------
-# Bind the variables of an entry to objects, by a join over what is true now.
+# Variables of an entry are bound to objects by a join over the current facts.
 
 Block = tuple[GroundAction, ...]
 
 _MOST_JOINED = 400
-"""Bindings that are looked at before the nearest are chosen; bounds joins without static facts that
-tie the variables together."""
+"""Maximum number of bindings from which the nearest are chosen. It limits joins in which no static
+facts tie the variables together.
+"""
 
 
 @dataclass(frozen=True)
 class Slots:
-    """The objects that the variables of an entry may stand for.
+    """The objects that the variables of an entry may denote.
 
     Args:
-        task: the objects.
-        classes: the ontology class that each variable is open to; None: its PDDL type.
-        ontology: the classes.
-        distance: of an object, in metres.
+        task: The task with the objects.
+        classes: The ontology class that each variable accepts; None for its PDDL type.
+        ontology: The classes.
+        distance: The distance of an object in metres.
     """
 
     task: Task
@@ -72,7 +73,7 @@ class Slots:
     distance: Callable[[str], float]
 
     def members(self, entry: Entry, variable: str, allowed: frozenset[str] | None) -> list[str]:
-        """Return the objects that a variable may stand for, the nearest first."""
+        """Return the objects that a variable may denote, the nearest first."""
         wider = self.classes.get(variable)
         kind = entry.types[variable]
         names = []
@@ -92,25 +93,24 @@ class Slots:
 def bound_blocks(
     entry: Entry, allowed: Mapping[str, frozenset[str]], facts: frozenset[Atom], slots: Slots
 ) -> Iterator[tuple[dict[str, str], Block]]:
-    """Yield ways to bind an entry, those in which all its conditions hold first.
+    """Yield bindings of an entry, first with all its conditions, then with the static ones only.
 
-    After these come bindings for which only the static conditions hold: a thing may lie
-    elsewhere than where it lay when the block was learnt, and the block work all the same.
-    The validator decides.
+    An object may be elsewhere than when the block was learnt, and the block may still work. The
+    validator decides.
 
     Args:
-        entry: what to bind.
-        allowed: for some variables, the objects that they may stand for.
-        facts: what is true now, static facts included.
-        slots: what the others may stand for.
+        entry: The entry.
+        allowed: For some variables, the objects that they may denote.
+        facts: The current facts, including static ones.
+        slots: The objects that the other variables may denote.
     """
     used = {a for step in entry.steps for a in step.args if is_variable(a)}
     known = [n for n in entry.needs if n[0].predicate in slots.task.domain.predicates]
     static = [n for n in known if slots.task.is_static(n[0].predicate)]
     tied = used | allowed.keys()
     everything = list(entry.types)
-    # In the second round variables that only the conditions have are left out: their fluent
-    # conditions are not asked for, and nothing would tie them to an object.
+    # The second round drops variables that occur only in conditions: without their fluent
+    # conditions, nothing would tie them to an object.
     for variables, literals in (
         (everything, list(entry.needs)),
         ([v for v in everything if v in tied], static),
@@ -131,12 +131,12 @@ def _nearest(
     members = {v: dict.fromkeys(slots.members(entry, v, allowed.get(v))) for v in variables}
     if not all(members.values()):
         return []
-    # The choice for each variable is a type of its own for the join.
+    # For the join, each variable has its own type: its possible objects.
     typed = [TypedName(v, (v,)) for v in variables]
     relation = Facts(facts).relation
     joined = bindings(typed, joinable(literals), {}, relation, lambda types: members[types[0]])
     places = {v: {name: place for place, name in enumerate(m)} for v, m in members.items()}
-    # Different variables were different objects where the block was learnt; so they stay here.
+    # Variables denoted distinct objects when the block was learnt, and must do so here.
     rows = [b for b in islice(joined, _MOST_JOINED) if len(set(b.values())) == len(b)]
     return sorted(rows, key=lambda b: [places[v][b[v]] for v in variables])
 
@@ -144,10 +144,10 @@ def _nearest(
 # --------------------------------------------------------------------------------------------------
 
 MAX_ENTRIES = 20
-"""Most entries that are tried for one macro action."""
+"""Maximum number of entries tried for a macro action."""
 
 MAX_BINDINGS = 50
-"""Most bindings of one entry that are tried."""
+"""Maximum number of bindings tried for an entry."""
 
 
 @dataclass(frozen=True)
@@ -155,12 +155,12 @@ class MacroMatch:
     """A macro action of the library that works here.
 
     Args:
-        entry: the entry.
-        block: bound to objects, with conditions as they are here; its name is the one asked for.
-        binding: its variables and what they stand for.
-        score: how alike the words are, from 0 to 1.
-        generalised: it was learnt with other kinds of objects; a cluster says that it may be
-            used with these, too.
+        entry: The entry.
+        block: The block bound to objects, with its conditions here and the name of the query.
+        binding: The objects that its variables denote.
+        score: The similarity of the names, from 0 to 1.
+        generalised: Whether it was learnt with other classes of objects, and accepts these because
+            of its cluster.
     """
 
     entry: Entry
@@ -180,28 +180,28 @@ def retrieve(
     distances: Mapping[str, float] | None = None,
     ontology: Ontology | None = None,
 ) -> MacroMatch | None:
-    """Return the best macro action of a library that works from the present state.
+    """Return the best macro action of a library that works in the current state.
 
-    Entries come in order of how alike their words are; among equals those learnt for the same
-    request first, then own entries of the agent before those of others, entries as they were
-    learnt before generalised ones. The first whose block is valid from the state and brings
-    about what is wanted is the answer.
+    Entries are ordered by the similarity of their names. Ties are broken in favour of entries
+    learnt for the same request, then of the agent's own entries; entries as learnt come before
+    generalised ones. The first entry whose block is valid and achieves the postcondition is
+    returned.
 
     Args:
-        library: where to look.
-        query: what is looked for.
-        task: the problem in the domain of the agent that asks.
-        state: the present state, of this task.
-        embedder: compares words.
-        distances: how far objects are, in metres; the nearest are preferred.
-        ontology: names of classes; hvr's own if None.
+        library: The library.
+        query: The query.
+        task: The problem in the querying agent's domain.
+        state: The current state of the task.
+        embedder: The model of text similarity.
+        distances: The distances of objects in metres; near objects are preferred.
+        ontology: The class names; None for hvr's own.
 
     Returns:
-        The match, or None if nothing fits.
+        The match, or None if no entry works.
 
     Raises:
-        PddlError: a wanted condition is no condition over the task's objects.
-        LLMError: the embedder's provider did not answer.
+        PddlError: A postcondition is not a condition over the task's objects.
+        LLMError: The provider of the embedder did not answer.
     """
     ontology = ontology or load_ontology()
     wanted = _Wanted(task, query.postcondition)
@@ -218,8 +218,8 @@ def retrieve(
 class _Wanted:
     """The conditions that must hold after the block.
 
-    As formulas, to check them, and those that are literals also as such: they are unified with
-    an entry's effects, which fixes variables before anything is tried.
+    They are formulas for checking. Those that are literals are also unified with an entry's
+    effects, which binds variables before anything is tried.
     """
 
     def __init__(self, task: Task, texts: tuple[str, ...]) -> None:
@@ -240,7 +240,7 @@ class _Search:
     ontology: Ontology
     name: str
     failed: set[Block] = field(default_factory=set)
-    """Beginnings of blocks that are known not to work: others that begin like them fail, too."""
+    """Prefixes of blocks that are known to fail; blocks with such a prefix fail, too."""
 
     def first(self, candidate: Candidate) -> MacroMatch | None:
         """Return the first binding of an entry that is proven to work."""
@@ -279,9 +279,9 @@ class _Search:
     def _starts(
         self, candidate: Candidate, missing: list[Literal]
     ) -> Iterator[dict[str, frozenset[str]]]:
-        """Yield the objects that variables may stand for, by the words and by what is missing.
+        """Yield the objects that variables may denote, given the name and the missing literals.
 
-        What is wanted and holds already says nothing of what the block is to do.
+        Postconditions that hold already say nothing about the purpose of the block.
         """
         for roles in candidate.roles:
             for fixed in _unified(candidate.entry, missing):
@@ -302,20 +302,22 @@ class _Search:
             if self.wanted.formulas:
                 return all(after.holds(formula) for formula in self.wanted.formulas)
             return self._keeps_its_word(entry, binding, after)
-        except HvrError:  # a quantifier with too many instances, or a predicate of another domain
+        except (
+            HvrError
+        ):  # A quantifier has too many instances, or a predicate belongs to another domain.
             return False
 
     def _keeps_its_word(self, entry: Entry, binding: Mapping[str, str], after: State) -> bool:
         """Return whether the entry's own postcondition holds after the block and some of it is new.
 
-        Without the second part a block that changes nothing would count as done.
+        Without the second condition, a block that changes nothing would succeed.
         """
         declared = self.task.domain.predicates
         new = False
         for literal in entry.effects:
             (atom, positive), known = bind_literal(literal, binding), self.task.objects
             if atom.predicate not in declared or not all(a in known for a in atom.args):
-                continue  # of another agent's domain, or about a variable that was left out
+                continue  # The literal belongs to another domain or mentions an unbound variable.
             if after.holds(atom) != positive:
                 return False
             new = new or self.state.holds(atom) != positive
@@ -323,10 +325,10 @@ class _Search:
 
 
 def _unified(entry: Entry, missing: list[Literal]) -> Iterator[dict[str, str]]:
-    """Yield ways to read the missing literals as effects of an entry.
+    """Yield unifications of the missing literals with effects of an entry.
 
-    A literal that is no effect is passed over rather than refused: the block may bring it about
-    by a conditional effect that was not seen when it was learnt. The proof decides.
+    A literal that is not an effect is skipped rather than rejected: the block may achieve it by a
+    conditional effect that did not occur when it was learnt. The proof decides.
     """
 
     def extend(number: int, binding: dict[str, str]) -> Iterator[dict[str, str]]:

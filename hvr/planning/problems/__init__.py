@@ -1,4 +1,4 @@
-"""Problems to train on: generated from a seed, graded, each with what is proven of it.
+"""Training problems: generated from a seed, graded, with proven properties.
 
 ```python
 from hvr import graded

@@ -1,4 +1,4 @@
-"""The families of problems: classical, numeric, and with time."""
+"""Families of generated problems: classical, numeric and temporal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 from hvr.values import Value
 
 # Values -------------------------------------------------------------------------------------------
-# A generated problem and what is proven of it, as values.
 
 _PROMPT = """\
 Write a plan for the planning problem below, one step a line, such as (action object object).{more}
@@ -22,11 +21,11 @@ _TIMED = " Begin each line with its start time, such as 0.0: (action object) [du
 
 
 class Draft(Value):
-    """A problem without any proof yet.
+    """A problem before anything is proven about it.
 
     Attributes:
         objects: The typed objects.
-        init: The facts and values at the start.
+        init: The initial facts and values.
         goal: The goal.
     """
 
@@ -36,12 +35,12 @@ class Draft(Value):
 
 
 class Proven(Value):
-    """What is proven of a problem.
+    """A proven property of a problem.
 
     Attributes:
-        plan: The steps of a plan that no shorter one replaces; None if there is no plan.
-        proof: The reason, in a sentence.
-        states: The number of states that were looked at; 0 if the proof needs none.
+        plan: The steps of a shortest plan; None if there is no plan.
+        proof: The reason in one sentence.
+        states: The number of states examined; 0 if the proof needs none.
     """
 
     plan: tuple[str, ...] | None
@@ -54,12 +53,12 @@ class GradedProblem(Value):
 
     Attributes:
         family: The name of its family.
-        level: How hard it is meant to be, from 1 to 5.
-        seed: The number that it was made from.
-        domain: PDDL text.
-        problem: PDDL text.
+        level: The intended difficulty, from 1 to 5.
+        seed: The seed of the generator.
+        domain: The domain as PDDL.
+        problem: The problem as PDDL.
         best: The number of steps of a shortest plan; None if there is no plan.
-        plan: The steps of such a plan; None likewise.
+        plan: The steps of a shortest plan; None if there is no plan.
         proof: Why no plan is shorter, or why there is none.
         timed: Whether the steps of its plans have times.
     """
@@ -81,12 +80,12 @@ class GradedProblem(Value):
 
     @property
     def prompt(self) -> str:
-        """A request to write a plan, with the domain and the problem."""
+        """A prompt that asks for a plan, with the domain and the problem."""
         more = _TIMED if self.timed else ""
         return _PROMPT.format(more=more, domain=self.domain, problem=self.problem)
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values, one line of a data set for trainers."""
+        """Return JSON values: a line of a training data set."""
         return {
             "id": self.id,
             "family": self.family,
@@ -103,14 +102,12 @@ class GradedProblem(Value):
 
 
 # Families -----------------------------------------------------------------------------------------
-# The families of classical and numeric problems: what is drawn for a level.
-#
-# Each function returns a draft. For a problem without a plan it takes something
-# away that every plan needs. The search proves it.
+# Classical and numeric families: random drafts for a level. For an unsolvable problem, something
+# that every plan needs is removed; the search proves it.
 
 
 def names(letter: str, count: int) -> list[str]:
-    """Return the names of some objects."""
+    """Return the names of `count` objects."""
     return [f"{letter}{number}" for number in range(1, count + 1)]
 
 
@@ -123,18 +120,18 @@ def blocksworld(rng: Random, level: int, *, solvable: bool) -> Draft:
         facts += [f"(on {above} {below})" for below, above in pairwise(tower)]
     goal = [
         f"(on {above} {below})"
-        for tower in _towers(rng, blocks, 5 - level // 2)  # higher levels ask for higher towers
+        for tower in _towers(rng, blocks, 5 - level // 2)  # Higher levels require higher towers.
         for below, above in pairwise(tower)
     ]
     if not solvable or not goal:
-        # No block stands on itself, however many blocks are between.
+        # A cycle of blocks on each other is impossible.
         ring = rng.sample(blocks, rng.randint(2, len(blocks)))
         goal = [f"(on {above} {below})" for below, above in pairwise([*ring, ring[0]])]
     return Draft(" ".join(blocks), tuple(facts), tuple(goal))
 
 
 def _towers(rng: Random, blocks: Sequence[str], most: int) -> list[list[str]]:
-    """Return at most so many towers, each from its lowest block up."""
+    """Return at most `most` towers, each listed from the bottom."""
     towers: list[list[str]] = []
     for block in rng.sample(blocks, len(blocks)):
         place = rng.randrange(min(len(towers) + 1, most))
@@ -178,7 +175,7 @@ def ferry(rng: Random, level: int, *, solvable: bool) -> Draft:
 
 
 def logistics(rng: Random, level: int, *, solvable: bool) -> Draft:
-    """Draw 1 to 3 parcels in 2 or 3 cities of an airport and a place each."""
+    """Draw 1 to 3 parcels in 2 or 3 cities with an airport and an office each."""
     cities = names("city", 2 if level < 5 else 3)
     parcels = names("parcel", min(1 + level // 2, 3))
     airports = {city: f"air{city[4:]}" for city in cities}
@@ -188,7 +185,7 @@ def logistics(rng: Random, level: int, *, solvable: bool) -> Draft:
     to = {parcel: _other(rng, places, at[parcel]) for parcel in parcels}
     trucks = {f"truck{city[4:]}": city for city in cities}
     if not solvable:
-        # The first parcel goes to an office whose city has no truck.
+        # The first parcel's destination is an office in a city without a truck.
         city = rng.choice([c for c in cities if offices[c] != at[parcels[0]]])
         to[parcels[0]] = offices[city]
         del trucks[f"truck{city[4:]}"]
@@ -210,7 +207,7 @@ def grid(rng: Random, level: int, *, solvable: bool) -> Draft:
     """Draw a grid of up to 5 by 5 cells with a locked one and up to two keys."""
     width, height = 2 + (level + 1) // 2, 2 + level // 2
     cells = {(x, y): f"c{x}-{y}" for x, y in product(range(width), range(height))}
-    # A wall with one locked cell parts the grid.
+    # A wall with one locked cell divides the grid.
     wall = rng.randrange(1, width - 1)
     door = cells[wall, rng.randrange(height)]
     walls = {cells[wall, y] for y in range(height)} - {door}
@@ -221,7 +218,7 @@ def grid(rng: Random, level: int, *, solvable: bool) -> Draft:
     robot, goal = rng.choice(near), rng.choice(far)
     lies = {key: rng.choice(near) for key in keys}
     if not solvable:
-        lies[keys[0]] = rng.choice(far)  # behind the door that it opens
+        lies[keys[0]] = rng.choice(far)  # The key is behind the door that it opens.
     init = [f"(robot-at {robot})", "(free)", f"(locked {door})", f"(lock-shape {door} shape1)"]
     init += [f"(open {cell})" for cell in cells.values() if cell != door and cell not in walls]
     for (x, y), cell in cells.items():
@@ -242,7 +239,7 @@ def grid(rng: Random, level: int, *, solvable: bool) -> Draft:
 
 
 def kitchen(rng: Random, level: int, *, solvable: bool) -> Draft:
-    """Draw 1 or 2 things to fetch, wash, heat or cool in a kitchen with a few places."""
+    """Draw 1 or 2 objects to fetch, wash, heat or cool in a small kitchen."""
     appliances = {"sink": "washes", "microwave": "heats", "fridge": "cools"}
     states = {"washes": "clean", "heats": "hot", "cools": "cold"}
     doors = ("microwave", "fridge", "cupboard")
@@ -302,18 +299,18 @@ def _other(rng: Random, values: Sequence[str], value: str) -> str:
 
 
 # Match cellar -------------------------------------------------------------------------------------
-# Problems with time: fuses that are mended by the light of matches.
+# A temporal family: fuses are mended by the light of matches.
 #
-# Each mending lies within the light of one match, and mendings exclude each other. So a plan is an
-# assignment of fuses to matches in which the mendings of a match together are shorter than its
-# light; a shortest plan strikes as few matches as such an assignment needs.
+# Each mending must fit into the light of one match, and mendings exclude each other. A plan is
+# therefore an assignment of fuses to matches in which the mendings of each match take less time
+# than it burns. A shortest plan uses as few matches as possible.
 
 _GAP = 0.01
-"""Time between two happenings, above the usual epsilon of 0.001."""
+"""Time between two happenings, larger than the usual epsilon of 0.001."""
 
 
 class Cellar:
-    """Matches that burn for some time, and fuses whose mending takes some time."""
+    """Matches with their burning times, and fuses with their mending times."""
 
     def __init__(self, matches: Sequence[int], fuses: Sequence[int]) -> None:
         self.matches = tuple(matches)
@@ -321,7 +318,7 @@ class Cellar:
 
     @classmethod
     def drawn(cls, rng: Random, level: int, *, solvable: bool) -> Cellar:
-        """Draw 1 to 5 fuses, and matches that suffice or do not."""
+        """Draw 1 to 5 fuses, and matches that suffice if and only if `solvable` is set."""
         while True:
             fuses = [rng.randint(2, 6) for _ in range(level)]
             matches = [rng.randint(4, 9) for _ in range(rng.randint(1, level))]
@@ -330,9 +327,9 @@ class Cellar:
                 return cellar
 
     def assignment(self) -> tuple[tuple[int, ...], ...] | None:
-        """Return the fuses of each match, with as few matches as there can be; None if none do.
+        """Return the fuses of each match, using as few matches as possible; None if none fits.
 
-        The numbers of the fuses are from 0; a match without fuses is not struck.
+        Fuses are numbered from 0; matches without fuses are not used.
         """
         for count in range(1, len(self.matches) + 1):
             for used in combinations(range(len(self.matches)), count):
@@ -367,7 +364,7 @@ class Cellar:
         return Draft(objects, tuple(init), tuple([f"(mended {f})" for f in fuses]))
 
     def proven(self) -> Proven:
-        """Return a plan with as few steps as there can be, or that there is none."""
+        """Return a shortest plan, or a proof that there is none."""
         given = self.assignment()
         if given is None:
             return Proven(

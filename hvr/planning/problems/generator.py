@@ -1,4 +1,4 @@
-"""Graded problems from seeds: drawn, proven by exhaustive search, checked by the validator."""
+"""Generate graded problems from seeds, prove their properties and validate their plans."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from hvr.validation.relaxation import Deadline, Relaxation
 from hvr.validation.search import execute, read_functions
 
 # Exhaustive search --------------------------------------------------------------------------------
-# Shortest plans and proofs that there is none, by looking at every state in the order of depth.
+# Breadth-first search for shortest plans and proofs of unsolvability.
 
 _State: TypeAlias = tuple[int, Values]
 
 
 def shortest(task: Task, most: int) -> Proven | None:
-    """Return a shortest plan or the proof that there is none.
+    """Return a shortest plan, or a proof that there is no plan.
 
     Args:
-        task: A task without time and without constraints.
-        most: The most states to look at.
+        task: A non-temporal task without constraints.
+        most: The maximum number of states.
 
     Returns:
-        None if there are more states than that.
+        None if there are more states.
     """
     start: _State = (task.initial.bits, task.initial.values)
     if task.goal.holds(*start):
@@ -42,7 +42,7 @@ def shortest(task: Task, most: int) -> Proven | None:
     if not relaxation.reachable:
         return Proven(None, "the goal is not reachable even if no fact ever ceases to hold")
     operators = relaxation.operators
-    # Most operators fail on their literals: looked at here, that costs no call.
+    # Testing literals here avoids a call for most operators.
     literals = [(one.positive | one.negative, one.positive) for one in operators]
     before: dict[_State, tuple[_State, int]] = {start: (start, -1)}
     layer, depth = [start], 0
@@ -83,7 +83,6 @@ def _path(before: dict[_State, tuple[_State, int]], state: _State) -> list[int]:
 
 
 # Generator ----------------------------------------------------------------------------------------
-# Graded problems from seeds: drawn, proven, and checked by the validator.
 
 LEVELS = (1, 2, 3, 4, 5)
 _DRAWN = {
@@ -97,22 +96,22 @@ _DRAWN = {
 }
 _TIMED = "cellar"
 FAMILIES = (*_DRAWN, _TIMED)
-"""The families: six classical ones, one with numbers, one with time."""
+"""The families: seven classical and numeric ones, and one temporal one."""
 _STATES = 200_000
-"""The most states of a problem: what has more is drawn again."""
+"""Maximum number of states of a problem; larger draws are rejected."""
 
 
 def graded(family: str, level: int, seed: int, *, solvable: bool = True) -> GradedProblem:
-    """Return the problem of a family, level and seed.
+    """Return the problem with a family, level and seed.
 
     Args:
         family: One of `FAMILIES`.
-        level: From 1 to 5; higher levels have more objects and longer plans.
-        seed: Any number; the same number gives the same problem.
+        level: 1 to 5; higher levels have more objects and longer plans.
+        seed: Any integer; equal seeds give equal problems.
         solvable: Whether the problem has a plan.
 
     Raises:
-        UsageError: There is no such family or level.
+        UsageError: The family or level is unknown.
     """
     if family not in FAMILIES:
         raise UsageError(f"no family named {family!r}: there are {', '.join(FAMILIES)}")
@@ -124,8 +123,8 @@ def graded(family: str, level: int, seed: int, *, solvable: bool = True) -> Grad
     rng = Random(f"{family} {level} {seed} {solvable}")
     while True:
         draft, proven = _proven(family, domain, rng, level, solvable=solvable)
-        # A draw is no problem where nothing is to do, where it has too many states to prove
-        # anything of it, or where it came out the other way.
+        # Reject draws that are trivial, too large to prove anything, or not of the requested
+        # kind.
         if proven is None or proven.plan == () or (proven.plan is not None) != solvable:
             continue
         plan = proven.plan
@@ -149,17 +148,17 @@ def series(
     seed: int = 0,
     unsolvable: float = 0.0,
 ) -> Iterator[GradedProblem]:
-    """Yield problems, of the families and levels in turn.
+    """Yield problems, cycling through the families and levels.
 
     Args:
-        chosen: Names of families.
-        levels: Their levels.
+        chosen: The names of the families.
+        levels: The levels.
         count: The number of problems.
-        seed: The seed of the first problem; the others have the numbers behind it.
-        unsolvable: The share of problems that have no plan, from 0 to 1.
+        seed: The seed of the first problem; the others use the following integers.
+        unsolvable: The proportion of problems without a plan, from 0 to 1.
 
     Raises:
-        UsageError: There is no such family or level, or the share is out of its range.
+        UsageError: A family or level is unknown, or the proportion is out of range.
     """
     if not 0 <= unsolvable <= 1:
         raise UsageError(f"the share of unsolvable problems must be from 0 to 1, got {unsolvable}")
@@ -168,8 +167,8 @@ def series(
         raise UsageError("name at least one family and one level")
     for number in range(count):
         family, level = kinds[number % len(kinds)]
-        # Every family and level has its share: the n-th problem of a kind is one without a plan
-        # where the share of n grows past a whole number.
+        # Spread unsolvable problems evenly: the n-th problem of a kind is unsolvable if n times
+        # the proportion passes an integer.
         turn = number // len(kinds)
         none = int((turn + 1) * unsolvable) > int(turn * unsolvable)
         yield graded(family, level, seed + number, solvable=not none)
@@ -188,7 +187,6 @@ def _proven(
 
 
 def _text(draft: Draft, domain: str) -> str:
-    """Return a problem as PDDL."""
     name = domain.partition("(domain ")[2].partition(")")[0]
     goal = "\n    ".join(draft.goal)
     return (

@@ -1,1 +1,1 @@
-"""Problem to plan: grounding, reduction, classical planners, macro actions."""
+"""From problem to plan: grounding, reductions, classical planners."""

@@ -1,4 +1,4 @@
-"""Trajectory constraints of PDDL 3, and stages, compiled into operators and a goal."""
+"""Compile PDDL 3 trajectory constraints, and sequences of subgoals, into operators and a goal."""
 
 from __future__ import annotations
 
@@ -23,22 +23,21 @@ from hvr.validation.trajectory import hard_constraints
 from hvr.values import Value
 
 # Constraints --------------------------------------------------------------------------------------
-# Trajectory constraints of PDDL 3, compiled into operators and a goal over states.
+# Each constraint becomes at most one additional fluent, which remembers the relevant past, and
+# additional preconditions: the condition of the constraint, regressed through the action
+# (Bonassi, Gerevini, Percassi & Scala 2021, "On planning with qualitative state-trajectory
+# constraints in PDDL3 by compiling them away"). No action is added, so plans keep their length.
 #
-# Each constraint becomes at most one further fluent, which remembers what of the past matters, and
-# conditions on what an action leads to: the condition of the constraint, regressed through the
-# action (Bonassi, Gerevini, Percassi & Scala 2021, "On planning with qualitative state-trajectory
-# constraints in PDDL3 by compiling them away"). No action is added, so a plan is as long as before.
+#     constraint            fluent             effect of the constraint
+#     always φ                                 no action leads to a state without φ
+#     sometime φ            φ has held         required by the goal
+#     at-most-once φ        φ has ended        once set, no action leads to φ
+#     sometime-before φ ψ   ψ has held         until set, no action leads to φ
+#     sometime-after φ ψ    φ waits for ψ      forbidden by the goal
+#     at end φ                                 φ is part of the goal
 #
-#     always φ              no action leads to a state without φ
-#     sometime φ            φ has been: needed in the end
-#     at-most-once φ        φ has ended: then no action leads to φ
-#     sometime-before φ ψ   ψ has been: until then no action leads to φ
-#     sometime-after φ ψ    φ waits for ψ: not so in the end
-#     at end φ              part of the goal
-#
-# A constraint that an action does not touch is kept by it if it was kept before, so only actions
-# that change something of φ or ψ get a condition. Preferences are not looked at.
+# An action that does not touch φ or ψ keeps the constraint satisfied, so only the others get a
+# condition. Preferences are ignored.
 
 _OPERATORS = frozenset(
     {"always", "sometime", "at-most-once", "sometime-before", "sometime-after", "at end"}
@@ -49,13 +48,13 @@ Effect = tuple[Conjunction, int, int]
 
 
 class Compiled(Value):
-    """A task whose trajectory constraints are part of its operators and goal.
+    """A task with its trajectory constraints compiled into operators and goal.
 
     Args:
-        operators: by the action that they are made from.
-        initial: the fluents that are true at the start.
-        goal: what is to hold in the end.
-        memory: the fluents that remember what has been, as bits.
+        operators: The operators by their actions.
+        initial: The mask of fluents that are true initially.
+        goal: The goal.
+        memory: The mask of fluents that remember the past.
     """
 
     operators: dict[GroundAction, Operator]
@@ -69,10 +68,10 @@ class Compiled(Value):
 
 
 def compile_constraints(task: Task, operators: Sequence[Operator]) -> Compiled:
-    """Compile the constraints of a task into some of its operators.
+    """Compile the constraints of a task into its operators.
 
     Raises:
-        PlannerError: a constraint speaks of time, numbers or derived predicates.
+        PlannerError: A constraint mentions times, numbers or derived predicates.
     """
     compiled = Compiled({o.action: o for o in operators}, task.initial.bits, task.goal)
     for number, watched in enumerate(_watched(task)):
@@ -82,7 +81,7 @@ def compile_constraints(task: Task, operators: Sequence[Operator]) -> Compiled:
 
 
 class _Watched(Value):
-    """A ground constraint: its operator, and its one or two conditions."""
+    """A ground constraint: its operator and its one or two conditions."""
 
     operator: str
     first: Conjunction
@@ -94,7 +93,8 @@ def _watched(task: Task) -> Iterator[_Watched]:
         conditions = [task.condition(formula, binding) for formula in constraint.formulas]
         _check(task, constraint, conditions)
         if constraint.operator in ("always", "at end"):
-            # Each part for itself: what an action does not touch is not its concern.
+            # Split conjunctions, so that an action is constrained only by the parts that it
+            # touches.
             for part in _conjuncts(conditions[0]):
                 yield _Watched(constraint.operator, part)
         else:
@@ -121,7 +121,7 @@ def _conjuncts(condition: Conjunction) -> Iterator[Conjunction]:
         yield Conjunction(1 << bit)
     for bit in set_bits(condition.negative):
         yield Conjunction(0, 1 << bit)
-    # "No two doors are open" says the same of each pair twice.
+    # Symmetric constraints such as "no two doors are open" produce each clause twice.
     plain = {(c.positive, c.negative): c for c in condition.clauses if not c.parts}
     for clause in (*plain.values(), *(c for c in condition.clauses if c.parts)):
         yield Conjunction(clauses=(clause,))
@@ -131,14 +131,14 @@ def _conjuncts(condition: Conjunction) -> Iterator[Conjunction]:
 
 
 class _Change(Value):
-    """What a constraint adds to one operator."""
+    """The precondition and effects that a constraint adds to an operator."""
 
     guard: Conjunction = TRUE
     effects: tuple[Effect, ...] = ()
 
 
 def _with(compiled: Compiled, watched: _Watched, memory: int) -> Compiled:
-    """Add one constraint to what is compiled."""
+    """Add one constraint to a compiled task."""
     touched = watched.first.mentioned() | watched.second.mentioned()
     operators = {}
     for action, operator in compiled.operators.items():
@@ -154,7 +154,7 @@ def _with(compiled: Compiled, watched: _Watched, memory: int) -> Compiled:
 
 
 def _changed(operator: Operator, change: _Change) -> Operator | None:
-    """Return an operator with what a constraint adds; None when it can never be applied."""
+    """Return the operator with the change applied; None if it is never applicable."""
     needs = conjunction((operator.precondition, change.guard))
     if needs is FALSE:
         return None
@@ -171,7 +171,6 @@ def _changed(operator: Operator, change: _Change) -> Operator | None:
 
 
 def _change(watched: _Watched, operator: Operator, memory: int) -> _Change:
-    """Return what a constraint adds to an operator that touches it."""
     first, second = after(watched.first, operator), after(watched.second, operator)
     match watched.operator:
         case "always":
@@ -194,7 +193,7 @@ def _change(watched: _Watched, operator: Operator, memory: int) -> _Change:
 
 
 def _start(watched: _Watched, state: int) -> tuple[bool, bool]:
-    """Say whether a constraint is broken in the first state, and whether it remembers that one."""
+    """Return whether the initial state violates a constraint, and whether it sets the memory."""
     first, second = watched.first.holds(state), watched.second.holds(state)
     match watched.operator:
         case "always":
@@ -210,7 +209,7 @@ def _start(watched: _Watched, state: int) -> tuple[bool, bool]:
 
 
 def _wanted(watched: _Watched, memory: int) -> Conjunction:
-    """Return what a constraint demands of the end."""
+    """Return the constraint's contribution to the goal."""
     match watched.operator:
         case "at end":
             return watched.first
@@ -226,7 +225,7 @@ def _wanted(watched: _Watched, memory: int) -> Conjunction:
 
 
 def after(condition: Conjunction, operator: Operator) -> Conjunction:
-    """Return what must hold before an operator for a condition to hold after it."""
+    """Regress a condition: return what must hold before an operator for it to hold afterwards."""
     return run_trampoline(_after(condition, operator))
 
 
@@ -250,7 +249,7 @@ def _literals_after(positive: int, negative: int, operator: Operator) -> Iterato
 
 
 def _true_after(fluent: int, operator: Operator) -> Conjunction:
-    """Return when a fluent is true after an operator: added, or kept."""
+    """Return the condition under which an operator adds or keeps a fluent."""
     if operator.add & fluent:
         return TRUE
     added = [condition for condition, add, _ in operator.conditional if add & fluent]
@@ -261,7 +260,7 @@ def _true_after(fluent: int, operator: Operator) -> Conjunction:
 
 
 def negated(condition: Conjunction) -> Conjunction:
-    """Return the negation of a condition, without comparisons of numbers."""
+    """Return the negation of a condition without numeric comparisons."""
     return run_trampoline(_negated(condition))
 
 
@@ -287,20 +286,20 @@ def _writes(operator: Operator) -> int:
 
 
 # Stages -------------------------------------------------------------------------------------------
-# Several conditions to be reached one after the other, as one problem.
 
 
 def with_stages(
     domain: Domain, problem: Problem, stages: Sequence[Formula]
 ) -> tuple[Domain, Problem]:
-    """Return a domain whose actions remember which conditions held before them, and in which order.
+    """Extend a domain and a problem so that conditions are reached one after the other.
 
-    The goal is the problem's, reached after each condition has held, one after the other.
+    The new goal is the problem's goal, after each stage has held in the given order.
     """
     if not stages:
         return domain, problem
     marks = [Atom(f"stage-{number}-reached") for number in range(1, len(stages) + 1)]
-    # All conditions are evaluated before an action: of two stages the later is marked a step later.
+    # All conditions are evaluated before an action, so each stage is marked a step after the
+    # previous one.
     due = [And((stage, *marks[number - 1 : number])) for number, stage in enumerate(stages)]
     remembers = tuple(When(condition, mark) for condition, mark in zip(due, marks, strict=True))
     actions = {

@@ -1,4 +1,4 @@
-"""Fast Downward's search, as shipped by up-fast-downward, on hvr's own grounding (SAS+)."""
+"""Fast Downward's search from up-fast-downward, run on hvr's own grounding (SAS+)."""
 
 from __future__ import annotations
 
@@ -21,25 +21,24 @@ from hvr.planning.search.ground import SearchProblem, build, plan_actions
 from hvr.planning.search.operators import GroundOperator, Literals, bits
 
 # Sas ----------------------------------------------------------------------------------------------
-# The SAS+ file format of Fast Downward: a search problem as text.
+# SAS+ is the input format of Fast Downward's search.
 #
 # Format: https://www.fast-downward.org/latest/documentation/translator-output-format/
 
 GOAL_OPERATOR = "reach-goal"
-"""Name of the free operators that lead from one of several goal alternatives to the goal."""
+"""Name of the zero-cost operators that lead from each goal alternative to the goal."""
 
 Facts = Mapping[int, int]
 """Values of variables."""
 
 Effect = tuple[Facts, int, int]
-"""(conditions, variable, new value)."""
+"""(conditions, variable, new value)"""
 
 
 def to_sas(problem: SearchProblem) -> str:
-    """Write a search problem.
+    """Print a search problem in the SAS+ format.
 
-    Operators are named by their number in `problem.operators` and cost what they say;
-    reaching one of several goals costs nothing.
+    Operators are named by their index in `problem.operators`.
     """
     return "\n".join(_Writer(problem).lines()) + "\n"
 
@@ -47,8 +46,8 @@ def to_sas(problem: SearchProblem) -> str:
 class _Writer:
     def __init__(self, problem: SearchProblem) -> None:
         self.problem = problem
-        # A goal is one conjunction in this format. For alternatives there is a further variable,
-        # set by a free operator for each of them.
+        # SAS+ goals are conjunctions. For alternatives, each one gets a zero-cost operator that
+        # sets an additional goal variable.
         self.goal_variable = len(problem.variables) if len(problem.goals) != 1 else None
         self.value = {
             bit: (number, value)
@@ -59,7 +58,7 @@ class _Writer:
     def lines(self) -> Iterator[str]:
         yield from ("begin_version", "3", "end_version", "begin_metric", "1", "end_metric")
         yield from self._variables()
-        # No mutex groups beyond the variables: the search is correct without them.
+        # No mutex groups besides the variables: the search does not need them.
         yield "0"
         yield from ("begin_state", *map(str, self._start()), "end_state")
         goal = self._goal()
@@ -102,14 +101,14 @@ class _Writer:
         return goal
 
     def _facts(self, literals: Literals) -> dict[int, int] | None:
-        """Return the values of variables that make a conjunction true; None if none do."""
+        """Return the variable values that make a conjunction true; None if it is contradictory."""
         facts: dict[int, int] = {}
         for bit in bits(literals.true):
             variable, value = self.value[bit]
             if facts.setdefault(variable, value) != value:
                 return None
         for bit in bits(literals.false):
-            # Such fluents are alone in their variable.
+            # Fluents with negative conditions are alone in their variable.
             variable, value = self.value[bit]
             if facts.setdefault(variable, 1 - value) == value:
                 return None
@@ -129,9 +128,7 @@ class _Writer:
                     yield self._operator(GOAL_OPERATOR, needs, [effect], 0)
 
     def _effects(self, operator: GroundOperator, needs: Facts) -> list[Effect]:
-        """Return the effects of an operator on the variables."""
-        # Deletes before adds: Fast Downward lets effects take place in the order of the file, and
-        # a fluent that is both deleted and added is true.
+        # Deletes before adds: Fast Downward applies effects in file order, and an add must win.
         adds: list[Effect] = []
         deletes: list[Effect] = []
         for literals, add, delete in (
@@ -152,12 +149,12 @@ class _Writer:
         for bit in bits(delete):
             variable, value = self.value[bit]
             by_variable.setdefault(variable, set()).add(value)
-        # What is added excludes the other values of its variable anyway.
+        # An added value replaces the other values of its variable anyway.
         for bit in bits(add):
             by_variable.pop(self.value[bit][0], None)
         for variable, values in by_variable.items():
-            # A delete sets "none of those", but only where the variable has the deleted value:
-            # if that is not known, it becomes a condition of the effect, for each value.
+            # A delete sets the variable to "none", but only if it has the deleted value. If
+            # its value is unknown, each deleted value becomes a condition of an effect.
             none = len(self.problem.variables[variable])
             if known.get(variable) in values or len(values) == none:
                 yield condition, variable, none
@@ -181,20 +178,20 @@ class _Writer:
 
 
 # Fast downward ------------------------------------------------------------------------------------
-# Fast Downward's search, as shipped by up-fast-downward, run on hvr's own grounding.
+# Two searches run in parallel: A* with a landmark heuristic, which proves a shortest plan, and an
+# anytime search, which finds a first plan quickly and then improves it. If A* finishes in time,
+# its plan is the answer and is reproducible. Otherwise the best plan so far is the answer, which
+# may differ from run to run because it depends on the speed of the machine.
 #
-# Two searches run side by side: A* with a landmark heuristic, which proves a shortest plan, and
-# an anytime search, which finds a first plan soon and then better ones. If A* is done in time
-# its plan is the answer, the same in every run. If not, the best plan found so far is; how far
-# the anytime search gets depends on the machine, so such a plan may differ from run to run.
-#
-# unified-planning's own engine for Fast Downward is reached by `hvr.planning.search.unified`; this
-# one exists because importing that takes longer than planning.
+# `hvr.planning.search.unified` runs unified-planning's engine for Fast Downward; importing that
+# takes longer than planning does here.
 
 OPTIMAL = "let(hlc,landmark_cost_partitioning(lm_rhw()),astar(hlc,lazy_evaluator=hlc))"
-"""A* with an admissible landmark heuristic (Karpas & Domshlak 2009), which supports conditional
-effects. It depends on the paths by which a state was reached, so it is evaluated again when a state
-is taken from the queue; else the f-values in the log would be no lower bounds."""
+"""A* with an admissible landmark heuristic for conditional effects (Karpas & Domshlak 2009).
+
+The heuristic is path-dependent. Reevaluating it when a state is expanded keeps the f-values in the
+log valid as lower bounds.
+"""
 
 _LAZY = "lazy_wastar([hff,hlm],preferred=[hff,hlm],w={})"
 ANYTIME = (
@@ -204,37 +201,40 @@ ANYTIME = (
     + ",".join(_LAZY.format(weight) for weight in (5, 3, 2))
     + ",eager_wastar([hff],w=1),eager_wastar([hlc],w=2)],continue_on_solve=true))))"
 )
-"""LAMA (Richter & Westphal 2010): greedy search, then weighted A* with falling weights, for some
-plan in a few hundredths of a second. Then A* with the FF heuristic, which overestimates little
-enough that its plans are mostly shortest ones, and weighted A* with the admissible heuristic, whose
-plans are at most twice as long as need be."""
+"""LAMA (Richter & Westphal 2010): greedy search, then weighted A* with decreasing weights.
+
+It finds a plan within hundredths of a second. A* with the FF heuristic follows, whose plans are
+usually shortest, then weighted A* with the admissible heuristic, whose plans are at most twice as
+long as a shortest one.
+"""
 
 MEMORY = 8 << 30
-"""Bytes that a search may use."""
+"""Memory limit of a search in bytes."""
 
 _POLL_SECONDS = 0.005
 _MOST_WAITING = 4
-"""How many times the patience is waited on a machine that is busy with other things."""
+"""Multiple of the patience, in wall time, after which a search on a busy machine is stopped."""
 
 _ROOM = 1 << 16
 _EXHAUSTED = frozenset({11, 12})
 _OUT_OF_MEMORY = frozenset({1, 3, 22, 24})
 _KNOWN = frozenset({0, 2, 23}) | _EXHAUSTED | _OUT_OF_MEMORY
-"""Exit codes: https://www.fast-downward.org/latest/documentation/exit-codes/. A search that ends
-without a plan says 12 (incomplete) whatever the algorithm; of A* it is a proof, too."""
+"""Exit codes: https://www.fast-downward.org/latest/documentation/exit-codes/. Any search that ends
+without a plan returns 12 (incomplete), which for A* is also a proof.
+"""
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a planner found.
+    """The result of a planner.
 
     Args:
-        plan: the actions, or None when there is no plan.
-        optimal: the plan is proven to be a shortest one (or its absence is proven).
-        seconds: wall time of the search.
-        planner: name of the planner and configuration that won.
-        operators: size of the search problem in ground operators.
-        lower_bound: it is proven that no plan has fewer actions.
+        plan: The actions; None if there is no plan.
+        optimal: Whether the plan is proven shortest, or its absence is proven.
+        seconds: Wall time of the search.
+        planner: The planner and the configuration that won.
+        operators: The number of ground operators of the search problem.
+        lower_bound: A proven lower bound on the number of actions.
     """
 
     plan: tuple[GroundAction, ...] | None
@@ -249,15 +249,14 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
     """Find a short plan.
 
     Args:
-        task: the task.
-        seconds: wall time to spend; it is not used up when a shortest plan is proven before.
-        patience: stop when the anytime search has worked this long without improving its plan
-            (0: search for a proof until the time is up). Time that it waits for a processor on a
-            busy machine counts only after some multiple of it.
+        task: The task.
+        seconds: The wall time limit; a proof of a shortest plan ends the search earlier.
+        patience: Seconds without a better plan after which the search stops; 0 searches for a proof
+            until the time is up. Waiting for a processor on a busy machine counts only in part.
 
     Raises:
-        PlannerError: no plan was found in the time, or Fast Downward is missing or failed.
-        DataFileError: there is no room for its files.
+        PlannerError: No plan was found in time, or Fast Downward is missing or failed.
+        DataFileError: The disk is full.
     """
     started = time.perf_counter()
     problem = build(task)
@@ -285,11 +284,10 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
             for name, search in (("optimal", OPTIMAL), ("anytime", ANYTIME))
         )
         _race(prover, anytime, started + seconds, patience)
-        # The prover's plan where it has one, though the other's may be as short: it is the same
-        # in every run.
+        # Prefer the prover's plan even if the other is equally short, because it is reproducible.
         if prover.solved:
             plan = prover.best()
-            # Without room on the disk it ends well and leaves no plan.
+            # On a full disk it exits normally without a plan.
             if plan is not None or prover.exhausted:
                 return result(plan, True, "Fast Downward A*")
         plan, bound = anytime.best(), prover.lower_bound()
@@ -300,8 +298,8 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
 
 
 def _race(prover: _Search, anytime: _Search, deadline: float, patience: float) -> None:
-    """Wait until there is a proof, the plan has not improved for long, or the time is up."""
-    # By looking at files: Fast Downward has no other way to tell of a plan while it goes on.
+    """Wait for a proof, until the plan stops improving, or until the time is up."""
+    # Poll for plan files: a running Fast Downward has no other way to report plans.
     length: int | None = None
     improved, worked = time.perf_counter(), 0.0
     while not prover.finished() and (now := time.perf_counter()) < deadline:
@@ -313,7 +311,7 @@ def _race(prover: _Search, anytime: _Search, deadline: float, patience: float) -
         if patience and length is not None and enough:
             return
         time.sleep(_POLL_SECONDS)
-    # Without the proof a plan may still come in the time that is left.
+    # The prover ended without a proof: use the remaining time to wait for any plan.
     while not prover.solved and not anytime.finished() and time.perf_counter() < deadline:
         if anytime.best() is not None:
             return
@@ -334,12 +332,7 @@ def _without_plan(searches: Sequence[_Search], seconds: float) -> PlannerError:
 
 
 class _Search:
-    """A running search; leaving its context ends it.
-
-    Raises:
-        PlannerError: it cannot be started.
-        DataFileError: its files cannot be written.
-    """
+    """A running search process, ended when its context exits."""
 
     def __init__(self, command: str, search: str, text: str, folder: Path) -> None:
         self.folder = folder
@@ -367,7 +360,7 @@ class _Search:
         self._process.end()
 
     def finished(self) -> bool:
-        """Say whether it has ended by itself."""
+        """Return whether the process has ended; raise if it failed."""
         code = self._process.code
         if code is not None and code not in _KNOWN:
             _check_space(self.folder)
@@ -375,36 +368,33 @@ class _Search:
         return code is not None
 
     def worked(self) -> float:
-        """Return the seconds of a processor that it has used; 0 where that cannot be told."""
+        """Return its CPU time in seconds; 0 if unknown."""
         return self._process.cpu_seconds()
 
     @property
     def solved(self) -> bool:
-        """It has looked until it found a plan or knew that there is none."""
         return self.finished() and self._process.code in _EXHAUSTED | {0}
 
     @property
     def exhausted(self) -> bool:
-        """It has searched everything and found no plan."""
         return self.finished() and self._process.code in _EXHAUSTED
 
     @property
     def out_of_memory(self) -> bool:
-        """It ended for lack of memory."""
         return self.finished() and self._process.code in _OUT_OF_MEMORY
 
     def best(self) -> tuple[int, ...] | None:
-        """Return the best plan found so far, as operator numbers."""
+        """Return the best plan so far, as indices of operators."""
         files = sorted(self.folder.glob("plan*"), key=lambda path: (len(path.name), path.name))
         for path in reversed(files):
             text = path.read_text(encoding="utf-8")
-            # The last line of a plan: without it the file is still being written.
+            # This is the last line of a plan; without it the file is still being written.
             if "; cost" in text:
                 return tuple(int(n) for n in re.findall(r"^\((\d+)\s*\)", text, re.MULTILINE))
         return None
 
     def lower_bound(self) -> int:
-        """Return the cost up to which A* has searched."""
+        """Return the highest f-value in the log of A*."""
         return max((int(f) for f in re.findall(r" f = (\d+),", self._log())), default=0)
 
     def _log(self) -> str:
@@ -412,10 +402,10 @@ class _Search:
 
 
 def binary() -> Path:
-    """Find Fast Downward's search binary in the installed package up-fast-downward.
+    """Return the path of Fast Downward's search binary in up-fast-downward.
 
     Raises:
-        PlannerError: the package or its binary is missing.
+        PlannerError: The package or its binary is missing.
     """
     spec = importlib.util.find_spec("up_fast_downward")
     if spec is None or spec.origin is None:

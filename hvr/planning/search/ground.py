@@ -1,12 +1,12 @@
-"""A task as a finite-domain search problem: what a classical planner's search reads.
+"""Translate a task into a finite-domain search problem for classical planners.
 
-1. `explore`: actions and fluents that a delete-free exploration from the start reaches;
-2. `relevant`: of those, what the goal can depend on;
-3. `hvr.planning.search.operators`: fluents that are never true together, and what follows;
-4. `hvr.planning.search.operators`: fewer states, with the same length of a shortest plan.
+1. `explore`: actions and fluents reachable from the initial state, ignoring deletes;
+2. `relevant`: the part of them that the goal can depend on;
+3. `hvr.planning.search.operators`: mutexes and the simplifications that follow from them;
+4. `hvr.planning.search.operators`: reductions that keep the length of a shortest plan.
 
-`hvr.planning.search.fast_downward` writes the result as text for Fast Downward; `plan_actions`
-turns what the search found into actions of the task.
+`hvr.planning.search.fast_downward` writes the result as SAS+ for Fast Downward. `plan_actions`
+turns a plan of the search problem into actions of the task.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from hvr.planning.search.operators import (
 from hvr.values import Value
 
 MAX_DISJUNCTS = 20_000
-"""A condition that expands into more conjunctions than this is refused."""
+"""Maximum number of conjunctions in the disjunctive normal form of a condition."""
 
 
 class SearchProblem(Value):
     """Operators, goal alternatives and variables of a task.
 
     Args:
-        task: the task; bits are its fluents.
-        initial: the fluents that are true at the start and matter.
-        operators: reachable and relevant operators.
-        goals: the goal as alternatives; reached when one of them holds. Empty: never.
-        variables: each a tuple of fluent bits of which at most one is true at a time.
-        compiled: the task with its constraints as part of operators and goal.
+        task: The task, whose fluents are the bits.
+        initial: The relevant fluents that are true initially.
+        operators: The reachable and relevant operators.
+        goals: Alternative goals; with none, the goal is unreachable.
+        variables: Groups of mutually exclusive fluents.
+        compiled: The task with its constraints compiled into operators and goal.
     """
 
     task: Task
@@ -62,14 +62,14 @@ class SearchProblem(Value):
 
 
 def build(task: Task, *, reduce: bool = True) -> SearchProblem:
-    """Compile a task.
+    """Translate a task into a search problem.
 
     Args:
-        task: the task.
-        reduce: merge and fuse what can be without changing the length of a shortest plan.
+        task: The task.
+        reduce: Whether to apply reductions that keep the length of a shortest plan.
 
     Raises:
-        PlannerError: the task is too large to be expanded, or has derived predicates.
+        PlannerError: The task is too large or has derived predicates.
     """
     if task.derived_predicates:
         raise PlannerError(
@@ -77,11 +77,11 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
             f"{min(task.derived_predicates)!r}",
             exit_code=2,
         )
-    # What is cheap comes first: finding mutexes looks at pairs of fluents for every operator.
+    # Cheap steps first: mutexes consider pairs of fluents for every operator.
     reached, can = explore(task)
     compiled = compile_constraints(task, reached)
     if compiled.memory:
-        # What the constraints forbid may have been the only way to other things.
+        # Operators that the constraints forbid may have been the only way to reach others.
         reached, can = reachable(compiled.operators.values(), compiled.initial)
     goals = tuple(disjuncts(compiled.goal, can))
     operators, fluents = relevant(_expand(reached, can), goals)
@@ -93,17 +93,17 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
     operators = simplify(operators, together)
     goals = tuple(goal for goal in goals if partners(together, goal.true) is not None)
     if reduce:
-        # Forgetting comes before merging: what two things differ in may be forgotten.
+        # Forget before merging: a forgotten fluent may be the only difference between two objects.
         initial, operators = forget_dead(initial, operators, goals, together)
         classes = groups(operators, goals, fluents, together)
         initial, operators, goals = merge_interchangeable(initial, operators, goals, classes)
-        # Both leave operators whose effects nothing reads, and pairs of fluents that exclude each
-        # other only now, so that relevance and mutexes are worth finding anew.
+        # Both reductions leave operators without relevant effects and create new mutexes: recompute
+        # relevance and mutexes.
         operators, fluents = relevant(operators, goals)
         initial &= fluents
         together = mutexes(initial, operators, fluents)
         operators = simplify(operators, together)
-        # Fusing comes last: the reductions before it need operators of a single action.
+        # Fuse last: the other reductions require operators with a single action.
         operators = simplify(fuse(operators, goals, together), together)
     operators, fluents = relevant(operators, goals)
     initial &= fluents
@@ -119,9 +119,9 @@ def _possible_goal(goal: Literals, variables: Iterable[Sequence[int]]) -> bool:
 
 
 def plan_actions(problem: SearchProblem, numbers: Iterable[int]) -> Iterator[GroundAction]:
-    """Yield the actions that a sequence of operators, given by their numbers, stands for."""
-    # In states of the task, not of the search problem: of interchangeable objects the search knows
-    # only that one is in its place, and the state says which.
+    """Yield the actions of a plan, given as indices of operators."""
+    # Follow the task's states: the search merges interchangeable objects, so only the state tells
+    # which one is meant.
     state = problem.compiled.initial
     for number in numbers:
         for choices in problem.operators[number].steps:
@@ -134,20 +134,20 @@ def plan_actions(problem: SearchProblem, numbers: Iterable[int]) -> Iterator[Gro
 
 
 def explore(task: Task) -> tuple[list[Operator], Literals]:
-    """Explore without deletes: what is once true (or false) stays possible.
+    """Explore without deletes: a fluent that was true (or false) once remains possible.
 
     Returns:
-        the operators that were reached, and the fluents that may be true and may be false.
+        The reached operators, and masks of the fluents that may be true and false.
     """
     true = task.initial.bits
-    # Negative, so that it has all bits beyond those of the task, too: an atom that gets its bit
-    # while actions are made ground is not in the initial state, and so is false there.
+    # The complement also contains bits beyond the known fluents: atoms that get a bit during
+    # grounding are false initially.
     false = ~true
     known: dict[GroundAction, Operator] = {}
     reached: list[Operator] = []
     waiting: list[Operator] = []
-    # Two loops, one in the other: joining the lifted actions with the facts is slow and is done
-    # again only when there are new facts; what the actions known so far lead to is bit operations.
+    # Two nested loops: joining lifted actions with the facts is slow and is repeated only for new
+    # facts; applying the known actions takes only bit operations.
     while True:
         fresh = [action for action in _candidates(task, true) if action not in known]
         for action in fresh:
@@ -160,7 +160,7 @@ def explore(task: Task) -> tuple[list[Operator], Literals]:
 
 
 def reachable(operators: Iterable[Operator], initial: int) -> tuple[list[Operator], Literals]:
-    """Explore without deletes, like `explore`, with operators that are known."""
+    """Explore like `explore`, but with given operators."""
     reached: list[Operator] = []
     _, true, false = _spread(list(operators), reached, initial, ~initial)
     return reached, Literals(true, false)
@@ -169,9 +169,7 @@ def reachable(operators: Iterable[Operator], initial: int) -> tuple[list[Operato
 def _spread(
     waiting: list[Operator], reached: list[Operator], true: int, false: int
 ) -> tuple[list[Operator], int, int]:
-    """Append to `reached` what becomes possible of what waits; return what still waits, and what
-    may then be true and may be false.
-    """
+    """Append operators that become possible to `reached`; return the rest and the new masks."""
     changed = True
     while changed:
         start = true, false
@@ -194,13 +192,13 @@ def _spread(
 
 
 def _candidates(task: Task, true: int) -> Iterator[GroundAction]:
-    """Yield actions whose necessary literals are static and hold, or are among the true fluents."""
+    """Yield actions whose necessary literals are static and hold, or are true fluents."""
     fluents = Facts(task.atoms_in(true))
 
     def relation(predicate: str) -> Relation:
         return (task.static_facts if task.is_static(predicate) else fluents).relation(predicate)
 
-    # That a fluent is false is not asked here: in the facts only true ones are found.
+    # Negative fluent literals are ignored here: a join finds only true facts.
     def usable(literal: Literal) -> bool:
         atom, positive = literal
         return positive or isinstance(atom, Equal) or task.is_static(atom.predicate)
@@ -212,14 +210,14 @@ def _candidates(task: Task, true: int) -> Iterator[GroundAction]:
 
 
 def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
-    """Return the disjunctive normal form of a condition; empty when it can never hold.
+    """Return the disjunctive normal form of a condition; empty if it is unsatisfiable.
 
     Args:
-        condition: the condition.
-        can: the fluents that may be true and that may be false; others are left out.
+        condition: The condition.
+        can: Masks of the fluents that may be true and false; impossible literals are dropped.
 
     Raises:
-        PlannerError: it is too large.
+        PlannerError: The result is too large.
     """
     return run_trampoline(_disjuncts(condition, can))
 
@@ -229,7 +227,7 @@ def _disjuncts(condition: Conjunction, can: Literals) -> Steps[list[Literals]]:
         return []
     if condition.positive & condition.negative:
         return []
-    # What can never be false needs no literal, and decides a clause that it is in.
+    # A literal that can never be false is omitted, and satisfies its clause.
     result = [Literals(condition.positive & can.false, condition.negative & can.true)]
     for clause in condition.clauses:
         if clause.positive & ~can.false or clause.negative & ~can.true:
@@ -238,7 +236,7 @@ def _disjuncts(condition: Conjunction, can: Literals) -> Steps[list[Literals]]:
         options += [Literals(0, 1 << bit) for bit in bits(clause.negative & can.false)]
         for part in clause.parts:
             options += yield _disjuncts(part, can)
-        # Before the product is made, which is what takes the time and the memory.
+        # Check the size before multiplying, which is the expensive part.
         if len(result) * len(options) > MAX_DISJUNCTS:
             raise PlannerError(
                 "the task is too large: a condition has more than "
@@ -251,7 +249,7 @@ def _disjuncts(condition: Conjunction, can: Literals) -> Steps[list[Literals]]:
 
 
 def _expand(reached: Sequence[Operator], can: Literals) -> list[GroundOperator]:
-    """Make operators with conjunctive preconditions, without what never changes."""
+    """Create operators with conjunctive preconditions, dropping effects without consequences."""
     operators = []
     for operator in reached:
         add = operator.add & can.false
@@ -260,8 +258,7 @@ def _expand(reached: Sequence[Operator], can: Literals) -> list[GroundOperator]:
             for formula, more, less in operator.conditional
             for condition in disjuncts(formula, can)
         )
-        # The search takes conjunctive preconditions only, so an action becomes one operator for
-        # each way to fulfil its own.
+        # Preconditions must be conjunctions, so an action becomes one operator per disjunct.
         for needs in disjuncts(operator.precondition, can):
             choice = ActionChoice(operator.action, needs)
             delete = operator.delete & can.true & ~operator.add
@@ -275,10 +272,10 @@ def _expand(reached: Sequence[Operator], can: Literals) -> list[GroundOperator]:
 def relevant(
     operators: Sequence[GroundOperator], goals: GoalAlternatives
 ) -> tuple[list[GroundOperator], int]:
-    """Return operators with an effect the goal can depend on, without their other effects.
+    """Return the operators and effects that the goal can depend on.
 
     Returns:
-        the operators, and the fluents that matter, as bits.
+        The operators, and the mask of relevant fluents.
     """
     needed = Literals()
     for goal in goals:
@@ -292,9 +289,8 @@ def relevant(
                 if add & needed.true or delete & needed.false:
                     needed &= needs
                     useful[number] = operator
-        # A harmful effect of a useful operator happens with it unless its condition is false, so
-        # whatever makes the condition false is needed. An operator that does nothing else but harm
-        # has no place in a plan.
+        # A harmful conditional effect of a useful operator can be avoided by making its condition
+        # false, which therefore counts as needed. Operators with only harmful effects never help.
         for operator in useful.values():
             for condition, add, delete in operator.conditional:
                 if delete & needed.true or add & needed.false:

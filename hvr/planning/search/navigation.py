@@ -1,8 +1,8 @@
-"""The navigation heuristic, derived from the PDDL.
+"""The navigation heuristic, derived from the PDDL domain.
 
 The paper (section 2.4, "Heuristic-based Plan Verification and Correction") inserts missing
-navigation steps. Which action is navigation is found in the domain: one with one parameter that
-makes a predicate true of it and false of everything else. That predicate is nearness.
+navigation steps. A navigation action has one parameter and makes a predicate, called nearness here,
+true of it and false of everything else.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ _MOST_ROUNDS = 10
 
 
 class Navigation(Value):
-    """What navigation is in a domain.
+    """The navigation actions of a domain.
 
     Args:
-        moves: the actions that go somewhere, each with the predicate that says where one is.
+        moves: Pairs of an action and the nearness predicate that it sets.
     """
 
     moves: tuple[tuple[str, str], ...]
 
     @property
     def actions(self) -> frozenset[str]:
-        """Names of the actions."""
+        """The names of the navigation actions."""
         return frozenset(action for action, _ in self.moves)
 
     @property
     def predicates(self) -> frozenset[str]:
-        """The predicates of nearness."""
+        """The nearness predicates."""
         return frozenset(predicate for _, predicate in self.moves)
 
 
 def find_navigation(domain: Domain) -> Navigation | None:
-    """Return the navigation of a domain, or None if it has none."""
+    """Return the navigation actions of a domain, or None if it has none."""
     moves = [
         (schema.name, predicate)
         for schema in domain.actions.values()
@@ -84,22 +84,21 @@ def _nearness(schema: ActionSchema) -> str | None:
 def insert_navigation(
     task: Task, state: State, action: GroundAction, navigation: Navigation | None = None
 ) -> GroundAction | None:
-    """Find where to go first, so that an action becomes applicable; None if nothing is to be
-    gained.
+    """Return the navigation action that an action needs first; None if none helps.
 
-    The arguments are tried from the last to the first, since what is done with a thing in the
-    hand is done at the place named last; then what each stands on or in, for things that cannot
-    be gone to themselves. When no way makes the action applicable, one after which fewer literals
-    are unmet, and none of nearness, is taken: what is then wrong is not navigation.
+    Arguments are tried from last to first, because the last one usually names the place; then the
+    objects that hold them, for things that cannot be approached themselves. If no move makes the
+    action applicable, one that reduces the unmet literals and leaves none of nearness is returned:
+    the remaining problem is not navigation.
 
     Args:
-        task: the task.
-        state: the present state.
-        action: what is to be done in it.
-        navigation: that of the domain, if it was looked up before.
+        task: The task.
+        state: The current state.
+        action: The next action.
+        navigation: The result of `find_navigation`, if known.
 
     Raises:
-        GroundingLimitError: a quantifier of an action has too many instances.
+        GroundingLimitError: An action's quantifiers have too many instances.
     """
     navigation = navigation or find_navigation(task.domain)
     operator = task.try_ground(action)
@@ -129,12 +128,12 @@ def insert_navigation(
 def _moves(
     task: Task, state: State, action: GroundAction, navigation: Navigation
 ) -> Iterator[GroundAction]:
-    """Yield places to go for an action, the likeliest first."""
+    """Yield possible moves for an action, the likeliest first."""
     arguments = tuple(dict.fromkeys(reversed(action.args)))
     places = dict.fromkeys(arguments)
     holders = arguments
     atoms = [a for a in task.atoms_in(state.bits) if len(a.args) == 2]
-    # A thing on a dish on a table: two steps out.
+    # Two levels, for example a thing on a dish on a table.
     for _ in range(2):
         outer = {a.args[1]: None for h in holders for a in atoms if a.args[0] == h}
         holders = tuple(sorted(outer))
@@ -149,9 +148,7 @@ def _moves(
 def _unmet(
     task: Task, state: State, action: GroundAction, navigation: Navigation
 ) -> tuple[int, bool]:
-    """Return how many literals keep an action from being applicable, and whether one is of
-    nearness.
-    """
+    """Return the number of unmet literals of an action, and whether one is nearness."""
     schema = task.domain.actions[action.name]
     literals = unmet_literals(
         task, state.bits, state.values, schema.precondition, binding_of(schema, action), ()
@@ -178,18 +175,18 @@ def drop_useless(
     actions: Sequence[GroundAction],
     navigation: Navigation | None = None,
 ) -> tuple[GroundAction, ...]:
-    """Return a block without navigation that serves nothing.
+    """Drop redundant navigation from a block.
 
-    That is one to where the robot is already, and one without whose effect everything up to the
-    next navigation is applicable. Every other action that was applicable stays so, the block ends
-    in the same state, and navigation before an action that is not applicable is kept, since it
-    may have been meant for it.
+    Navigation is redundant if the robot is already there, or if everything up to the next
+    navigation is applicable without it. All other applicable actions stay applicable, and the
+    block ends in the same state. Navigation before an inapplicable action is kept, because it may
+    be meant for that action.
 
     Args:
-        task: the task.
-        state: the state before the block.
-        actions: the block; what is not applicable is passed over.
-        navigation: that of the domain, if it was looked up before.
+        task: The task.
+        state: The state before the block.
+        actions: The block; inapplicable actions are skipped.
+        navigation: The result of `find_navigation`, if known.
     """
     navigation = navigation or find_navigation(task.domain)
     kept = list(actions)
@@ -218,7 +215,7 @@ def _useless(
     rest: Sequence[GroundAction],
     navigation: Navigation,
 ) -> bool:
-    """Say whether nothing changes when the robot does not go."""
+    """Return whether a block has the same result without a move."""
     if after == before:
         return True
     left_out, done = before, after
@@ -244,22 +241,21 @@ def repair_navigation(
     actions: Sequence[GroundAction],
     navigation: Navigation | None = None,
 ) -> tuple[GroundAction, ...]:
-    """Return a block with missing navigation inserted and useless navigation dropped.
+    """Insert missing navigation into a block and drop redundant navigation.
 
-    What is not applicable and cannot be made so by going somewhere stays where it is and is
-    passed over.
+    Actions that navigation cannot make applicable are kept and skipped.
 
     Args:
-        task: the task.
-        state: the state before the block.
-        actions: the block.
-        navigation: that of the domain, if it was looked up before.
+        task: The task.
+        state: The state before the block.
+        actions: The block.
+        navigation: The result of `find_navigation`, if known.
     """
     navigation = navigation or find_navigation(task.domain)
     block = tuple(actions)
     if navigation is None:
         return block
-    # Dropping may uncover something to insert, though hardly ever.
+    # Dropping a move may, rarely, require another insertion.
     for _ in range(_MOST_ROUNDS):
         inserted = _inserted(task, state, block, navigation)
         repaired = drop_useless(task, state, inserted, navigation)

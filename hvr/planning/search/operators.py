@@ -1,4 +1,4 @@
-"""Ground operators over fluents that are bits, their mutexes, and smaller equivalent problems."""
+"""Ground operators over bit sets, their mutexes, and reductions of the search problem."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ from hvr.pddl import GroundAction
 from hvr.pddl.state import set_bits
 
 # Operators ----------------------------------------------------------------------------------------
-# Ground operators over fluents that are bits: what is handed from task to search problem.
+# Ground operators over fluents that are bits: the search problem's representation of actions.
 
 
 @dataclass(frozen=True, slots=True)
 class Literals:
-    """A conjunction: fluents that must be true and fluents that must be false, as bits."""
+    """A conjunction: masks of fluents that must be true and fluents that must be false."""
 
     true: int = 0
     false: int = 0
 
     @property
     def all(self) -> int:
-        """The fluents it speaks of."""
+        """The fluents that it mentions."""
         return self.true | self.false
 
     def holds(self, state: int) -> bool:
-        """Say whether it is true in a state."""
         return not (self.true & ~state or self.false & state)
 
     def implies(self, other: Literals) -> bool:
-        """Say whether `other` is a part of this."""
+        """Return whether all literals of `other` are among its own."""
         return not (other.true & ~self.true or other.false & ~self.false)
 
     def __and__(self, other: Literals) -> Literals:
@@ -38,17 +37,17 @@ class Literals:
 
 @dataclass(frozen=True, slots=True)
 class ActionChoice:
-    """An action for a step of an operator, to be taken when its precondition holds."""
+    """An alternative for a step of an operator, usable where its precondition holds."""
 
     action: GroundAction
     precondition: Literals
 
 
 _COMPARED = 500
-"""Comparing each conjunction with each takes quadratic time; to keep some too many does no harm."""
+"""Maximum number of conjunctions to compare pairwise; keeping redundant ones is harmless."""
 
 bits = set_bits
-"""The positions of the set bits, lowest first."""
+"""Yield the positions of the set bits in ascending order."""
 
 Conditional = tuple[Literals, int, int]
 """A conditional effect: (condition, add, delete)."""
@@ -56,13 +55,13 @@ Conditional = tuple[Literals, int, int]
 
 @dataclass(frozen=True, slots=True)
 class GroundOperator:
-    """What one or several actions in a row do, with a conjunctive precondition.
+    """One action or a sequence of actions as an operator with a conjunctive precondition.
 
     Args:
-        steps: for each action in the row the choices for it, of which one is applicable.
-        precondition: what must hold.
-        add, delete: unconditional effects, as bits; no bit is in both.
-        conditional: conditional effects; what is both deleted and added is true afterwards.
+        steps: The alternatives for each action in the sequence; at least one is applicable.
+        precondition: The condition for applying it.
+        add, delete: Unconditional effects as disjoint masks.
+        conditional: Conditional effects; a fluent both deleted and added is true afterwards.
     """
 
     steps: tuple[tuple[ActionChoice, ...], ...]
@@ -73,12 +72,12 @@ class GroundOperator:
 
     @property
     def cost(self) -> int:
-        """How many actions it stands for."""
+        """The number of actions."""
         return len(self.steps)
 
     @property
     def reads(self) -> int:
-        """The fluents that it looks at."""
+        """The fluents in its conditions."""
         mask = self.precondition.all
         for condition, _, _ in self.conditional:
             mask |= condition.all
@@ -93,19 +92,19 @@ class GroundOperator:
         return mask
 
     def effects(self) -> Iterator[Conditional]:
-        """Yield all effects with what must hold for each, the precondition included."""
+        """Yield all effects; each condition includes the precondition."""
         yield self.precondition, self.add, self.delete
         for condition, add, delete in self.conditional:
             yield self.precondition & condition, add, delete
 
 
 GoalAlternatives = tuple[Literals, ...]
-"""Alternatives of which one must hold; none: the goal cannot be reached."""
+"""Alternative goals; with none, the goal is unreachable."""
 
 
 def minimal(conjunctions: Iterable[Literals]) -> list[Literals]:
-    """Drop conjunctions that imply another one; of very many only doubles, to save time."""
-    # Short ones first: a conjunction implies only such as have no more literals than it has.
+    """Drop conjunctions that imply another one; from long lists only duplicates, to save time."""
+    # Shortest first: a conjunction implies only conjunctions with at most as many literals.
     ordered = sorted(dict.fromkeys(conjunctions), key=lambda c: c.all.bit_count())
     if len(ordered) > _COMPARED:
         return ordered
@@ -117,24 +116,25 @@ def minimal(conjunctions: Iterable[Literals]) -> list[Literals]:
 
 
 # Mutexes ------------------------------------------------------------------------------------------
-# Fluents that are never true together, and what follows from them.
+# Pairs of fluents that are never true together, and simplifications that follow from them.
 #
-# Pairs are kept as a matrix of bits, one integer a row, so that what is true together with a whole
-# precondition is the intersection of a few rows.
+# The pairs are a bit matrix with one integer per row, so that the fluents compatible with a whole
+# precondition are the intersection of a few rows.
 
 CompatibleFluents = dict[int, int]
-"""For each fluent the fluents, as bits, that may be true together with it (itself included)."""
+"""For each fluent, the mask of fluents that may be true together with it, including itself."""
 
 
 def mutexes(initial: int, operators: Sequence[GroundOperator], fluents: int) -> CompatibleFluents:
-    """Find, for each fluent, the fluents that can be true together with it.
+    """Compute, for each fluent, the fluents that may be true together with it.
 
-    The h2 fixpoint over positive preconditions (Haslum & Geffner 2000), from below: pairs that
-    it does not reach are mutually exclusive in every reachable state.
+    This is the h2 fixpoint over positive preconditions (Haslum & Geffner 2000). Pairs that it does
+    not reach are mutually exclusive in every reachable state.
     """
     together = {bit: (initial if initial >> bit & 1 else 0) for bit in bits(fluents)}
-    # Conditional effects are looked at one by one, each together with the unconditional ones. What
-    # others of them delete is left aside: a mutex may be missed by it, but none is made up.
+    # Each conditional effect is considered alone, together with the unconditional effects.
+    # Deletes of other conditional effects are ignored, which may miss a mutex but never invents
+    # one.
     cases = [
         (number, needs.true, operator.add | add, operator.delete | delete, add)
         for number, operator in enumerate(operators)
@@ -145,23 +145,24 @@ def mutexes(initial: int, operators: Sequence[GroundOperator], fluents: int) -> 
     changed = True
     while changed:
         changed = False
-        # Fluents that were true at some time, since an empty precondition excludes nothing.
+        # Fluents that have been true: an empty precondition is compatible with all of them.
         ever = sum(1 << bit for bit, others in together.items() if others)
         for case, (number, needs, add, delete, last) in enumerate(cases):
             others = partners(together, needs)
-            # A case yields more only when more can be true with its precondition.
+            # A case yields new pairs only if its precondition has become compatible with more
+            # fluents.
             if others is None or others & ever == seen[case]:
                 continue
             seen[case] = others & ever
             changed |= _join(together, add, others & ever & ~delete | add)
-            # Effects of several conditions may come together.
+            # Several conditional effects of an operator may happen together.
             happening[number] |= last
             changed |= _join(together, last, happening[number])
     return together
 
 
 def partners(together: CompatibleFluents, needs: int) -> int | None:
-    """Return what may be true where all of `needs` is; None where they cannot all be true."""
+    """Return the fluents that may be true together with `needs`; None if `needs` is impossible."""
     common = -1
     for bit in bits(needs):
         common &= together[bit]
@@ -183,10 +184,10 @@ def _join(together: CompatibleFluents, added: int, others: int) -> bool:
 def simplify(
     operators: Sequence[GroundOperator], together: CompatibleFluents
 ) -> list[GroundOperator]:
-    """Drop what mutexes show to be impossible, implied or without effect.
+    """Drop operators and literals that mutexes prove impossible, implied or without effect.
 
-    Of operators with the same effects and cost only those with minimal preconditions stay: the
-    others can be replaced by them in every plan.
+    Operators with equal effects and cost are reduced to the ones with minimal preconditions, which
+    can replace the others in every plan.
     """
     groups: dict[object, dict[Literals, GroundOperator]] = {}
     for operator in operators:
@@ -198,12 +199,12 @@ def simplify(
 
 
 def _simplified(operator: GroundOperator, together: CompatibleFluents) -> GroundOperator | None:
-    """Return the operator in its simplest form, or None when it never changes anything."""
+    """Return the simplified operator, or None if it never changes anything."""
     may = partners(together, operator.precondition.true)
     if may is None:
         return None
-    # What excludes the rest of the precondition is false anyway. To have fewer fluents that must
-    # be false is worth much: each stays alone in its variable (see `groups`).
+    # Fluents excluded by the positive preconditions are false anyway. Fewer negative
+    # preconditions mean larger variables, because such fluents stay alone (see `groups`).
     needs = Literals(operator.precondition.true, operator.precondition.false & may)
     add, delete = operator.add, operator.delete
     undecided: list[Conditional] = []
@@ -222,7 +223,8 @@ def _simplified(operator: GroundOperator, together: CompatibleFluents) -> Ground
         for condition, more, less in undecided
         if more & ~add or less & ~add & ~delete
     )
-    # To add what its condition demands changes nothing, unless another effect deletes it.
+    # Adding a fluent of the effect's own condition changes nothing, unless another effect deletes
+    # it.
     undone = delete
     for _, _, less in conditional:
         undone |= less
@@ -231,7 +233,7 @@ def _simplified(operator: GroundOperator, together: CompatibleFluents) -> Ground
         for condition, more, less in conditional
         if more & ~(condition.true & ~undone) or less
     )
-    # In this order: an add wins over a delete even where the fluent is true before.
+    # In this order, because an add wins over a delete even if the fluent was true before.
     delete &= may & ~needs.false & ~add
     add &= ~needs.true
     if not (add or delete or conditional):
@@ -247,10 +249,9 @@ def groups(
 ) -> tuple[tuple[int, ...], ...]:
     """Cover the fluents greedily by groups of mutually exclusive ones.
 
-    Each group becomes a variable of the search, so few large ones make states short and tell
-    landmarks and heuristics what excludes what; the smallest cover is not worth its search. A
-    fluent that something needs to be false stays alone: the format cannot express "not this value"
-    of a variable with several.
+    Each group becomes a variable of the search. Few large groups shorten states and inform
+    landmarks and heuristics; an optimal cover is not worth its cost. A fluent with a negative
+    condition stays alone, because SAS+ cannot express "not this value" of a larger variable.
     """
     alone = 0
     for goal in goals:
@@ -278,29 +279,27 @@ def _most_exclusive(candidates: int, exclusive: CompatibleFluents) -> int:
 
 
 # Reduction ----------------------------------------------------------------------------------------
-# Smaller search problems with shortest plans of the same length.
-#
-# Each function keeps the length of a shortest plan and keeps every operator's steps usable: a
-# plan of the smaller problem is carried out by taking, at each step, a choice that is
-# applicable (`hvr.planning.search.ground.plan_actions`). Each docstring gives the reason. Together
-# they make the state space of a kitchen task tens of times smaller.
+# Reductions that keep the length of a shortest plan; each docstring gives the argument. A plan of
+# the reduced problem is executed by taking, at each step, an applicable alternative
+# (`hvr.planning.search.ground.plan_actions`). Together they shrink the state space of a kitchen
+# task tens of times.
 
 Fluents = Mapping[int, int]
-"""A fluent for each fluent."""
+"""A mapping of fluents to their representatives."""
 
 
 def merge_twins(
     initial: int, operators: Sequence[GroundOperator], goals: GoalAlternatives, fluents: int
 ) -> tuple[list[GroundOperator], GoalAlternatives, int]:
-    """Keep one of fluents that start alike and that every effect changes alike.
+    """Keep one of several fluents that start equal and are changed equally by every effect.
 
-    They have the same value in every reachable state, so one may be read for the other.
+    Such fluents have equal values in every reachable state, so one can be read for the other.
 
     Returns:
-        the operators, the goals, and the fluents that are left.
+        The operators, the goals and the remaining fluents.
     """
-    # By induction over the steps: alike at the start, and changed alike by whatever happens. What
-    # an effect does to a fluent is its number and whether it adds.
+    # By induction over the steps. A fluent's history lists the effects that change it, and
+    # whether they add.
     changes: dict[int, list[tuple[int, bool]]] = {bit: [] for bit in bits(fluents)}
     effects = [(operator.add, operator.delete) for operator in operators]
     effects += [(a, d & ~a) for operator in operators for _, a, d in operator.conditional]
@@ -324,40 +323,40 @@ def forget_dead(
     goals: GoalAlternatives,
     together: CompatibleFluents,
 ) -> tuple[int, list[GroundOperator]]:
-    """Make fluents false where their value cannot matter.
+    """Make fluents false where their values do not matter.
 
-    A fluent f is dead while g is true when whatever reads f excludes g, and what deletes g
-    sets f. Then two states with g that differ in f allow the same plans, and the one in which
-    f is false may stand for both. (What a robot holds is no longer near it, say.)
+    A fluent f is dead while g is true if every condition on f excludes g, and every operator that
+    deletes g sets f. Two states with g that differ only in f then allow the same plans, and the
+    state without f represents both. For example, an object in the hand need not be "near".
 
     Returns:
-        the initial state and the operators.
+        The initial state and the operators.
     """
-    # For each f the g while which it is dead, at first all that are ever true with it.
+    # For each f, the candidates g; initially all fluents compatible with it.
     fluents = sum(1 << bit for bit, others in together.items() if others)
     dead = {bit: together[bit] & fluents & ~(1 << bit) for bit in bits(fluents)}
-    # Not those that may be true when f is read …
+    # Remove each g that may be true when f is read …
     effects = [needs for operator in operators for needs, _, _ in operator.effects()]
     for needs in (*goals, *effects):
         may = partners(together, needs.true)
         for bit in bits(needs.all & fluents):
             dead[bit] &= ~may if may is not None else -1
-    # … nor those that may cease to be true while f keeps its value, which would matter again.
+    # … and each g that may be deleted while f keeps its value, because f would then matter.
     for operator in operators:
         sets, deletes = operator.add | operator.delete, _deletes(operator)
         for bit in dead:
             if not sets >> bit & 1:
                 dead[bit] &= ~deletes
-    # No g may be forgotten itself: it must become false only where an operator deletes it, since
-    # it is those that were seen to set f.
+    # No g may be forgotten itself: the argument requires that only the operators checked above
+    # delete it.
     mortal = sum(1 << bit for bit, while_ in dead.items() if while_)
     dead = {bit: while_ & ~mortal for bit, while_ in dead.items() if while_ & ~mortal}
 
     def buried(true: int) -> int:
         return sum(1 << bit for bit, while_ in dead.items() if while_ & true)
 
-    # An operator makes false what is dead by what is surely true after it. Where g is true and the
-    # operator does not say so, f keeps its value: correct, if not as small as could be.
+    # Each operator deletes the fluents that are dead given what is certainly true after it. Where
+    # g is true but not certain, f keeps its value, which is correct but not minimal.
     smaller = []
     for operator in operators:
         after = buried(operator.precondition.true & ~_deletes(operator) | operator.add)
@@ -385,25 +384,24 @@ def merge_interchangeable(
     goals: GoalAlternatives,
     groups: Iterable[Sequence[int]],
 ) -> tuple[int, list[GroundOperator], GoalAlternatives]:
-    """Merge fluents, of which one at most is true, when it does not matter which one.
+    """Merge mutually exclusive fluents if it does not matter which of them is true.
 
-    Fluents of a class are interchangeable when each operator that reads one of them has, for
-    each other one, a twin that reads that instead, reads the rest alike, and does the same up
-    to the classes. (So it does not matter on which worktop a knife lies, unless the goal says
-    so.) The classes are the coarsest such partition within the groups, found by refinement; states
-    that are equal up to the classes are then bisimilar (Milner 1990), and one class may stand
-    as one fluent.
+    Fluents of a class are interchangeable if every operator that reads one of them has a twin for
+    each other one: it reads that fluent instead, and is otherwise equal up to the classes. For
+    example, it does not matter on which worktop a knife lies unless the goal says so. The classes
+    are the coarsest such partition within the groups, found by refinement. States that are equal
+    up to the classes are bisimilar (Milner 1990), so one fluent can represent a class.
 
     Args:
-        initial: the initial state.
-        operators: the operators.
-        goals: the goals.
-        groups: of mutually exclusive fluents; they cover all fluents.
+        initial: The initial state.
+        operators: The operators.
+        goals: The goals.
+        groups: Groups of mutually exclusive fluents that cover all fluents.
 
     Returns:
-        the initial state, operators and goals in terms of one fluent for each class.
+        The initial state, operators and goals with one fluent per class.
     """
-    # Classes only ever split, so that none has split when there are as many as before.
+    # Refinement only splits classes, and it is done when their number stops growing.
     classes = {bit: group[0] for group in groups for bit in group}
     count = 0
     while count != len(set(classes.values())):
@@ -429,11 +427,11 @@ def merge_interchangeable(
 def _roles(
     operators: Sequence[GroundOperator], goals: GoalAlternatives, classes: Fluents
 ) -> dict[int, set[Hashable]]:
-    """Return the roles of each fluent, with effects up to the classes, the rest literally."""
-    # Roles in preconditions do not name the operator, because the twin that another fluent has is
-    # another operator. Where a fluent is only deleted, or read by a condition of an effect, there
-    # is no twin: the same operator has to treat the others alike. Fluents that must be false are
-    # alone in their group and need no role.
+    """Return the roles of each fluent: literal conditions, and effects up to the classes."""
+    # Roles in preconditions do not identify the operator, because another fluent's twin is
+    # another operator. A fluent that is only deleted, or read by a conditional effect, has no
+    # twin: the same operator must treat the whole class equally. Negative conditions need no role,
+    # because their fluents are alone in their groups.
     roles: dict[int, set[Hashable]] = {bit: set() for bit in classes}
     for number, operator in enumerate(operators):
         needs = operator.precondition
@@ -464,14 +462,13 @@ def _roles(
 def fuse(
     operators: Sequence[GroundOperator], goals: GoalAlternatives, together: CompatibleFluents
 ) -> list[GroundOperator]:
-    """Join actions that only prepare for the next one to that one.
+    """Fuse actions that only prepare the next action with that action.
 
-    Let R be the operators of one action such that r; r' has, for r and r' in R, the effects of
-    r', and no effect of R is part of a goal: going somewhere, say. No shortest plan has two of R
-    in a row or ends with one. Nor need r come before an operator that neither depends on it
-    nor interferes with it: it can be moved behind that, until it meets one that does. So
-    each r can be joined to what follows it, as a macro operator that costs both, and R itself
-    left out.
+    Let R be the operators of one action such that, for all r and r' in R, r; r' has the effects of
+    r', and no effect of R is part of a goal; for example, navigation. No shortest plan has two
+    operators of R in a row or ends with one. An r before an operator that neither depends on it nor
+    interferes with it can be moved behind that operator. So each r can be fused with the operators
+    that it enables into macro operators with the cost of both, and R itself can be dropped.
     """
     by_action: dict[str, list[GroundOperator]] = {}
     for operator in operators:
@@ -481,8 +478,8 @@ def fuse(
             others = [o for n, same in by_action.items() if n != name for o in same]
             pairs = (_joined(first, second) for first in preparing for second in others)
             macros = [macro for macro in pairs if macro is not None]
-            # Within one operator an add wins, so that it cannot express that the second action
-            # deletes, on a condition, what the first one has added.
+            # Within one operator an add wins, so it cannot express that the second action
+            # conditionally deletes what the first one added.
             if not any(less & m.add for m in macros for _, _, less in m.conditional):
                 return others + macros
     return list(operators)
@@ -495,8 +492,8 @@ def _overwrite_each_other(
     for goal in goals:
         wanted |= goal.true
         unwanted |= goal.false
-    # r' writes all that R writes, except for what cannot be true when r' is applicable, so that
-    # nothing of r is left after it; and it needs nothing that R brings about, so that r can go.
+    # r' must write everything that R writes, except what is false anyway when r' is applicable,
+    # so that no effect of r remains. It must not need an effect of R, so that r can be dropped.
     for operator in preparing:
         if operator.conditional or operator.cost > 1:
             return False
@@ -516,7 +513,7 @@ def _overwrite_each_other(
 
 
 def _joined(first: GroundOperator, second: GroundOperator) -> GroundOperator | None:
-    """Join two operators in a row; None when that is impossible or need not be done."""
+    """Return the sequence of two operators; None if it is impossible or unnecessary."""
     after = Literals(first.add, first.delete)
     rest = _regressed(second.precondition, after)
     if rest is None:

@@ -1,4 +1,4 @@
-"""Classical planners by name, and recorded planners for exact repetition."""
+"""Classical planners by name, and recorded planners for exact replay."""
 
 from __future__ import annotations
 
@@ -17,22 +17,20 @@ from hvr.planning.search.fast_downward import SearchResult, solve
 from hvr.values import Value
 
 # Planners -----------------------------------------------------------------------------------------
-# Classical planners by name.
-#
-# `fast-downward` runs the search of the package up-fast-downward on hvr's own grounding.
-# `up:NAME` runs any engine of unified-planning (`up:fast-downward`, `up:enhsp`, …).
+# `fast-downward` runs the search of up-fast-downward on hvr's own grounding. `up:NAME` runs any
+# engine of unified-planning (`up:fast-downward`, `up:enhsp`, …).
 
 DEFAULT = "fast-downward"
 
 
 class Planner(Protocol):
-    """Finds plans for tasks."""
+    """A classical planner."""
 
     def solve(self, task: Task) -> SearchResult:
-        """Return a plan, or the proof that there is none.
+        """Return a plan, or a proof that there is none.
 
         Raises:
-            PlannerError: neither was found in the time allowed.
+            PlannerError: Neither was found in time.
         """
 
 
@@ -40,9 +38,9 @@ class FastDownward(Value):
     """Fast Downward on hvr's grounding.
 
     Args:
-        seconds: wall time at most.
-        patience: stop after the plan has not become shorter for this many seconds.
-        prove: search until the plan is proven to be shortest, or the time is up.
+        seconds: The wall time limit.
+        patience: Seconds without a shorter plan after which the search stops.
+        prove: Whether to search until the plan is proven shortest or the time is up.
     """
 
     seconds: float = 10.0
@@ -51,17 +49,16 @@ class FastDownward(Value):
 
     @classmethod
     def open(cls, engine: str, seconds: float) -> FastDownward:
-        """See `PLANNERS`; there is only one engine.
+        """Create the planner for `PLANNERS`.
 
         Raises:
-            UsageError: an engine is named.
+            UsageError: An engine is named; there is only one.
         """
         if engine:
             raise UsageError(f"the planner {DEFAULT!r} has no engines, such as {engine!r}")
         return cls(seconds)
 
     def solve(self, task: Task) -> SearchResult:
-        """See `Planner`."""
         return solve(task, self.seconds, patience=0.0 if self.prove else self.patience)
 
 
@@ -73,17 +70,16 @@ class UnifiedPlanning(Value):
 
     @classmethod
     def open(cls, engine: str, seconds: float) -> UnifiedPlanning:
-        """See `PLANNERS`.
+        """Create the planner for `PLANNERS`.
 
         Raises:
-            UsageError: no engine is named.
+            UsageError: No engine is named.
         """
         if not engine:
             raise UsageError("name an engine of unified-planning, such as 'up:fast-downward'")
         return cls(engine, seconds)
 
     def solve(self, task: Task) -> SearchResult:
-        """See `Planner`."""
         from hvr.planning.search.unified import solve_with
 
         return solve_with(task, self.engine, self.seconds)
@@ -99,15 +95,14 @@ PLANNERS = Registry(
     "hvr.planners",
     ("solve",),
 )
-"""Each entry is called with what follows the colon of a name (empty without one) and the seconds
-for one plan, and returns a `Planner`."""
+"""Factories of planners, called with the name's part after the colon, or "", and the seconds."""
 
 
 def make_planner(name: str, seconds: float) -> Planner:
-    """Return the planner of a name: one of `PLANNERS`, with `:ENGINE` behind it where it has some.
+    """Return a planner by name: an entry of `PLANNERS`, with `:ENGINE` if it has engines.
 
     Raises:
-        UsageError: the name or the time is not usable.
+        UsageError: The name or the time is invalid.
     """
     check_positive("budget", seconds)
     known, _, engine = name.partition(":")
@@ -118,26 +113,25 @@ def make_planner(name: str, seconds: float) -> Planner:
 
 
 # Recorded planners --------------------------------------------------------------------------------
-# A classical planner whose results are written down, so that a run can be repeated exactly.
-#
-# A planner that works against the clock may find another plan the next time; with it the
-# prompts after it would differ, and a recorded model would have no answer for them.
+# Planners with a time limit may find different plans in different runs. Prompts would then
+# differ, and a recorded model would have no answer for them, so runs record the planner's
+# results.
 
 NAME = "planner.jsonl"
-"""The file in the folder of a run: a line a call, with the problem's digest and the plan."""
+"""The file in the run folder: one line per call, with the digest of the problem and the plan."""
 
 
 class RecordedPlanner:
-    """A planner with a memory on disk.
+    """A planner whose results are recorded in a file and replayed.
 
     Args:
-        planner: solves what was not solved before.
-        path: where each result is written as it comes; those that an earlier try of the same
-            run has left there are repeated.
-        earlier: a file of results to repeat; None for none.
+        planner: The planner for problems without a recorded result.
+        path: The file of results, appended to as they arrive. Results of an interrupted attempt of
+            the same run are replayed.
+        earlier: A further file of results to replay, if any.
 
     Raises:
-        DataFileError: a file cannot be read.
+        DataFileError: A file cannot be read.
     """
 
     def __init__(self, planner: Planner, path: Path, earlier: Path | None = None) -> None:
@@ -148,11 +142,11 @@ class RecordedPlanner:
         self._known: dict[str, SearchResult | PlannerError] = {**known, **self._there}
 
     def solve(self, task: Task) -> SearchResult:
-        """See `Planner`.
+        """Return the recorded result for the problem, or solve it and record the result.
 
         Raises:
-            PlannerError: the planner found neither a plan nor a proof.
-            DataFileError: the result cannot be written.
+            PlannerError: The planner found neither a plan nor a proof.
+            DataFileError: The result cannot be written.
         """
         digest = hashlib.sha256(print_problem(task.problem).encode()).hexdigest()
         try:
@@ -184,7 +178,7 @@ class RecordedPlanner:
 
 
 def _read(path: Path) -> dict[str, SearchResult | PlannerError]:
-    """Return results by digest: of a planner that failed, its error."""
+    """Return recorded results, or errors, by the digest of the problem."""
     results: dict[str, SearchResult | PlannerError] = {}
     try:
         for _, line in read_log(path):

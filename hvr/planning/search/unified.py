@@ -1,10 +1,9 @@
 """Engines of unified-planning on hvr's own grounding.
 
-The search problem goes over as a ground problem: a unary predicate for each variable, true of
-its value, and an action without parameters for each operator. So any engine for classical
-planning will do, and what it needs to know of PDDL is negative preconditions and conditional
-effects. (One nullary predicate for each fluent would be simpler; Fast Downward's translator
-then takes many times longer to find the variables.)
+The search problem is passed on as a ground problem: each variable is a unary predicate that is true
+of its value, and each operator an action without parameters. Any engine for classical planning with
+negative preconditions and conditional effects can solve it. (One nullary predicate per fluent would
+be simpler, but Fast Downward's translator then takes many times longer to find the variables.)
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ _FINISH = "finish"
 _OPERATOR = "operator"
 _PROBLEM, _ANSWER, _LOG = "problem.pickle", "answer.json", "log"
 _GRACE_SECONDS = 30.0
-"""How long an engine may take to convert the problem and to notice that its time is over."""
+"""Additional seconds for an engine to convert the problem and to notice its time limit."""
 _POLL_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
 class GroundProblem:
-    """The parts of a `SearchProblem` that an engine needs; see there."""
+    """The parts of a `SearchProblem` that an engine needs."""
 
     initial: int
     operators: tuple[GroundOperator, ...]
@@ -50,16 +49,16 @@ class GroundProblem:
 
 
 def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
-    """Find a plan with an engine of unified-planning, in a process of its own.
+    """Find a plan with an engine of unified-planning, in a separate process.
 
     Args:
         task: The task.
         engine: The engine's name in unified-planning, such as `fast-downward`.
-        seconds: Wall time for the engine.
+        seconds: The wall time limit of the engine.
 
     Raises:
-        UsageError: No such engine is installed.
-        PlannerError: The engine cannot treat the task, failed, or found no plan in the time.
+        UsageError: The engine is not installed.
+        PlannerError: The engine does not support the task, failed, or found no plan in time.
         DataFileError: Its files cannot be written.
     """
     started = time.perf_counter()
@@ -75,7 +74,7 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
     answer = _answer(GroundProblem.of(problem), engine, seconds)
     elapsed = time.perf_counter() - started
     if "error" in answer:
-        # What unified-planning itself raises is that the engine is not made for the task.
+        # unified-planning's own exceptions mean that the engine does not support the task.
         code = 2 if answer["unsuitable"] else None
         raise PlannerError(f"{name} failed: {answer['error']}", exit_code=code)
     status = answer["status"]
@@ -92,7 +91,6 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
 
 
 def _answer(problem: GroundProblem, engine: str, seconds: float) -> dict[str, Any]:
-    """Return the answer of the engine's process."""
     with temporary_folder("hvr-up-") as path:
         folder = Path(path)
         write_whole(folder / _PROBLEM, pickle.dumps(problem))
@@ -131,14 +129,14 @@ def main(engine: str, seconds: str) -> int:
             result = planner.solve(to_unified(problem), timeout=float(seconds))
         numbers = None if result.plan is None else operator_numbers(result.plan)
         answer = {"status": result.status.name, "operators": numbers}
-    except Exception as error:  # Engines raise what they like.
+    except Exception as error:  # Engines raise arbitrary exceptions.
         answer = {"error": str(error), "unsuitable": isinstance(error, UPException)}
     write_whole(Path(_ANSWER), json.dumps(answer))
     return 0
 
 
 def installed_engines() -> tuple[str, ...]:
-    """Return the names of the installed engines of unified-planning that plan."""
+    """Return the names of the installed unified-planning engines that can plan."""
     from unified_planning.environment import get_environment
 
     factory = get_environment().factory
@@ -148,8 +146,8 @@ def installed_engines() -> tuple[str, ...]:
 def to_unified(problem: GroundProblem) -> Any:
     """Convert a ground problem to a `unified_planning.model.Problem`.
 
-    Operators must stand for one action each. Of several goals each gets an action that
-    reaches the one goal of the problem, so that no engine needs to know disjunctions.
+    Each operator must consist of one action. Alternative goals become actions that achieve a
+    common goal, so that engines need not support disjunctions.
     """
     from unified_planning.model import Fluent, InstantaneousAction, Object, Problem
     from unified_planning.shortcuts import BoolType, UserType
@@ -203,7 +201,7 @@ def to_unified(problem: GroundProblem) -> Any:
 
 
 def operator_numbers(plan: Any) -> list[int]:
-    """Return the numbers of the operators in a plan of a converted problem."""
+    """Return the indices of the operators in a plan of a converted problem."""
     names = (step.action.name.rsplit("-", 1) for step in plan.actions)
     return [int(number) for kind, number in names if kind == _OPERATOR]
 

@@ -1,1 +1,1 @@
-"""Plans for anybody's PDDL: which planners can, side by side, and every plan judged."""
+"""Plans for any PDDL problem: suitable planners run in parallel, and every plan is validated."""

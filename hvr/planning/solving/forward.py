@@ -1,4 +1,4 @@
-"""Forward best-first search in this process: numbers, also with derived predicates."""
+"""Forward best-first search, for problems with numbers and derived predicates."""
 
 from __future__ import annotations
 
@@ -28,49 +28,49 @@ from hvr.validation.relaxation import Deadline, Relaxation
 from hvr.validation.search import execute, read_functions
 
 # Best first ---------------------------------------------------------------------------------------
-# Best-first search that estimates a state when its turn comes, not when it is made.
+# Best-first search with deferred evaluation: a state is estimated when it is expanded, not when
+# it is generated.
 #
-# A step waits in two queues: among those that the estimate calls helpful, and among all, so that
-# nothing is left out for good. Progress gives the helpful ones an advantage (Richter & Westphal
-# 2010, "The LAMA planner"). Helpful steps that a relaxed plan repeats are also tried as often at
-# once.
+# A step waits in two queues: one for helpful steps, and one for all steps, which keeps the search
+# complete. Progress boosts the helpful queue (Richter & Westphal 2010, "The LAMA planner").
+# Helpful steps that a relaxed plan repeats are also tried that often at once.
 
 _WEIGHT = 5
 _ADVANTAGE = 100
-"""How many turns more the helpful steps have after the estimate has become better."""
+"""Number of additional turns of the helpful queue after an estimate improves."""
 MAX_SEARCH_STATES = 1_000_000
 
 S = TypeVar("S")
 
 
 class SearchSpace(Protocol[S]):
-    """States and the steps between them; a step is a number."""
+    """States and the transitions between them; a step is a number."""
 
     def key(self, state: S) -> object:
-        """Return a key that equal states share."""
+        """Return a key that is equal for equal states."""
 
     def satisfied(self, state: S) -> bool:
-        """Return whether the search ends here."""
+        """Return whether a state is a goal state."""
 
     def estimate(self, state: S) -> Distance | None:
-        """Return how far the goal is, with helpful steps; None if it is out of reach."""
+        """Return the distance to the goal with helpful steps; None if it is unreachable."""
 
     def choices(self, state: S) -> Iterable[int]:
-        """Return the steps that may be possible."""
+        """Return the steps that may be applicable."""
 
     def after(self, state: S, step: int) -> S | None:
-        """Return the state after a step, None if it is not possible."""
+        """Return the state after a step; None if it is not applicable."""
 
 
 @dataclass(frozen=True)
 class SearchEnd(Generic[S]):
-    """How a search ended.
+    """The result of a search.
 
     Args:
-        path: The steps to a state that satisfies, None without one.
-        state: The last state of the path.
-        why: Without a path, why the search ended; empty if everything has been tried.
-        states: How many states were reached.
+        path: The steps to a goal state, if any.
+        state: The goal state, if any.
+        why: Without a path, why the search ended; "" if the state space is exhausted.
+        states: The number of reached states.
     """
 
     path: tuple[int, ...] | None
@@ -81,7 +81,7 @@ class SearchEnd(Generic[S]):
 
 @dataclass(frozen=True)
 class _Reached(Generic[S]):
-    """A state and the way to it: a step from the state before, some times."""
+    """A state and how it was reached: by a step from the previous state, possibly repeated."""
 
     state: S
     depth: int
@@ -91,11 +91,11 @@ class _Reached(Generic[S]):
 
 
 _Item: TypeAlias = "tuple[float, int, _Reached[S], int, int]"
-"""A rank, a number to tell items apart, a state, a step from it, and how often."""
+"""(rank, tie-breaker, state, step from it, repetitions)"""
 
 
 class BestFirst(Generic[S]):
-    """One search."""
+    """A single best-first search."""
 
     def __init__(self, space: SearchSpace[S], clock: Deadline) -> None:
         self._space = space
@@ -105,7 +105,6 @@ class BestFirst(Generic[S]):
         self._known: set[object] = set()
 
     def run(self, start: S) -> SearchEnd[S]:
-        """Search from a state."""
         self._known = {self._space.key(start)}
         turns = [0, 0]
         best, advantage = inf, 0
@@ -134,7 +133,6 @@ class BestFirst(Generic[S]):
         return SearchEnd(None, None, "", len(self._known))
 
     def _expand(self, node: _Reached[S], estimate: Distance) -> None:
-        """Let the steps from a state wait for their turn."""
         helpful, others = self._queues
         rank = node.depth + 1 + _WEIGHT * estimate.steps
         for step, repeats in estimate.helpful:
@@ -145,7 +143,7 @@ class BestFirst(Generic[S]):
             heappush(others, (rank, next(self._order), node, step, 1))
 
     def _next(self, queue: int) -> _Reached[S] | None:
-        """Take a step that waits; return the state after it, None if it is known."""
+        """Pop a step and return the state after it; None if it is inapplicable or known."""
         _, _, before, step, repeats = heappop(self._queues[queue])
         state, done = before.state, 0
         while done < repeats and (after := self._space.after(state, step)) is not None:
@@ -166,25 +164,25 @@ def _path(node: _Reached[S]) -> tuple[int, ...]:
 
 
 # Forward ------------------------------------------------------------------------------------------
-# A forward search in this process, for what Fast Downward lacks: numbers, also with derived
-# predicates.
+# Forward search for problems that Fast Downward does not support: with numbers, possibly with
+# derived predicates.
 #
-# Best-first search over states, guided by relaxed plans over facts and numbers
-# (`hvr.planning.solving.subgoals`). Small and simple: for thousands of ground actions, not for the
-# largest problems of the competitions.
+# It is guided by relaxed plans over facts and numbers (`hvr.planning.solving.subgoals`). It is
+# small and simple, made for thousands of ground actions rather than the largest competition
+# problems.
 
 _State = tuple[int, Values]
 
 
 @dataclass(frozen=True)
 class ForwardOutcome:
-    """What a search came to.
+    """The result of a forward search.
 
     Args:
-        plan: None without one.
-        proven: without a plan: there is none.
-        why: without either, why the search ended.
-        states: how many states were looked at.
+        plan: The plan, if any.
+        proven: Without a plan, whether it is proven that there is none.
+        why: Without either, why the search ended.
+        states: The number of reached states.
     """
 
     plan: tuple[GroundAction, ...] | None
@@ -197,8 +195,8 @@ def forward(task: Task, seconds: float) -> ForwardOutcome:
     """Search for a plan from the initial state of a task.
 
     Args:
-        task: without time; its trajectory constraints and preferences are not looked at.
-        seconds: wall time at most.
+        task: A non-temporal task; its trajectory constraints and preferences are ignored.
+        seconds: The wall time limit.
     """
     clock = Deadline(seconds)
     start = task.initial.bits, task.initial.values
@@ -221,7 +219,7 @@ TOO_LARGE = "the problem has too many ground actions for the forward search"
 
 
 class _Steps:
-    """The states of a task without time: a `SearchSpace`."""
+    """The search space of a non-temporal task; implements `SearchSpace`."""
 
     def __init__(self, task: Task, relaxation: Relaxation, numeric: frozenset[str]) -> None:
         self.task = task
@@ -249,7 +247,7 @@ class _Steps:
 
 
 class NumericKey:
-    """What tells states apart: costs, on which nothing depends, are left out."""
+    """Keys of states, without numbers that no condition reads, such as costs."""
 
     def __init__(self, task: Task, functions: frozenset[str]) -> None:
         self._task = task
@@ -257,7 +255,6 @@ class NumericKey:
         self._kept: dict[int, bool] = {}
 
     def __call__(self, bits: int, values: Values) -> object:
-        """Return the key of a state."""
         kept = []
         for index, value in enumerate(values):
             if index not in self._kept:
@@ -268,7 +265,7 @@ class NumericKey:
 
 
 def holds(condition: Conjunction, bits: int, values: Values) -> bool:
-    """Return whether a condition holds; one that reads an undefined number does not."""
+    """Return whether a condition holds; a condition that reads an undefined number is false."""
     try:
         return condition.holds(bits, values)
     except UndefinedValueError:
@@ -276,7 +273,7 @@ def holds(condition: Conjunction, bits: int, values: Values) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the plan that was found; return Fast Downward's exit code for the outcome."""
+    """Write the plan, if any; return Fast Downward's exit code for the outcome."""
     domain_file, problem_file, seconds = arguments[:3]
     try:
         domain = parse_domain(Path(domain_file))

@@ -1,4 +1,4 @@
-"""The program behind `--planner fast-downward`: Fast Downward's searches on hvr's grounding."""
+"""The program behind `--planner fast-downward`: Fast Downward's search on hvr's grounding."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hvr.planning.search.fast_downward import solve
 
 _PATIENCE = 1.5
 _NICENESS = 10
-"""Its two searches leave a processor to the planner beside them, which is then as fast as alone."""
+"""Priority of its two searches, so that they do not slow down the planner beside them."""
 
 
 def main(arguments: list[str]) -> int:
-    """Write the best plan that was found; return Fast Downward's exit code for the outcome."""
+    """Write the best plan; return Fast Downward's exit code for the outcome."""
     optimal = arguments[-1] == "--optimal"
     if "--yield" in arguments and hasattr(os, "nice"):
         os.nice(_NICENESS)
@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
     if result.plan is None:
         return 11
     write_whole(Path("plan.1"), print_plan(result.plan))
-    # Code 2: plans were found, and the search ended before it had tried everything.
+    # Code 2: plans were found, but the search was not exhaustive.
     return 0 if result.optimal else 2
 
 

@@ -1,4 +1,4 @@
-"""The portfolio: which planners can plan with a problem, which works next, and for how long."""
+"""The portfolio: which planners suit a problem, which one runs next, and for how long."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from hvr.planning.solving.programs import (
 )
 
 # Portfolio ----------------------------------------------------------------------------------------
-# Which planners can plan with a problem, and why the others cannot.
 
 _OWN = (GROUNDED, DOWNWARD, FORWARD, TEMPORAL)
 _SUPPORT = "support.json"
@@ -35,10 +34,10 @@ class Portfolio:
     """The planners for a problem.
 
     Args:
-        programs: The planners that can plan with it.
-        excluded: Why others are not started, by name.
-        asks: Whether to ask the engines of unified-planning.
-        reserve: Planners for when all others fail.
+        programs: The planners that support the problem.
+        excluded: The other planners, with the reason why they are not started.
+        asks: Whether to also ask the engines of unified-planning.
+        reserve: Planners to run if all others fail.
     """
 
     programs: tuple[Program, ...]
@@ -48,12 +47,12 @@ class Portfolio:
 
 
 def portfolio(features: frozenset[Feature]) -> Portfolio:
-    """Return the planners for a problem that uses these features.
+    """Return the planners for a problem with these features.
 
     Raises:
-        UsageError: None of hvr's planners can plan with them, nor can any engine.
+        UsageError: Neither hvr's planners nor the engines of unified-planning support them.
     """
-    # Downward first: where they take turns, it mostly has the first plan (docs/solve.md).
+    # Downward first: when planners take turns, it usually finds the first plan (docs/solve.md).
     able = tuple(p for p in (DOWNWARD, GROUNDED) if not p.lacks & features)
     timed = features & {Feature.DURATIVE, Feature.TIMED}
     own = tuple(p for p in ((TEMPORAL,) if timed else (FORWARD,)) if not p.lacks & features)
@@ -74,10 +73,10 @@ def portfolio(features: frozenset[Feature]) -> Portfolio:
 
 
 def named(name: str, features: frozenset[Feature]) -> Portfolio:
-    """Return the planner of a name.
+    """Return a portfolio with a single planner.
 
     Raises:
-        UsageError: There is no such planner, or it lacks what the problem uses.
+        UsageError: The planner is unknown or does not support the features.
     """
     kind, _, engine = name.partition(":")
     known = {p.name: p for p in _OWN}
@@ -98,10 +97,10 @@ def named(name: str, features: frozenset[Feature]) -> Portfolio:
 
 
 class Scout:
-    """Asks the engines of unified-planning, in a process of its own, whether they can plan.
+    """A process that asks the engines of unified-planning whether they support a problem.
 
-    Importing unified-planning takes longer than many searches, so hvr's own planners do not wait.
-    No engine starts a program for this.
+    Importing unified-planning takes longer than many searches, so hvr's own planners do not wait
+    for the answer. Asking does not start the engines.
 
     Raises:
         OSError: The process cannot be started.
@@ -116,7 +115,7 @@ class Scout:
             self._process = ProcessTree([*command, str(problem.resolve())], folder, log)
 
     def programs(self) -> Sequence[Program] | None:
-        """Return the engines that can plan with the problem; None until they have answered."""
+        """Return the engines that support the problem; None until they have answered."""
         if self._process.code is None:
             return None
         try:
@@ -129,13 +128,12 @@ class Scout:
         return [unified(name) for name, why in answers.items() if not why]
 
     def end(self) -> None:
-        """End the process."""
         self._process.end()
 
 
 @contextmanager
 def scout(domain: Path, problem: Path, folder: Path) -> Iterator[Scout]:
-    """Ask engines while the context lasts; see `Scout`."""
+    """Run a `Scout` until the context exits."""
     with writing(folder):
         folder.mkdir()
     asked = Scout(domain, problem, folder)
@@ -146,32 +144,31 @@ def scout(domain: Path, problem: Path, folder: Path) -> Iterator[Scout]:
 
 
 def feature_text(features: Collection[str]) -> str:
-    """Return features in words."""
     return " and ".join(sorted(features))
 
 
 # Schedule -----------------------------------------------------------------------------------------
-# Which planner works next, and for how long: learnt from recorded races.
+# The order and length of turns, learnt from recorded races.
 #
-# `races.tsv` has a row for each problem of a set, and how many seconds each planner took for it.
-# From the rows that resemble a problem a greedy schedule is made: the next turn is the one that
-# solves the most of the rows still unsolved for each second that it takes (Streeter, Golovin &
-# Smith 2007, "Combining multiple heuristics online"). It takes at most four times as long, on the
-# average of these rows, as their best schedule.
+# `races.tsv` has one row per problem, with the seconds each planner took for it. A greedy
+# schedule is computed from the rows that resemble a problem: the next turn is the one that solves
+# the most unsolved rows per second (Streeter, Golovin & Smith 2007, "Combining multiple
+# heuristics online"). On average over these rows, it takes at most four times as long as the best
+# schedule.
 
 _TIME = frozenset({Feature.DURATIVE, Feature.TIMED})
 _FIRST_TURN = 2.0
-"""Seconds of the first turn of a planner without a record."""
+"""Seconds of the first turn of a planner without recorded races."""
 _MARGIN = 1.5
-"""Machines differ, so a turn is longer than the record by this factor."""
+"""Factor by which turns exceed the recorded times, because machines differ."""
 _SHORTEST = 1.0
 _FEWEST_ROWS = 5
-"""Rows that a class must have for a schedule of its own."""
+"""Minimum number of rows for a class to have its own schedule."""
 
 
 @dataclass(frozen=True)
 class RecordedRace:
-    """One problem and the seconds that planners took for it; planners that failed are absent."""
+    """A problem and the seconds that planners took for it, without the planners that failed."""
 
     problem: str
     features: frozenset[Feature]
@@ -181,14 +178,14 @@ class RecordedRace:
 
 @dataclass(frozen=True)
 class WorkSlice:
-    """A planner works until it has worked `until` seconds in all."""
+    """A turn of a planner, which lasts until it has worked for `until` seconds in total."""
 
     planner: str
     until: float
 
 
 def read_races(text: str) -> tuple[RecordedRace, ...]:
-    """Read recorded races: lines with tabs, names of columns first, comments after `#`."""
+    """Read recorded races: tab-separated lines, column names first, comments after `#`."""
     lines = [line.split("\t") for line in text.splitlines() if line and line[0] != "#"]
     planners = lines[0][3:] if lines else []
     return tuple(
@@ -207,7 +204,7 @@ def read_races(text: str) -> tuple[RecordedRace, ...]:
 
 
 def recorded_races() -> tuple[RecordedRace, ...]:
-    """Return the races that come with hvr."""
+    """Return the recorded races that are part of hvr."""
     return read_races(files(__package__).joinpath("races.tsv").read_text(encoding="utf-8"))
 
 
@@ -218,26 +215,26 @@ def turns(
     races: Sequence[RecordedRace],
     spent: Mapping[str, float],
 ) -> Iterator[WorkSlice]:
-    """Yield turns without end, planners with the best record first.
+    """Yield an endless sequence of turns, the planners with the best records first.
 
     Args:
-        planners: Names of the planners.
+        planners: The names of the planners.
         features: The features of the problem.
-        objects: How many objects the problem has.
-        races: Recorded races.
-        spent: Seconds that planners have worked before; it may change between turns.
+        objects: The number of objects of the problem.
+        races: The recorded races.
+        spent: The seconds that each planner has worked; may change between turns.
     """
     rows = _like(features, objects, races)
     without = list(planners)
     ranked: list[str] = []
-    # The first schedule may solve all rows and leave planners out: what would be done without it?
+    # A schedule may solve all rows without some planners: rank the rest by a separate schedule.
     while schedule := list(_schedule(without, rows)):
         for slice_ in schedule:
             if spent.get(slice_.planner, 0.0) < slice_.until:
                 yield slice_
         ranked += dict.fromkeys(slice_.planner for slice_ in schedule)
         without = [name for name in planners if name not in ranked]
-    # Those with the best record stay ahead; each turn is twice as long as the one before.
+    # The best planners stay first; each round of turns is twice as long as the previous one.
     planners = [*ranked, *without]
     length = _FIRST_TURN
     while planners:
@@ -249,7 +246,7 @@ def turns(
 def _like(
     features: frozenset[Feature], objects: int, races: Sequence[RecordedRace]
 ) -> list[RecordedRace]:
-    """Return the rows of the narrowest class of the problem that has enough of them."""
+    """Return the rows of the most specific class of the problem that has enough rows."""
     timed = bool(features & _TIME)
     same_time = [race for race in races if bool(race.features & _TIME) == timed]
     numeric = Feature.NUMERIC in features
@@ -267,7 +264,7 @@ def _schedule(planners: Collection[str], rows: Iterable[RecordedRace]) -> Iterat
     unsolved = list(rows)
     spent = dict.fromkeys(planners, 0.0)
     while True:
-        # A rate and, of equal ones, the shorter turn and the earlier planner.
+        # Highest rate first; ties are broken by the shorter turn, then by the earlier planner.
         best: tuple[float, float, int, str] | None = None
         for place, name in enumerate(planners):
             times = sorted({race.seconds[name] for race in unsolved if name in race.seconds})

@@ -1,4 +1,4 @@
-"""Planners as programs, and the features of PDDL that a problem asks of them."""
+"""Planners as programs, and the PDDL features that a problem requires of them."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ from hvr.pddl.model import TRUE, changes_of, functions_of, walk
 from hvr.planning.search.fast_downward import OPTIMAL, binary
 
 # Features -----------------------------------------------------------------------------------------
-# What a problem asks of a planner.
 
 TOTAL_COST = "total-cost"
 _COMPOUND = (And, Or, Not, Imply, Forall, Exists)
 
 
 class Feature(StrEnum):
-    """A part of PDDL that not every planner has."""
+    """A feature of PDDL that some planners lack."""
 
     DURATIVE = "durative actions"
     NUMERIC = "numeric fluents"
@@ -53,7 +52,7 @@ class Feature(StrEnum):
 
 
 def features_of(domain: Domain, problem: Problem) -> frozenset[Feature]:
-    """Return what the domain and the problem use, not what `:requirements` says."""
+    """Return the features that a task actually uses, whatever `:requirements` says."""
     return frozenset(_used(domain, problem))
 
 
@@ -120,19 +119,17 @@ def _universal(condition: Expression) -> bool:
 
 
 # Programs -----------------------------------------------------------------------------------------
-# Planners as programs: each is given a domain, a problem and a folder, and writes plans there.
-#
-# Plans are files `plan.1`, `plan.2`, … in that folder, each better than the one before and ended by
-# a line `; cost …`. The exit codes are Fast Downward's. A program is ended when nobody waits for
-# it.
+# Each program gets a domain, a problem and a folder, and writes plans into the folder as
+# `plan.1`, `plan.2`, …, each better than the previous one and ended by a line `; cost …`. Exit
+# codes follow Fast Downward. A program is stopped when its result is no longer needed.
 
 NO_PLAN = frozenset({10, 11})
-"""Exit codes of a program that has proven that there is no plan."""
+"""Exit codes for a proof that there is no plan."""
 _OUT_OF_TIME = frozenset({21, 23})
 _OUT_OF_MEMORY = frozenset({1, 3, 20, 22, 24})
 _GAVE_UP = frozenset({0, 2, 12})
 UNABLE = 34
-"""Exit code of a program that cannot plan with what the problem uses."""
+"""Exit code of a program that does not support the problem."""
 _ENDED = "; cost"
 _ALL_LACK = frozenset({Feature.CONTINUOUS})
 _BOTH_LACK = _ALL_LACK | {Feature.DURATIVE, Feature.NUMERIC, Feature.TIMED}
@@ -146,11 +143,11 @@ _FORWARD_LACKS = _ALL_LACK | {
 _DOWNWARD_LACKS = _BOTH_LACK | {Feature.CONSTRAINTS, Feature.PREFERENCES, Feature.METRIC}
 _LM_CUT = "astar(lmcut())"
 _MAKES_RULES = frozenset({Feature.DERIVED, Feature.UNIVERSAL})
-"""What Fast Downward's translator makes axioms of, which admissible heuristics cannot do with."""
+"""Features that Fast Downward's translator turns into axioms, which admissible heuristics lack."""
 
 
 class PlannerEnd(StrEnum):
-    """How a planner without a plan ended."""
+    """The reason why a planner ended without a plan."""
 
     OUT_OF_TIME = "ran out of time"
     OUT_OF_MEMORY = "ran out of memory"
@@ -162,16 +159,16 @@ class PlannerEnd(StrEnum):
 
 @dataclass(frozen=True)
 class PlannerJob:
-    """What a program is started with.
+    """The problem and settings with which a program is started.
 
     Args:
         domain, problem: PDDL files.
-        features: what they use.
-        seconds: wall time at most.
-        optimal: search for a plan that is proven to be cheapest.
-        shared: several programs are started, which may be more than there are processors.
-        memory: Bytes that each planner may use, with everything that it starts; 0 sets no limit.
-        downward: Fast Downward's own options in place of hvr's: `--alias NAME`, `--search TEXT`.
+        features: The features that they use.
+        seconds: The wall time limit.
+        optimal: Whether to search for a plan that is proven cheapest.
+        shared: Whether several programs run, possibly more than there are processors.
+        memory: Bytes that each planner may use, including its subprocesses; 0 sets no limit.
+        downward: Options of Fast Downward instead of hvr's: `--alias NAME`, `--search TEXT`.
     """
 
     domain: Path
@@ -189,10 +186,10 @@ class Program:
     """A planner.
 
     Args:
-        name: as `--planner` names it.
-        lacks: what it cannot plan with.
-        module: the module of hvr that is the program; empty for Fast Downward as it comes.
-        engine: which engine of unified-planning.
+        name: The name for `--planner`.
+        lacks: The features that it does not support.
+        module: The module of hvr to run; "" for the unmodified Fast Downward.
+        engine: The engine of unified-planning, if any.
     """
 
     name: str
@@ -231,13 +228,13 @@ class Program:
 
 
 GROUNDED = Program("fast-downward", _GROUNDED_LACKS, "hvr.planning.solving.grounded")
-"""Fast Downward's searches on hvr's grounding, which shrinks the problem before."""
+"""Fast Downward's search on hvr's grounding, which reduces the problem first."""
 DOWNWARD = Program("downward", _DOWNWARD_LACKS)
-"""Fast Downward as it comes, with its own translator; `lama`."""
+"""The unmodified Fast Downward with its own translator; `lama`."""
 
 
 FORWARD = Program("forward", _FORWARD_LACKS, "hvr.planning.solving.forward")
-"""hvr's own forward search, which knows numbers and derived predicates."""
+"""hvr's own forward search, which supports numbers and derived predicates."""
 
 
 TEMPORAL = Program(
@@ -245,7 +242,7 @@ TEMPORAL = Program(
     _ALL_LACK | {Feature.DERIVED, Feature.PREFERENCES, Feature.CONSTRAINTS},
     "hvr.planning.solving.temporal",
 )
-"""hvr's own search over happenings."""
+"""hvr's own temporal search."""
 
 
 def unified(engine: str) -> Program:
@@ -256,7 +253,7 @@ def unified(engine: str) -> Program:
 
 
 class Running:
-    """A planner at work; leaving its context ends it and everything that it has started.
+    """A running planner, ended with its subprocesses when its context exits.
 
     Raises:
         PlannerError: The planner cannot be started.
@@ -282,37 +279,35 @@ class Running:
         self.end()
 
     def end(self) -> None:
-        """End it, with everything that it has started."""
         self._process.end()
 
     def pause(self) -> bool:
-        """Stop it for a while; return whether that is possible."""
+        """Suspend the planner; return whether that is possible."""
         return self._process.pause()
 
     def resume(self) -> None:
-        """Let it go on."""
         self._process.resume()
 
     @property
     def code(self) -> int | None:
-        """Its exit code; None while it works."""
+        """The exit code; None while the planner runs."""
         return self._process.code
 
     @property
     def done(self) -> bool:
-        """It has searched to the end: what it found last is proven to be best, for its measure."""
+        """Whether the search was exhaustive: its last plan is proven best, by its own measure."""
         return self.code == 0
 
     @property
     def proves_none(self) -> bool:
-        """It has proven that there is no plan."""
+        """Whether the planner has proven that there is no plan."""
         return self.code in NO_PLAN
 
     def new_plans(self) -> Iterator[str]:
-        """Yield the texts of the plans that have been finished since the last call."""
+        """Yield the texts of plans completed since the last call."""
         while True:
             path = self.folder / f"plan.{self._seen + 1}"
-            # A single search names its only plan without a number.
+            # A single search does not number its only plan.
             if self._seen == 0 and not path.exists():
                 path = self.folder / "plan"
             try:
@@ -320,20 +315,20 @@ class Running:
             except OSError:
                 return
             if _ENDED not in text:
-                return  # still being written
+                return  # It is still being written.
             self._seen += 1
             yield text
 
     @property
     def outcome(self) -> PlannerEnd:
-        """How far it has come."""
+        """How the planner ended, or that it ran out of time."""
         code = self.code
         if code is None or code in _OUT_OF_TIME:
             return PlannerEnd.OUT_OF_TIME
         if code in NO_PLAN:
             return PlannerEnd.PROVES_NONE
         if code == 1 and self.program.module and not self._last_line().startswith("MemoryError"):
-            return PlannerEnd.CRASHED  # an exception of Python, not Fast Downward's code
+            return PlannerEnd.CRASHED  # Here, 1 means a Python exception, not Fast Downward's code.
         if code in _OUT_OF_MEMORY:
             return PlannerEnd.OUT_OF_MEMORY
         if code in _GAVE_UP:
@@ -345,7 +340,7 @@ class Running:
         return log.splitlines()[-1].strip() if log else ""
 
     def account(self) -> str:
-        """Return how it ended, without a plan, and why."""
+        """Describe how the planner ended without a plan, and why."""
         outcome = self.outcome
         if outcome not in (PlannerEnd.UNABLE, PlannerEnd.CRASHED, PlannerEnd.GAVE_UP):
             return outcome

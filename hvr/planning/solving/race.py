@@ -1,4 +1,4 @@
-"""The race of planners: every plan is judged when it comes, retimed, and the best one kept."""
+"""Run planners in parallel, validate and retime every plan, and keep the best one."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from hvr.validation.search import execute
 from hvr.validation.validator import Validator
 
 # Retiming -----------------------------------------------------------------------------------------
-# Timed plans with the same steps at better times.
+# Retiming moves the steps of a timed plan to better times.
 #
-# Steps that interfere need a gap. Planners disagree on its size, and some leave none. Retiming
+# Interfering steps need a gap, but planners disagree on its size, and some leave none. Retiming
 # keeps the order of interfering steps, puts the validator's gap between them, and lets every step
-# start as early as possible. It solves a simple temporal problem (Dechter, Meiri & Pearl 1991) over
-# the starts and ends of the plan, as in the deordering of plans (Bäckström 1998).
+# start as early as possible. It solves a simple temporal problem (Dechter, Meiri & Pearl 1991)
+# over the starts and ends of the plan, as in plan deordering (Bäckström 1998).
 
 _MOST_EVENTS = 600
 _ENDS_FIRST = {"at end": 0, "": 1, "at start": 2}
@@ -42,11 +42,11 @@ class _Event:
     """A start, an end, an instantaneous step or a timed initial literal.
 
     Args:
-        time: When it happens in the plan.
-        step: Index of its step; -1 for a timed initial literal.
-        when: The end of the step; empty for an instantaneous step.
+        time: The time in the plan.
+        step: The index of the step; -1 for a timed initial literal.
+        when: The end of the step; "" for an instantaneous step.
         operator: The compiled effects.
-        parts: The conditions and effects, for interference.
+        parts: The conditions and effects, to detect interference.
     """
 
     time: Fraction
@@ -57,9 +57,9 @@ class _Event:
 
 
 def retimed(validator: Validator, steps: Sequence[Step]) -> tuple[Step, ...] | None:
-    """Return the steps of a timed plan as early as possible; None if that cannot be worked out.
+    """Return the steps of a timed plan at the earliest times; None if they cannot be computed.
 
-    The result may be invalid where the plan is wrong in more than its times.
+    The result may be invalid if not only the times of the plan are wrong.
     """
     plan = [step for step in steps if isinstance(step, TimedAction)]
     if len(plan) != len(steps) or 2 * len(plan) > _MOST_EVENTS:
@@ -118,9 +118,10 @@ def _parts(durative: DurativeOperator, when: str) -> StepParts:
 
 
 def _ordered(task: Task, events: list[_Event]) -> list[tuple[_Event, Access]]:
-    """Return the events one after another, each with what it reads and changes.
+    """Return the events in order, each with the facts that it reads and changes.
 
-    Of events at the same time the next one is possible and leaves the most others possible.
+    Among simultaneous events, the next one is an applicable event that leaves most others
+    applicable.
     """
     state = task.initial.bits, task.initial.values
     result: list[tuple[_Event, Access]] = []
@@ -150,7 +151,7 @@ def _earliest(
     ordered: Sequence[tuple[_Event, Access]],
     gap: Fraction,
 ) -> list[Fraction] | None:
-    """Return the earliest times of events, None if there are none."""
+    """Return the earliest times of the events; None if the constraints are inconsistent."""
     least: list[tuple[int, int, Fraction]] = []
     partner: dict[int, int] = {}
     accesses = [one for _, one in ordered]
@@ -169,7 +170,8 @@ def _earliest(
             least.append((partner[event.step], index, length))
             least.append((index, partner[event.step], -length))
     fixed = {index for index, (event, _) in enumerate(ordered) if event.step == -1}
-    # A longest path has no more edges than there are events; after more rounds there is none.
+    # Bellman-Ford: a longest path has fewer edges than there are events, so further changes prove
+    # a positive cycle.
     for _ in range(len(ordered) + 1):
         changed = False
         for first, second, length in least:
@@ -184,14 +186,14 @@ def _earliest(
 
 
 # Capacity -----------------------------------------------------------------------------------------
-# How many planners may work at the same time on this machine.
+# The number of planners that may run at the same time on this machine.
 
 MIN_FREE_MEMORY = 1 << 30
-"""Bytes that must be free for one more planner to start."""
+"""Free memory in bytes that is required to start another planner."""
 
 
 def usable_cores() -> int:
-    """Return how many processors this process may use, at least 1."""
+    """Return the number of processors that this process may use, at least 1."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     cores = float(allowed or 1)
     with suppress(OSError, ValueError):
@@ -202,7 +204,7 @@ def usable_cores() -> int:
 
 
 def free_memory() -> int | None:
-    """Return the bytes that programs can still use; None if unknown."""
+    """Return the available memory in bytes; None if unknown."""
     free = None
     with suppress(OSError, ValueError):
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
@@ -212,7 +214,7 @@ def free_memory() -> int | None:
         group = Path("/sys/fs/cgroup")
         limit = (group / "memory.max").read_text(encoding="ascii").strip()
         used = int((group / "memory.current").read_text(encoding="ascii"))
-        # The cache of files counts as used, and gives way.
+        # The file cache counts as used but can be reclaimed.
         for line in (group / "memory.stat").read_text(encoding="ascii").splitlines():
             used -= int(line.split()[1]) if line.startswith("inactive_file ") else 0
         if limit != "max":
@@ -222,26 +224,25 @@ def free_memory() -> int | None:
 
 
 def memory_is_short() -> bool:
-    """Return whether too little memory is free for a further planner."""
+    """Return whether there is too little memory for another planner."""
     free = free_memory()
     return free is not None and free < MIN_FREE_MEMORY
 
 
 # Race ---------------------------------------------------------------------------------------------
-# Planners take turns: every plan is judged when it comes, and the best one is kept.
 
 _POLL_SECONDS = 0.01
 
 
 @dataclass(frozen=True)
 class FoundPlan:
-    """A plan that a planner has written.
+    """A plan found in a race.
 
     Args:
-        steps: the plan.
-        report: hvr's judgement of it.
-        planner: who wrote it.
-        seconds: when it came, from the start of the race.
+        steps: The plan.
+        report: The validation report.
+        planner: The name of the planner.
+        seconds: The time since the start of the race.
     """
 
     steps: tuple[Step, ...]
@@ -252,15 +253,15 @@ class FoundPlan:
 
 @dataclass(frozen=True)
 class RaceResult:
-    """How a race ended.
+    """The result of a race.
 
     Args:
-        best: the best valid plan; None without one.
-        proven: by whom it is proven that no plan is better (or, without a plan, that there is
-            none); empty where it is not.
-        rejected: plans that hvr's validator does not accept.
-        ends: How each planner without a valid plan ended, by its name: as a value and in words.
-        seconds: wall time.
+        best: The best valid plan, if any.
+        proven: The planner that proved that no plan is better (or that there is none); "" without
+            a proof.
+        rejected: Invalid plans.
+        ends: How each planner without a valid plan ended, by name: as a value and in words.
+        seconds: The wall time.
     """
 
     best: FoundPlan | None
@@ -272,13 +273,13 @@ class RaceResult:
 
 @dataclass(frozen=True)
 class RaceField:
-    """What takes part in a race.
+    """The planners of a race and their schedule.
 
     Args:
         programs: The planners.
-        turns: Their turns without end, given the seconds that each has worked.
-        slots: How many work at the same time.
-        more: Returns further planners once they are known, None before, an empty list at last.
+        turns: Returns their endless turns, given the seconds that each has worked.
+        slots: The number of planners that run at the same time.
+        more: Returns further planners; None until they are known, an empty list if there are none.
     """
 
     programs: Sequence[Program]
@@ -289,7 +290,7 @@ class RaceField:
 
 @dataclass
 class _Runner:
-    """A planner that has started, and how long it has worked."""
+    """A started planner and the time that it has worked."""
 
     running: Running
     worked: float = 0.0
@@ -301,7 +302,7 @@ class _Runner:
 
 
 class _Referee:
-    """Judges plans as they come and keeps the best one."""
+    """Validates plans as they arrive and keeps the best one."""
 
     def __init__(
         self, problem: Problem, validator: Validator, listen: Callable[[FoundPlan], None] | None
@@ -316,7 +317,7 @@ class _Referee:
         self.first = self.last = self.started
 
     def look(self, running: Running) -> bool:
-        """Judge what a planner has written since the last look; return whether that is better."""
+        """Validate a planner's new plans; return whether one is the best so far."""
         better = False
         for text in running.new_plans():
             steps, report = self._best_timed(read_plan(text, file=running.program.name).steps)
@@ -335,7 +336,7 @@ class _Referee:
         return better
 
     def _best_timed(self, steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], ValidationReport]:
-        """Return a plan as it is, or at better times, and the judgement of it."""
+        """Return a plan as it is or retimed, whichever is better, with its report."""
         report = self.validator.check(steps)
         moved = retimed(self.validator, steps)
         if moved is None or moved == steps:
@@ -372,7 +373,7 @@ class _Race:
         self.turns = self.entry.turns(tuple(self.programs.values()), self.spent)
 
     def admit(self) -> None:
-        """Let further planners take part, once they are known."""
+        """Add further planners once they are known."""
         if self.complete or (more := self.entry.more()) is None:
             return
         self.complete = True
@@ -391,7 +392,7 @@ class _Race:
         )
 
     def take_turns(self, now: float) -> None:
-        """Pause those whose turn is over and let others work."""
+        """Pause planners whose turn is over and start the next ones."""
         for runner in self.working():
             self.spent[runner.running.program.name] = runner.total(now)
             if runner.running.code is not None:
@@ -424,7 +425,8 @@ class _Race:
 
     def _pause(self, runner: _Runner, now: float) -> None:
         if memory_is_short():
-            # What it holds is worth more to the others than what it has found out.
+            # Its memory is worth more to the others than its progress: a paused planner would
+            # keep it.
             runner.running.end()
             self.dropped.add(runner.running.program.name)
         elif not runner.running.pause():
@@ -432,7 +434,6 @@ class _Race:
         runner.worked, runner.since = runner.total(now), None
 
     def outcome(self, proven: str) -> RaceResult:
-        """Return how the race ended."""
         invalid = {candidate.planner for candidate in self.judge.rejected}
         ends: dict[str, tuple[PlannerEnd, str]] = {}
         for name in self.programs:
@@ -461,21 +462,21 @@ def race(
     proves: Callable[[Program], bool],
     listen: Callable[[FoundPlan], None] | None = None,
 ) -> RaceResult:
-    """Let planners search, as many at a time as the machine allows.
+    """Run planners in parallel, as many as the machine allows.
 
     Args:
-        entry: the planners.
-        job: the problem and the time.
+        entry: The planners.
+        job: The problem and the time limit.
         folder: An existing folder for their files.
-        judged: the problem as parsed, and who judges plans.
-        patience: stop when there is a plan and it has not become better for this many seconds, or
-            for as long as the first plan took to come; 0: search until there is a proof.
-        proves: whether a planner that has searched to the end has proven what is asked.
-        listen: is told of each plan that is better than the ones before.
+        judged: The parsed problem, and the validator of plans.
+        patience: Seconds without a better plan after which the race ends; at least the time to
+            the first plan. 0 waits for a proof.
+        proves: Whether a planner that searched to the end has proven its plan best.
+        listen: Called with each plan that is better than the previous ones.
 
     Raises:
-        PlannerError: a planner cannot be started.
-        DataFileError: there is no room for its files.
+        PlannerError: A planner cannot be started.
+        DataFileError: The disk is full.
     """
     judge = _Referee(*judged, listen)
     deadline = judge.started + job.seconds
@@ -484,11 +485,11 @@ def race(
         while True:
             run.admit()
             run.take_turns(time.perf_counter())
-            # Asked before looking: what ends in between has written its plan already.
+            # Check before looking: a planner that has ended by now has written all its plans.
             over = run.over()
             for runner in run.runners.values():
                 if judge.look(runner.running):
-                    # Who has just become better goes on.
+                    # A planner that has just improved its plan continues.
                     runner.until += _FRESH_SECONDS
             for runner in run.runners.values():
                 running = runner.running
@@ -506,4 +507,4 @@ def race(
 
 
 _FRESH_SECONDS = 2.0
-"""How much longer a planner works that has just found a better plan."""
+"""Additional seconds for a planner that has just found a better plan."""

@@ -1,4 +1,4 @@
-"""Many problems: one row each, of what `hvr solve` found and how good that is."""
+"""Solve sets of problems, one result row per problem, with scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hvr.planning.solving.solve import Solution, solve
 from hvr.validation.suites import MANIFEST_ENDING, Left
 
 PLAN, NO_PLAN, UNDECIDED, UNUSABLE, LOST = "plan", "no plan", "undecided", "unusable", "lost"
-"""What becomes of a problem; a lost one is tried again."""
+"""The possible outcomes of a problem; a lost one is tried again."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class SetProblem:
     """A problem of a set.
 
     Args:
-        domain, problem: Names of the files.
+        domain, problem: The names of the files.
         best: The cost of the best known plan, if any.
     """
 
@@ -42,7 +42,7 @@ class SetProblem:
 
 
 def digest_of(asked: SetProblem) -> str:
-    """Return a digest of the two files of a problem; empty where one cannot be read."""
+    """Return a digest of the two files of a problem; "" if one cannot be read."""
     try:
         texts = [read_bytes(Path(name)) for name in (asked.domain, asked.problem)]
     except DataFileError:
@@ -52,7 +52,7 @@ def digest_of(asked: SetProblem) -> str:
 
 @dataclass(frozen=True)
 class SetOptions:
-    """How each problem of a set is solved; see `hvr.planning.solving.solve.solve`."""
+    """Options for solving each problem of a set; see `hvr.planning.solving.solve.solve`."""
 
     planner: str | None = None
     seconds: float = 60.0
@@ -73,7 +73,7 @@ class SetOptions:
 
 @dataclass(frozen=True)
 class SetCell:
-    """One problem, how to solve it, and how many planners may work on it at a time."""
+    """A problem, its options, and the number of planners that run at the same time."""
 
     asked: SetProblem
     options: SetOptions
@@ -82,17 +82,17 @@ class SetCell:
 
 @dataclass(frozen=True)
 class SetRow:
-    """What became of one problem of a set.
+    """The result for one problem of a set.
 
     Args:
-        domain, problem: Names of the files.
+        domain, problem: The names of the files.
         digest: A digest of both files.
         outcome: `plan`, `no plan`, `undecided`, `unusable` or `lost`.
-        proven: The plan is proven to be best, or it is proven that there is none.
+        proven: Whether the plan is proven best, or its absence is proven.
         cost: The value of the metric, or the number of steps.
-        maximise: The metric is to be maximised, so that no quality is defined.
+        maximise: Whether the metric is to be maximised, so that no quality is defined.
         steps: The number of steps.
-        seconds: Wall time.
+        seconds: The wall time.
         first: Seconds until the first valid plan.
         planner: The planner that found the plan or the proof.
         message: Why there is neither a plan nor a proof.
@@ -138,10 +138,10 @@ class SetRow:
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> SetRow:
-        """Read what `to_json` gives.
+        """Read the output of `to_json`.
 
         Raises:
-            ValueError, KeyError, TypeError: It is something else.
+            ValueError, KeyError, TypeError: The data is invalid.
         """
         cost = None if data["cost"] is None else Fraction(data["cost"])
         return cls(**{**data, "cost": cost})
@@ -149,14 +149,14 @@ class SetRow:
     def quality(self, best: Fraction | None) -> float | None:
         """Return the score of the satisficing tracks of the planning competitions.
 
-        It is the cost of the reference plan divided by this plan's, 0 without a plan, and 1 for a
+        The score is the reference cost divided by the plan's cost, 0 without a plan, and 1 for a
         proof that there is none (IPC 2008 and later).
 
         Args:
-            best: The best cost that is known from elsewhere; None if none is.
+            best: The best cost known from elsewhere, if any.
 
         Returns:
-            The score; None where nothing is known to compare with, or costs are to be large.
+            The score; None without a reference cost, or if the metric is to be maximised.
         """
         if self.outcome == NO_PLAN:
             return 1.0
@@ -171,9 +171,9 @@ class SetRow:
         return float(best / self.cost)
 
     def agility(self, limit: float) -> float:
-        """Return the score of the agile tracks: 1 within a second, 0 at the limit of the time.
+        """Return the score of the agile tracks: 1 within a second, 0 at the time limit.
 
-        In between it is 1 - log t / log limit, where t is the time of the first plan (IPC 2014 and
+        In between it is 1 - log t / log limit, where t is the time to the first plan (IPC 2014 and
         later, with a limit of 300 seconds).
         """
         taken = self.first if self.outcome == PLAN else self.seconds
@@ -185,7 +185,7 @@ class SetRow:
 
 
 def solve_cell(cell: SetCell) -> SetRow:
-    """Solve a problem of a set; what is expected to go wrong is part of the row."""
+    """Solve a problem of a set; expected errors become part of the row."""
     asked, options = cell.asked, cell.options
     firsts: list[FoundPlan] = []
     row = SetRow(asked.domain, asked.problem, digest_of(asked), UNUSABLE)
@@ -224,16 +224,16 @@ def _row_of(row: SetRow, solution: Solution, firsts: Sequence[FoundPlan]) -> Set
 
 
 def find_set(name: str, domain: str | None = None) -> tuple[list[SetProblem], list[Left]]:
-    """Return the problems of a folder or a manifest, and the files that are left out.
+    """Return the problems of a folder or a manifest, and the files without a match.
 
     Args:
-        name: A folder, or JSON lines with `domain`, `problem` and perhaps `best`, the cost of the
-            best known plan; paths are relative to the manifest's folder.
-        domain: The domain of all problems; None looks for the domain of each in the folder.
+        name: A folder, or a JSON lines file with `domain`, `problem` and optionally `best`, the
+            cost of the best known plan; paths are relative to the file.
+        domain: The domain of all problems; None searches the folder for each problem's domain.
 
     Raises:
         UsageError: There is no problem with a domain.
-        DataFileError: It cannot be read.
+        DataFileError: The folder or manifest cannot be read.
     """
     left: list[Left] = []
     if name.endswith(MANIFEST_ENDING):
@@ -273,12 +273,12 @@ def _entry(line: Any, place: str, folder: Path) -> SetProblem:
 
 
 def summary(rows: Iterable[SetRow], best: Mapping[str, Fraction], limit: float) -> dict[str, Any]:
-    """Return the figures of a set.
+    """Return aggregate figures of a set.
 
     Args:
-        rows: One for each problem.
-        best: The best known costs, by the keys of the problems.
-        limit: Seconds that each problem had.
+        rows: The results, one per problem.
+        best: The best known costs by the keys of the problems.
+        limit: The time limit per problem in seconds.
     """
     rows = list(rows)
     qualities = [row.quality(best.get(row.key)) for row in rows]

@@ -1,4 +1,4 @@
-"""A plan for a domain and a problem: choose planners, let them search, judge, cut into blocks."""
+"""Solve a PDDL problem: choose planners, run them, validate their plans, split the best one."""
 
 from __future__ import annotations
 
@@ -54,19 +54,20 @@ PATIENCE = 1.5
 
 @dataclass(frozen=True)
 class Solution:
-    """What became of a problem.
+    """The solution of a problem.
 
     Args:
-        steps: the plan; None when it is proven that there is none.
-        report: hvr's judgement of the plan; None without one.
-        blocks: the plan cut at its landmarks; empty for plans in time.
-        planner: who found it, or proved that there is none.
-        proven: no plan is better (or there is none), and this is proven.
-        seconds: wall time of the search.
-        notes: what a reader should know, one sentence each.
-        objects: how many a planner planned with, which is all there are; None of a model's plan.
+        steps: The plan; None if it is proven that there is none.
+        report: The validation report of the plan, if any.
+        blocks: The plan split at its landmarks; empty for temporal plans.
+        planner: The planner that found the plan or proved that there is none.
+        proven: Whether it is proven that no plan is better (or that there is none).
+        seconds: The wall time of the search.
+        notes: Remarks for the reader, one sentence each.
+        objects: The number of objects that the planner used, which is all of them; None for a
+            plan of a language model.
         others: Planners without a valid plan: why each was not started, or how it ended.
-        maximise: the cost is to be large.
+        maximise: Whether the cost is to be maximised.
     """
 
     steps: tuple[Step, ...] | None
@@ -82,7 +83,7 @@ class Solution:
 
     @property
     def cost(self) -> Fraction | None:
-        """The value of the metric, or the number of steps; None where it is undefined."""
+        """The value of the metric, or the number of steps; None if it is undefined."""
         return None if self.report is None else self.report.cost
 
     def to_json(self) -> dict[str, Any]:
@@ -114,24 +115,24 @@ def solve(
     downward: tuple[str, ...] = (),
     listen: Callable[[FoundPlan], None] | None = None,
 ) -> Solution:
-    """Find a plan for a problem, and prove it.
+    """Find a valid plan for a problem.
 
     Args:
         domain, problem: PDDL files.
-        planner: `fast-downward` (on hvr's grounding), `downward` (as it comes), `forward` (hvr's
-            own) or `up:ENGINE`; None takes those that can, side by side.
-        seconds: wall time at most.
-        optimal: search until the plan is proven to be best, or the time is up.
-        anytime: search on for better plans until the time is up or the best plan is proven.
-        memory: Bytes that each planner may use, with everything that it starts; 0 sets no limit.
-        cores: How many planners work at the same time; None for as many as the machine allows.
-        downward: Fast Downward's own options, `--alias NAME` or `--search TEXT`; it plans alone.
-        listen: is told of each plan that is better than the ones before.
+        planner: `fast-downward` (on hvr's grounding), `downward` (unmodified), `forward` (hvr's
+            own) or `up:ENGINE`; None runs all suitable planners in parallel.
+        seconds: The wall time limit.
+        optimal: Whether to search until the plan is proven best or the time is up.
+        anytime: Whether to search for better plans until one is proven best or the time is up.
+        memory: Bytes that each planner may use, including its subprocesses; 0 sets no limit.
+        cores: The number of planners that run at the same time; None for as many as possible.
+        downward: Options of Fast Downward, `--alias NAME` or `--search TEXT`; only it is run then.
+        listen: Called with each plan that is better than the previous ones.
 
     Raises:
-        DataFileError, PddlError: a file cannot be read.
-        UsageError: no such planner, or one that lacks what the problem uses.
-        PlannerError: in the time there was neither a plan nor a proof that there is none.
+        DataFileError, PddlError: A file cannot be read.
+        UsageError: The planner is unknown or does not support the problem.
+        PlannerError: Neither a plan nor a proof that there is none was found in time.
     """
     check_positive("budget", seconds)
     parsed_domain = parse_domain(domain)
@@ -180,7 +181,7 @@ def _solution(task: Task, outcome: RaceResult, ends: _Ends) -> Solution:
 
 @dataclass(frozen=True)
 class _Manner:
-    """How a race is held: its patience in seconds, how many work at a time, and who listens."""
+    """Settings of a race: the patience in seconds, the number of slots, and the listener."""
 
     patience: float
     slots: int
@@ -190,10 +191,10 @@ class _Manner:
 def _outcome(
     chosen: Portfolio, job: PlannerJob, folder: Path, task: Task, how: _Manner
 ) -> tuple[RaceResult, _Ends]:
-    """Let planners race, then the reserve if all of them fail.
+    """Run the planners, then the reserve if all of them fail.
 
-    What makes all of them fail, as deep nesting does others' translators, need not be too much
-    for hvr's own search.
+    A problem on which all others fail, for example because deep nesting breaks their translators,
+    may still be easy for hvr's own search.
     """
     judged = task.problem, Validator(task)
 
@@ -234,14 +235,14 @@ def _outcome(
 _HOPELESS = frozenset(
     {PlannerEnd.UNABLE, PlannerEnd.CRASHED, PlannerEnd.OUT_OF_MEMORY, PlannerEnd.GAVE_UP}
 )
-"""Ends that more time would not change."""
+"""Outcomes that more time would not change."""
 
 
 _FAULTS = frozenset({PlannerEnd.CRASHED, PlannerEnd.OUT_OF_MEMORY})
 
 
 def _undecided(outcome: RaceResult, ends: _Ends) -> HvrError:
-    """Return the error of a search without a plan and without a proof."""
+    """Return the error for a search without a plan and without a proof."""
     rejected = [_rejection(candidate) for candidate in outcome.rejected]
     started = [(name, *ends[name]) for name in ends if name in outcome.ends]
     if not started:
@@ -285,7 +286,7 @@ def _blocks(task: Task, steps: Sequence[Step]) -> tuple[AABlock, ...]:
 
 
 def _proves(program: Program, features: frozenset[Feature], optimal: bool) -> bool:
-    if program is GROUNDED:  # it counts steps
+    if program is GROUNDED:  # It minimises the number of steps.
         return not features & {Feature.COSTS, Feature.METRIC, Feature.PREFERENCES}
-    # The last search of `lama` is no proof, and the forward search takes the first plan.
+    # The last search of `lama` is not a proof, and the forward search stops at its first plan.
     return program is not FORWARD and (program is not DOWNWARD or optimal)

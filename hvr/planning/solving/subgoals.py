@@ -1,12 +1,12 @@
-"""How far a condition over facts and numbers is: relaxed plans whose actions may be repeated.
+"""Distance estimates over facts and numbers: relaxed plans whose actions may be repeated.
 
-The additive heuristic for facts and simple numeric conditions, and the relaxed plan of its best
-supporters (Scala, Haslum, Thiébaux & Ramirez 2020, "Subgoaling techniques for satisficing and
+This is the additive heuristic for facts and simple numeric conditions, with the relaxed plan of its
+best supporters (Scala, Haslum, Thiébaux & Ramirez 2020, "Subgoaling techniques for satisficing and
 optimal numeric planning", JAIR 68; Scala, Saetti, Serina & Gerevini 2020, "Search-guidance
-mechanisms for numeric planning through subgoaling relaxation", ICAPS). A comparison that is missed
-by some amount is reached by repeating one action that brings it nearer, as often as it takes.
-Deletes are ignored, rules of derived predicates are actions that cost nothing, and what may become
-false by rules counts as false.
+mechanisms for numeric planning through subgoaling relaxation", ICAPS). An unsatisfied comparison is
+achieved by repeating one action that increases its excess, as often as necessary. Deletes are
+ignored. Rules for derived predicates are zero-cost actions, and derived atoms that may become false
+count as false.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from hvr.pddl.state import (
 )
 
 _UNKNOWN_COST = 20.0
-"""Cost of a comparison that no action brings nearer now, but some may once other numbers change."""
+"""Cost of a comparison that no action helps now, but some may once other numbers change."""
 _MOST_REPEATS = 1000
 
 
 @dataclass
 class _Supporter:
-    """An action, or a conditional effect of one, or a rule: what it needs and gives.
+    """An action, a conditional effect or a rule: its conditions and effects.
 
     Args:
-        operator: Index of the action; -1 for what costs nothing.
-        needs: Conditions, by their numbers.
-        gives: Facts, by their numbers.
-        changes: Its effects on numbers.
+        operator: The index of the action; -1 for zero-cost supporters.
+        needs: The numbers of its conditions.
+        gives: The numbers of the facts that it achieves.
+        changes: Its numeric effects.
     """
 
     operator: int
@@ -53,13 +53,13 @@ class _Supporter:
 
 @dataclass
 class _Comparison:
-    """A comparison `excess >= 0`, or `> 0` if it is strict.
+    """A comparison `excess >= 0`, or `excess > 0` if it is strict.
 
     Args:
-        test: The comparison that it comes from.
-        sign: 1 if its left side is to be larger, -1 if its right side is.
-        strict: Whether equality does not suffice.
-        varies: Whether some action changes the excess by an amount that depends on the state.
+        test: The original comparison.
+        sign: 1 if the left side must be larger, -1 if the right side must be.
+        strict: Whether equality is insufficient.
+        varies: Whether some action changes the excess by a state-dependent amount.
     """
 
     test: NumericTest
@@ -68,7 +68,7 @@ class _Comparison:
     varies: bool = False
 
     def excess(self, values: Values) -> float | None:
-        """Return by how much it is exceeded, None if a number has no value."""
+        """Return the excess; None if a number is undefined."""
         try:
             return float(
                 self.sign * (evaluate(self.test.left, values) - evaluate(self.test.right, values))
@@ -77,14 +77,14 @@ class _Comparison:
             return None
 
     def repeats(self, excess: float, gain: float) -> float:
-        """Return how often an amount must be added."""
+        """Return how often a gain must be added to satisfy the comparison."""
         times = -excess / gain
         whole = floor(times)
         return whole + 1 if self.strict or whole < times else max(whole, 1)
 
 
 class _Reads:
-    """Numbers that note which of them are read."""
+    """Numeric values that record which of them are read."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -111,11 +111,11 @@ def _reads(test: NumericTest, values: Values) -> set[int]:
 
 @dataclass(frozen=True)
 class Distance:
-    """How far a condition is from a state.
+    """The estimated distance of a state to the goal.
 
     Args:
-        steps: Number of steps of a relaxed plan.
-        helpful: Actions of it that are possible at once, and how often it has each.
+        steps: The number of steps of a relaxed plan.
+        helpful: Its applicable actions, each with the number of its repetitions.
     """
 
     steps: float
@@ -123,12 +123,12 @@ class Distance:
 
 
 class Subgoals:
-    """Estimates how far a condition is from states of a task.
+    """An estimator of the distance from states of a task to a condition.
 
     Args:
         task: The task.
-        operators: Its ground actions.
-        rules: Its ground rules, each a body and the bit that it derives.
+        operators: The ground actions.
+        rules: The ground rules, as pairs of a body and the derived bit.
         goal: The condition.
     """
 
@@ -227,7 +227,7 @@ class Subgoals:
         return tuple(given)
 
     def _link(self) -> None:
-        """Connect conditions with the units that need them or bring them nearer."""
+        """Connect conditions with the supporters that need them or increase their excess."""
         facts = sorted(self._facts.items())
         self._positive = [(bit, number) for (bit, positive), number in facts if positive]
         self._negative = [(bit, number) for (bit, positive), number in facts if not positive]
@@ -253,10 +253,10 @@ class Subgoals:
                     self._nearer[place].append((number, gain or 0.0))
 
     def _steady_gain(self, comparison: _Comparison, unit: _Supporter) -> float | None:
-        """Return the amount that a unit adds to an excess, None if it differs between states.
+        """Return the amount that a supporter adds to an excess; None if it depends on the state.
 
-        Expressions are compiled, so this compares three states. Equal gains in them are no proof;
-        a wrong answer makes estimates worse, not plans.
+        Expressions are compiled functions, so this compares the gain in three states. Equal gains
+        are not a proof, but an error affects only estimates, not the correctness of plans.
         """
         gains = []
         size = 1 + max([len(self._values) - 1, *(index for _, index, _ in unit.changes)])
@@ -271,7 +271,7 @@ class Subgoals:
     # Estimates ------------------------------------------------------------------------------
 
     def estimate(self, bits: int, values: Values) -> Distance | None:
-        """Return how far the goal is from a state, None if it is out of reach for certain."""
+        """Return the distance from a state to the goal; None if the goal is proven unreachable."""
         costs = [inf] * self._count
         supporters: list[tuple[int, float]] = [(-1, 0.0)] * self._count
         queue: list[tuple[float, int]] = []
@@ -328,7 +328,7 @@ class Subgoals:
         return self._relaxed_plan(costs, supporters)
 
     def _true_literals(self, bits: int) -> Iterator[int]:
-        # By way of text: testing bit after bit of a long integer copies it each time.
+        # Via text, because shifting a long integer once per bit copies it every time.
         text = f"{bits:b}"[::-1].ljust(self._width, "0")
         for bit, number in self._positive:
             if text[bit] == "1":
@@ -340,7 +340,7 @@ class Subgoals:
     def _repeats(
         self, number: int, excess: float, gain: float, unit: _Supporter, values: Values
     ) -> float:
-        """Return how often a unit must happen for a comparison to hold, 0 if it does not help."""
+        """Return how often a supporter must be applied to satisfy a comparison; 0 if useless."""
         comparison = self._comparisons[number]
         if not gain:
             if excess == -inf:

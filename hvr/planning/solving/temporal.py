@@ -1,4 +1,4 @@
-"""Temporal search over happenings in this process: durative actions, timed initial literals."""
+"""Temporal forward search over happenings, for durative actions and timed initial literals."""
 
 from __future__ import annotations
 
@@ -51,21 +51,19 @@ from hvr.validation.search import execute, read_functions
 from hvr.validation.validator import Validator
 
 # Snap actions -------------------------------------------------------------------------------------
-# Durative actions as two instantaneous ones: a start and an end (Fox & Long 2003).
-#
-# The search estimates distances with them: they have the conditions and effects of the durative
-# action, without its time.
+# Durative actions as pairs of instantaneous ones, a start and an end (Fox & Long 2003). They keep
+# the conditions and effects but not the time; the search estimates distances with them.
 
 
 @dataclass(frozen=True)
 class Snapped:
-    """A domain with starts and ends beside its durative actions.
+    """A domain with starts and ends in addition to its durative actions.
 
     Args:
         domain: The domain.
         starts, ends: Names of durative actions by the names of their starts and ends.
-        running: Predicates that are true while an action goes on, by its name.
-        literals: Indexes of timed initial literals by the names of the actions that stand for them.
+        running: The predicate that is true while an action runs, by its name.
+        literals: Indices of timed initial literals by the names of the actions that represent them.
     """
 
     domain: Domain
@@ -118,12 +116,12 @@ def _end_of(schema: DurativeActionSchema, name: str, when: str, going_on: Atom) 
     if when == "at start":
         return ActionSchema(name, schema.parameters, condition, And((effect, going_on)))
     needs = And((going_on, condition, part_at(schema.condition, "over all")))
-    # That it goes on may stay true: estimates ignore deletes.
+    # The running predicate is not deleted: estimates ignore deletes anyway.
     return ActionSchema(name, schema.parameters, needs, effect)
 
 
 def _bound(schema: DurativeActionSchema) -> NumericExpression:
-    """Return a bound of the duration: the least one that is written, else any."""
+    """Return an expression for the duration: its least bound if there is one, else any bound."""
     for symbols in (("=",), (">=", ">"), ("<=", "<")):
         for part in conjuncts(schema.duration):
             test = part.body if isinstance(part, Timed) else part
@@ -160,33 +158,30 @@ def _number(number: NumericExpression, bound: NumericExpression) -> Steps[Numeri
 
 
 # Temporal -----------------------------------------------------------------------------------------
-# A search over happenings in this process, for durative actions and timed initial literals.
-#
 # Decision epochs (Cushing, Kambhampati, Mausam & Weld 2007, "When is temporal planning really
-# temporal?"): at each time any action may start, or time goes on to the next end or timed literal.
-# Plans that need an action to start between two happenings are not found, so a search without a
-# plan proves nothing. Estimates take the starts and ends as instantaneous actions. A plan becomes
-# as early as possible (`hvr.planning.solving.race`), and counts only if hvr's validator accepts
-# it.
+# temporal?"): at each time any action may start, or time advances to the next end or timed
+# literal. Plans that need a start between two happenings are not found, so an exhausted search
+# proves nothing. Estimates treat starts and ends as instantaneous actions. Plans are retimed
+# (`hvr.planning.solving.race`) and count only if hvr's validator accepts them.
 
 _WAIT = -1
-"""The step to the next end or timed literal."""
+"""The step that advances to the next end or timed literal."""
 _ORDER = Fraction(1, 10**6)
-"""How far apart steps are written that start at the same time one after another."""
+"""Distance between consecutive steps that start at the same time."""
 _MARGIN = Fraction(1, 100)
-"""How far a duration stays from a bound that is excluded."""
+"""Distance between a duration and an excluded bound."""
 
 
 @dataclass(frozen=True)
 class _Going:
-    """An action that goes on, or a timed literal that is to come.
+    """A running action or a future timed literal.
 
     Args:
-        end: When it ends, or happens.
+        end: The time at which it ends or happens.
         order: The number of its start; literals come first.
-        number: Index of its start among the operators; -1 for a literal.
-        operator: The action, compiled; None for a literal.
-        effect: The literal, compiled; None for an action.
+        number: The index of its start among the operators; -1 for a literal.
+        operator: The compiled action; None for a literal.
+        effect: The compiled literal; None for an action.
         start, duration: Its times in the plan.
     """
 
@@ -206,9 +201,9 @@ class _Instant:
     Args:
         bits, values: The facts and numbers.
         now: The time.
-        agenda: The later ends and timed literals, the next first.
-        plan: The steps that have started, newest first: (earlier ones, step).
-        count: How many steps those are.
+        agenda: The future ends and timed literals, earliest first.
+        plan: The started steps, newest first, as a linked list (earlier ones, step).
+        count: The number of started steps.
     """
 
     bits: int
@@ -223,13 +218,13 @@ _Started: TypeAlias = "tuple[()] | tuple[_Started, TimedAction]"
 
 
 class _Happenings:
-    """The moments of a temporal task: a `SearchSpace`.
+    """The search space of a temporal task; implements `SearchSpace`.
 
     Args:
-        task: The task, of the domain with starts and ends.
+        task: The task of the domain with starts and ends.
         names: The names of the starts and ends.
         relaxation: The ground actions.
-        validator: Judges plans for the problem as it is written.
+        validator: A validator for the original problem.
     """
 
     def __init__(
@@ -257,7 +252,7 @@ class _Happenings:
         return self.validator.check(plan).valid
 
     def plan(self, state: _Instant) -> tuple[Step, ...]:
-        """Return the steps that have started, as early as possible."""
+        """Return the started steps at their earliest times."""
         steps: list[Step] = []
         rest = state.plan
         while rest:
@@ -287,7 +282,7 @@ class _Happenings:
         try:
             if step == _WAIT:
                 return self._waited(state)
-            # What ends at this time has its turn before anything starts.
+            # Ends at the current time come before any start.
             if state.agenda and state.agenda[0].end <= state.now:
                 return None
             name = self.operators[step].action.name
@@ -354,7 +349,7 @@ class _Happenings:
         )
 
     def _duration(self, action: GroundAction, values: Values) -> Rational | None:
-        """Return the shortest duration that an action allows; the longest if only that is told."""
+        """Return the shortest possible duration; without a lower bound, the longest."""
         least: Rational | None = None
         most: Rational | None = None
         for test in ground_durative(self.task, action, None).tests:
@@ -371,7 +366,7 @@ class _Happenings:
 
 
 def _in_durations(task: Task) -> frozenset[str]:
-    """Return the functions that durations read."""
+    """Return the functions that duration constraints read."""
     return frozenset(
         term.function
         for schema in task.domain.durative_actions.values()
@@ -383,7 +378,7 @@ def _in_durations(task: Task) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class TemporalOutcome:
-    """A plan, or why there is none."""
+    """A plan, or the reason why there is none."""
 
     plan: tuple[Step, ...] | None
     why: str
@@ -393,9 +388,9 @@ def temporal(domain: Domain, problem: Problem, seconds: float) -> TemporalOutcom
     """Search for a timed plan.
 
     Args:
-        domain, problem: Without continuous effects; constraints and preferences are not looked at
-            until a plan is judged.
-        seconds: Wall time at most.
+        domain, problem: A task without continuous effects. Constraints and preferences are checked
+            only when a plan is validated.
+        seconds: The wall time limit.
     """
     clock = Deadline(seconds)
     names = snapped(domain, problem)
@@ -423,7 +418,7 @@ def temporal(domain: Domain, problem: Problem, seconds: float) -> TemporalOutcom
 
 
 def main(arguments: list[str]) -> int:
-    """Write the plan that was found; return Fast Downward's exit code for the outcome."""
+    """Write the plan, if any; return Fast Downward's exit code for the outcome."""
     domain_file, problem_file, seconds = arguments[:3]
     try:
         domain = parse_domain(Path(domain_file))

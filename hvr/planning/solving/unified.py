@@ -1,4 +1,4 @@
-"""The program behind `--planner up:ENGINE`: an engine of unified-planning on the whole problem."""
+"""The program behind `--planner up:ENGINE`: runs an engine of unified-planning."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _WITHOUT_PLAN = {
     "TIMEOUT": 23,
     "UNSUPPORTED_PROBLEM": UNABLE,
 }
-"""Fast Downward's exit codes for what unified-planning says of a search without a plan."""
+"""Fast Downward's exit codes for unified-planning's statuses without a plan."""
 _CRASHED = 35
 PREFERRED = ("enhsp", "enhsp-any", "enhsp-opt", "lpg-anytime", "aries", "tamer")
-"""Engines of unified-planning for what Fast Downward lacks."""
+"""Engines of unified-planning for features that Fast Downward lacks."""
 
 
 def main(arguments: list[str]) -> int:
-    """Write the plan that was found; return Fast Downward's exit code for the outcome."""
+    """Write the plans found; return Fast Downward's exit code for the outcome."""
     from unified_planning.environment import get_environment
 
     environment = get_environment()
@@ -63,11 +63,12 @@ def main(arguments: list[str]) -> int:
     except HvrError as error:
         print(error)
         return UNABLE
-    # A person may know better than the engine what it supports.
+    # If no form is supported, try anyway: the user may know better than the engine.
     able = [form for form in forms if engine.supports(form.kind)] or forms
     for form in able:
         code = _solved(form, name, float(seconds))
-        # A crash may come from the types; engines that say they know them need not.
+        # Types may cause a crash even in engines that claim to support them: try the form
+        # without.
         if code != _CRASHED:
             break
     return code
@@ -80,7 +81,7 @@ def _read(domain_file: str, problem_file: str) -> tuple[Domain, Problem]:
 
 @dataclass(frozen=True)
 class _Form:
-    """A problem in a form that an engine may know; `measured`: with its metric."""
+    """A form of a problem that an engine may support; `measured` if it includes the metric."""
 
     conversion: Conversion
     measured: bool
@@ -91,7 +92,7 @@ class _Form:
 
 
 def _solved(form: _Form, name: str, seconds: float) -> int:
-    """Let an engine solve a problem, write the plan, and return the exit code."""
+    """Run an engine, write its plans, and return the exit code."""
     unified = form.conversion.unified
     optimal, number = False, 0
     try:
@@ -101,7 +102,7 @@ def _solved(form: _Form, name: str, seconds: float) -> int:
                 steps = steps_back(in_order(result.plan, unified), form.conversion.names)
                 number += 1
                 write_whole(Path(f"plan.{number}"), print_plan(steps))
-    except Exception as error:  # Engines raise what they like.
+    except Exception as error:  # Engines raise arbitrary exceptions.
         print(f"{type(error).__name__}: {error}".replace("\n", " "))
         return 2 if number else _CRASHED
     if number:
@@ -112,7 +113,7 @@ def _solved(form: _Form, name: str, seconds: float) -> int:
 
 
 def _results(unified: Any, name: str, seconds: float) -> Iterator[Any]:
-    """Yield what an engine finds: plan after plan if it is an anytime planner."""
+    """Yield the results of an engine: several if it is an anytime planner."""
     from unified_planning.engines import PDDLPlanner
     from unified_planning.environment import get_environment
 
@@ -130,12 +131,12 @@ def _results(unified: Any, name: str, seconds: float) -> Iterator[Any]:
 
 
 def read_more_plans(planner: Any) -> None:
-    """Let an engine read with hvr's reader the plan files that its own reader refuses.
+    """Make an engine fall back to hvr's parser for plan files that its own parser rejects.
 
-    up-lpg 0.1.3, for one, refuses the surplus `)` that LPG writes after durations.
+    For example, up-lpg 0.1.3 rejects the surplus `)` that LPG writes after durations.
 
     Args:
-        planner: A `PDDLPlanner`; its method `_plan_from_file` is wrapped.
+        planner: A `PDDLPlanner`, whose method `_plan_from_file` is wrapped.
     """
     own = planner._plan_from_file
 
@@ -144,7 +145,7 @@ def read_more_plans(planner: Any) -> None:
 
         try:
             return own(problem, file, item_named)
-        except Exception:  # Engines raise what they like.
+        except Exception:  # Engines raise arbitrary exceptions.
             steps = read_plan(Path(file)).steps
         manager = problem.environment.expression_manager
 
@@ -163,7 +164,7 @@ def read_more_plans(planner: Any) -> None:
 
 
 def support(domain: Domain, problem: Problem, engines: Sequence[str]) -> dict[str, str]:
-    """Return, for each engine, why it cannot plan with a problem; "" if it says that it can."""
+    """Return, for each engine, why it does not support a problem; "" if it does."""
     from unified_planning.environment import get_environment
 
     factory = get_environment().factory
@@ -193,7 +194,7 @@ def _forms(domain: Domain, problem: Problem) -> Iterator[_Form]:
     for number, (one, bare) in enumerate(posed):
         two = with_all_values(one, bare)
         form = _converted(one, two)
-        # Only a type hierarchy can be in the way; converting a large problem twice takes seconds.
+        # Only type hierarchies cause trouble, and converting a large problem twice takes seconds.
         if number == 0 and not form.kind.has_hierarchical_typing():
             posed.pop()
         yield form
@@ -208,7 +209,7 @@ def _reason(result: Any) -> str:
 
 
 def _converted(domain: Domain, problem: Problem) -> _Form:
-    """Convert a problem; without its metric where unified-planning cannot say that."""
+    """Convert a problem, without its metric if unified-planning cannot express it."""
     try:
         return _Form(convert(domain, problem), True)
     except InteropError:
