@@ -1,7 +1,7 @@
 """Language models: one protocol, its providers, and the layers around them.
 
-A `Model` (`model.py`) turns a `Request` into an `Answer`. `connect` in `connect.py` hands one on
-with its layers: recording, cache, retries, budgets, rate limit and a guard, and counts its use.
+A `Model` (`model.py`) turns a `Request` into an `Answer`. `connect` in `connect.py` returns one
+with a usage meter and its layers: recording, cache, retries, budgets, rate limit and guard.
 
 Begin with `connect.py`: `PROVIDERS` lists the providers, `stack` the order of the layers. Each
 provider is a module (`openai_model.py`, `gemini.py`, `huggingface.py`); it raises the `ModelError`

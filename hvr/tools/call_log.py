@@ -1,4 +1,4 @@
-"""The calls of a log, what is known of their tools, and the flow of values between them."""
+"""The calls of a log, their tools, and the flow of values between them."""
 
 from __future__ import annotations
 
@@ -16,26 +16,24 @@ from hvr.tools.tool_plans import LoggedCall, ToolGraph, ToolPlan
 from hvr.values import cached_property
 
 # Value flow ---------------------------------------------------------------------------------------
-# Which values of a log's calls come from where: the user's messages, earlier results, nowhere.
-#
-# A text or a result explains a value if it has all the value's words and numbers. That is lenient:
-# names composed of known parts are known, such as `notes.txt` after "notes" and "txt", so an
-# unknown value is one that neither the user nor a tool has mentioned. Only identifiers count as
-# evidence; numbers may be computed, and sentences composed.
+# A value of a call may come from the user's messages, from earlier results, or from nowhere. A
+# text or result explains a value if it has all its words and numbers. This is lenient: names
+# composed of known parts are known, such as `notes.txt` after "notes" and "txt". Only identifiers
+# count as evidence, since numbers may be computed and sentences composed.
 
 Leaf = tuple[str, str | int | float]
-"""Name of a value and the value: the nearest key above it."""
+"""The nearest key above a value, and the value."""
 
 _WORD = re.compile(r"[^\W_]+")
 _DATE = re.compile(r"\d{4}-\d\d|\d{1,2}[:/]\d{1,2}")
 _IDENTIFYING = 4
-"""Characters from which a text with a digit identifies something."""
+"""Minimum length of a text with a digit that identifies something."""
 _IDENTIFYING_NUMBER = 100_000
-"""Whole numbers below may be counts, sizes or defaults."""
+"""Smaller whole numbers may be counts, sizes or defaults."""
 
 
 def json_scalars(value: Any, name: str = "") -> Iterator[Leaf]:
-    """Yield the texts and numbers in a JSON value, and its keys as texts."""
+    """Yield the texts and numbers in a JSON value, including its keys."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield name, str(key)
@@ -48,7 +46,7 @@ def json_scalars(value: Any, name: str = "") -> Iterator[Leaf]:
 
 
 def argument_scalars(arguments: Mapping[str, Any]) -> Iterator[Leaf]:
-    """Yield the texts and numbers in arguments, without the keys."""
+    """Yield the texts and numbers in arguments, excluding keys."""
     for name, value in arguments.items():
         if isinstance(value, dict):
             yield from argument_scalars(value)
@@ -60,13 +58,13 @@ def argument_scalars(arguments: Mapping[str, Any]) -> Iterator[Leaf]:
 
 
 def value_words(value: str | float) -> frozenset[str]:
-    """Return the words and numbers of a value, in lower case."""
+    """Return the words and numbers of a value in lower case."""
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
     return frozenset(word.lower() for word in _WORD.findall(text))
 
 
 def identifies(value: str | float) -> bool:
-    """Return whether a value can only be known from somewhere: an identifier, not a quantity."""
+    """Return whether a value looks like an identifier, which cannot be guessed or computed."""
     if isinstance(value, str):
         has_digit = any(character.isdigit() for character in value)
         plain = has_digit and " " not in value.strip() and len(value) >= _IDENTIFYING
@@ -83,7 +81,7 @@ def _is_number(text: str) -> bool:
 
 @dataclass(frozen=True)
 class KnownWords:
-    """Words that a message or a result brought into the conversation."""
+    """Words that a message or a result introduced."""
 
     words: frozenset[str]
 
@@ -93,7 +91,7 @@ class KnownWords:
         return cls(frozenset().union(*(value_words(leaf) for _, leaf in json_scalars(value))))
 
     def has(self, value: str | float) -> bool:
-        """Return whether every word of a value is here, or is a known number with a prefix."""
+        """Return whether every word is known, possibly as a number with a letter prefix."""
         return all(word in self.words or self._prefixed(word) for word in value_words(value))
 
     def _prefixed(self, word: str) -> bool:
@@ -106,13 +104,13 @@ class KnownWords:
 
 @dataclass(frozen=True)
 class CallValues:
-    """Where the identifying values of one call come from.
+    """The origins of the identifying values of one call.
 
     Args:
-        unknown: Values that nothing before the call has mentioned, with their parameters.
-        echoed: Those of them that the call's own result repeats.
+        unknown: Values that nothing before the call mentions, with their parameters.
+        echoed: Unknown values that the call's own result repeats.
         later: Index of the first later call whose result has the value, for unknown values.
-        readers: Later calls that use a value of this call's result.
+        readers: Indexes of later calls that use a value of this call's result.
     """
 
     unknown: tuple[Leaf, ...]
@@ -122,7 +120,7 @@ class CallValues:
 
 
 def call_values(said: tuple[str, ...], calls: tuple[LoggedCall, ...]) -> tuple[CallValues, ...]:
-    """Return where the values of each call come from."""
+    """Return the origins of each call's values."""
     results = [KnownWords.of(call.result) for call in calls]
     inputs = [tuple(argument_scalars(named_arguments(call))) for call in calls]
     found = []
@@ -150,12 +148,12 @@ def call_values(said: tuple[str, ...], calls: tuple[LoggedCall, ...]) -> tuple[C
 
 
 def named_arguments(call: LoggedCall) -> Mapping[str, Any]:
-    """Return the arguments of a call by name, or by number where they have no name."""
+    """Return the arguments of a call by name, or by position where they have no name."""
     return {**(call.arguments or {}), **{str(n): v for n, v in enumerate(call.unnamed)}}
 
 
 def _uses(inputs: Iterable[Leaf], result: Any, source: KnownWords) -> bool:
-    """Return whether an argument is a value of a result, or a text that quotes one."""
+    """Return whether an argument is a value of a result or a text that quotes one."""
     for _, value in inputs:
         words = value_words(value)
         if _telling(value) and words and words <= source.words:
@@ -172,7 +170,6 @@ def _telling(value: str | float) -> bool:
 
 
 # Tool names in requests ---------------------------------------------------------------------------
-# Which tools a request speaks of, by the words of their names and descriptions.
 
 _LATIN_WORD = re.compile(r"[a-z]+")
 _ENDINGS = (
@@ -202,11 +199,11 @@ _EMPTY = frozenset(
     provide provided provides following such new one two other system description
     """.split()
 )
-"""Words that say nothing of what a tool is for."""
+"""Words that do not describe the purpose of a tool."""
 
 
 def stems(text: str) -> frozenset[str]:
-    """Return the stems of the telling words of a text; identifiers are taken apart."""
+    """Return the stems of the meaningful words of a text, splitting identifiers."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return frozenset(
         _stem(word)
@@ -223,7 +220,7 @@ def _stem(word: str) -> str:
 
 
 class ToolWords:
-    """The words that tell the tools of a catalogue apart."""
+    """The words that distinguish the tools of a catalogue."""
 
     def __init__(self, tools: Iterable[tuple[str, str]]) -> None:
         listed = list(tools)
@@ -237,7 +234,7 @@ class ToolWords:
         }
 
     def speaks_of(self, request: frozenset[str], tool: str) -> bool:
-        """Return whether a request has half the words of a tool's name, or a telling one."""
+        """Return whether a request has half the words of a tool's name, or a distinctive one."""
         name = self._names.get(tool, stems(tool))
         if name and 2 * len(name & request) >= len(name):
             return True
@@ -245,7 +242,6 @@ class ToolWords:
 
 
 # Known tools --------------------------------------------------------------------------------------
-# What is known of the tools that a plan calls: links, types, schemas, effects.
 
 _READING = frozenset(
     """
@@ -254,7 +250,7 @@ _READING = frozenset(
     ls cat grep wc diff tail head pwd du
     """.split()
 )
-"""Verbs with which names of tools begin that change nothing, where no hint says so."""
+"""Verbs that mark a tool as reading if no hint states its effect."""
 
 
 @dataclass(frozen=True)
@@ -262,9 +258,9 @@ class KnownTools:
     """The tools of a file.
 
     Args:
-        graph: The tools with their types and links.
-        schemas: Schemas by name; empty for files that only name types.
-        linked: Whether the links come from a file, rather than from the schemas.
+        graph: Tools with their types and links.
+        schemas: Schemas by name; empty for files that list only types.
+        linked: Whether the links come from a file rather than from the schemas.
     """
 
     graph: ToolGraph
@@ -273,15 +269,15 @@ class KnownTools:
 
     @cached_property
     def vocabulary(self) -> ToolWords:
-        """The words that tell the tools apart."""
+        """The words that distinguish the tools."""
         return ToolWords((tool.id, tool.description) for tool in self.graph.tools)
 
     def effect(self, tool: str) -> Effect:
-        """Return the effect of a tool: its schema's hint, else what the verb of its name says."""
+        """Return the effect of a tool; see `effect_of`."""
         return effect_of(tool, self.schemas.get(tool))
 
     def givers(self, parameter: str) -> tuple[str, ...]:
-        """Return the tools that give a parameter by their schema or by their name."""
+        """Return the tools that give a parameter, according to their schema or name."""
         wanted = stems(parameter)
         if not wanted:
             return ()
@@ -296,7 +292,7 @@ class KnownTools:
 
 
 def effect_of(tool: str, schema: ToolSchema | None = None) -> Effect:
-    """Return the effect of a tool: its schema's hint, else what the verb of its name says."""
+    """Return the effect that a tool's schema states, or else the one that its verbs suggest."""
     if schema is not None and schema.effect is not Effect.UNKNOWN:
         return schema.effect
     suggested = guessed_effect(
@@ -307,7 +303,7 @@ def effect_of(tool: str, schema: ToolSchema | None = None) -> Effect:
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", tool.rpartition(".")[2])
     verbs = [words[0].lower()] if words else []
     if schema is not None:
-        # Descriptions say it in the first word of a sentence: "Convert litres to gallons".
+        # In descriptions the verb begins a sentence: "Convert litres to gallons".
         starts = re.findall(r"(?:^|[.:])\s+([A-Z][a-z]+)", f" {schema.description}")
         verbs += [
             form for word in starts for form in (word.lower(), word.lower().removesuffix("s"))
@@ -316,31 +312,30 @@ def effect_of(tool: str, schema: ToolSchema | None = None) -> Effect:
 
 
 def read_known_tools(tools: Path, graph: Path | None = None) -> KnownTools:
-    """Read what two files say of tools.
+    """Read a file of tools and optionally a file of links.
 
     Raises:
-        DataFileError: A file cannot be read, or is in no known format.
-        MissingExtraError: A file is YAML, and PyYAML is not installed.
-        UsageError: Two tools have one name, or a link names an unknown tool.
+        DataFileError: A file cannot be read, or its format is unknown.
+        MissingExtraError: A file is YAML but PyYAML is not installed.
+        UsageError: Two tools have the same name, or a link names an unknown tool.
     """
     read = read_graph(tools, graph)
     schemas = {tool.name: tool for tool in read_catalogue([tools]).tools}
-    # Lists of ids and types have no schemas: their entries have neither descriptions nor types.
+    # Entries of plain lists of ids and types have neither descriptions nor types.
     typed = any(p.type or p.description for tool in schemas.values() for p in tool.takes)
     listed = bool(read.links) and (graph is not None or not typed)
     return KnownTools(read, schemas if typed else {}, listed)
 
 
 # Call log -----------------------------------------------------------------------------------------
-# The calls of a log with what is known of their tools, messages and values.
 
 
 class CallLog:
-    """The calls of a plan.
+    """The calls of a plan with their tools, messages and values.
 
     Args:
         plan: The plan.
-        known: The tools; None where they are not known.
+        known: The tools; None if they are unknown.
     """
 
     def __init__(self, plan: ToolPlan, known: KnownTools | None) -> None:
@@ -352,7 +347,7 @@ class CallLog:
 
     @staticmethod
     def _with_names(call: LoggedCall, known: KnownTools | None) -> LoggedCall:
-        """Return a call with the names of its arguments by position, where a schema has them."""
+        """Return a call with its positional arguments named according to the schema, if known."""
         schema = known.schemas.get(call.tool) if known is not None else None
         if not call.unnamed or schema is None or len(call.unnamed) > len(schema.takes):
             return call
@@ -377,11 +372,11 @@ class CallLog:
         return self.effect(at) is Effect.READS
 
     def heard(self, at: int) -> tuple[str, ...]:
-        """Return the messages of the user before a call."""
+        """Return the user's messages before a call."""
         return self.said[: self.calls[at].turn] if self._turns else self.said
 
     def inputs(self, at: int) -> tuple[Leaf, ...]:
-        """Return the texts and numbers that a call is given."""
+        """Return the texts and numbers in a call's arguments."""
         return tuple(
             leaf
             for leaf in argument_scalars(named_arguments(self.calls[at]))
@@ -396,12 +391,12 @@ class CallLog:
         return words
 
     def retried(self, at: int) -> bool:
-        """Return whether a call follows a failed one of the same tool: it may correct it."""
+        """Return whether an earlier call of the tool failed, so that this one may correct it."""
         tool = self.calls[at].tool
         return any(other.failed and other.tool == tool for other in self.calls[:at])
 
     def speak_of(self, messages: Sequence[str], at: int) -> bool:
-        """Return whether messages speak of the tool of a call."""
+        """Return whether messages mention the tool of a call."""
         request = stems(" ".join(messages))
         tool = self.calls[at].tool
         if self.known is None:
@@ -409,6 +404,6 @@ class CallLog:
         return self.known.vocabulary.speaks_of(request, tool)
 
     def ask_for(self, messages: Sequence[str], at: int) -> bool:
-        """Return whether messages speak of a call's tool, or have a value of it."""
+        """Return whether messages mention a call's tool or one of its values."""
         words = KnownWords.of(list(messages))
         return self.speak_of(messages, at) or any(words.has(v) for _, v in self.inputs(at))

@@ -1,4 +1,4 @@
-"""Data sets of tools, links, requests and plans in GNN4TaskPlan's format, and files of plans."""
+"""Data sets of tools, links, requests and plans in GNN4TaskPlan's format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hvr.tools.logs.reading import TASKBENCH, read_log, taskbench_plan, to_recor
 from hvr.tools.tool_plans import Link, Tool, ToolGraph, ToolPlan
 
 # Plan files ---------------------------------------------------------------------------------------
-# Plan files of data sets: every record has an id, and a damaged one refuses the file.
+# In the plan files of a data set every record needs an id, and a damaged record is an error.
 
 __all__ = ["read_plans", "read_records", "to_plan", "to_record"]
 
@@ -22,11 +22,10 @@ Record = Mapping[str, Any]
 
 
 def read_records(path: Path) -> tuple[Record, ...]:
-    """Read the objects of a file: one JSON object a line, a list, or one over several lines.
+    """Read the objects of a file: JSON Lines, a list, or a single object over several lines.
 
     Raises:
-        DataFileError: the file is missing or unreadable, or a line is no JSON object; the
-            message has its number.
+        DataFileError: The file is missing or unreadable, or a record is not a JSON object.
     """
     first = read_text(path).lstrip().partition("\n")[0].rstrip()
     if first.startswith("["):
@@ -45,7 +44,7 @@ def read_plans(path: Path) -> tuple[ToolPlan, ...]:
     """Read the plans of a file, true or predicted, in any format of `hvr.tools.logs`.
 
     Raises:
-        DataFileError: the file cannot be read, a record is in no known format, or a record in
+        DataFileError: The file cannot be read, the format of a record is unknown, or a record in
             TaskBench's fields has no `id`.
     """
     found = read_log(path)
@@ -61,26 +60,22 @@ _NO_ID = "has no id that is a text or a whole number"
 
 
 def to_plan(record: Record, place: str = "record") -> ToolPlan:
-    """Return the plan of one record; missing steps, nodes or links are empty.
+    """Return the plan of a record; missing steps, nodes or links are empty.
 
     Raises:
-        DataFileError: it has no `id`.
+        DataFileError: The record has no `id`.
     """
     if isinstance(record.get("id"), bool) or not isinstance(record.get("id"), str | int):
         raise DataFileError(f"{place}: {_NO_ID}")
     return taskbench_plan(record, str(record["id"]))[0]
 
 
-# Datasets -----------------------------------------------------------------------------------------
-# Data sets of tools, links, requests and plans, in the format of GNN4TaskPlan.
-#
-# Two layouts are read, for TaskBench, UltraTool and RestBench alike:
+# Data sets ----------------------------------------------------------------------------------------
+# TaskBench, UltraTool and RestBench come in two layouts; only tools and graph are required:
 #
 # as published   tool_desc.json, graph_desc.json, data.json, user_requests.json, split_ids.json;
 #                plans outside the test ids are the split `train`
 # per split      tools.json, graph.json, requests.jsonl, and plans in train.jsonl, val.jsonl, …
-#
-# Only tools and graph are required.
 
 _SPLITS = ("train", "val", "dev", "test")
 
@@ -90,11 +85,11 @@ class ToolData:
     """A data set.
 
     Args:
-        name: of the folder.
-        graph: its tools and links.
-        plans: true plans by split. `train` holds the public training draw, `train_extra` the
-            remaining training plans; RestBench's one-tool plans are `single`.
-        requests: texts of the requests by id, including those of the plans.
+        name: Name of the folder.
+        graph: Tools and links.
+        plans: True plans by split. `train` is the public training sample, `train_extra` the
+            remaining training plans, and `single` RestBench's one-tool plans.
+        requests: Texts of all requests by id.
     """
 
     name: str
@@ -106,7 +101,7 @@ class ToolData:
         """Return the true plans of a split.
 
         Raises:
-            UsageError: there is no such split.
+            UsageError: The split does not exist.
         """
         if name not in self.plans:
             there = ", ".join(self.plans) or "none"
@@ -118,8 +113,8 @@ def load_data(folder: Path) -> ToolData:
     """Read a data set.
 
     Raises:
-        DataFileError: the folder or one of its files is missing or damaged.
-        UsageError: a tool is there twice, or a link names a tool that is not there.
+        DataFileError: The folder or one of its files is missing or damaged.
+        UsageError: A tool is duplicated, or a link names an unknown tool.
     """
     if not folder.is_dir():
         raise DataFileError(f"{folder}: there is no such folder")
@@ -137,13 +132,13 @@ def read_graph(tools_file: Path, graph_file: Path | None = None) -> ToolGraph:
     """Read a tool graph.
 
     Args:
-        tools_file: the tools, in any format of `hvr.tools.catalogue.reading`.
-        graph_file: the links; None for those that follow from the first file.
+        tools_file: The tools, in any format of `hvr.tools.catalogue.reading`.
+        graph_file: The links; None to derive them from the tools.
 
     Raises:
-        DataFileError: a file is missing or damaged.
-        MissingExtraError: the tools are in YAML, and PyYAML is not installed.
-        UsageError: a tool is there twice, or a link names a tool that is not there.
+        DataFileError: A file is missing or damaged.
+        MissingExtraError: The tools are in YAML but PyYAML is not installed.
+        UsageError: A tool is duplicated, or a link names an unknown tool.
     """
     try:
         graph = read_tool_graph(tools_file)
@@ -163,15 +158,15 @@ def tool_text(tool: Tool) -> str:
 
 
 def seen_links(plans: Iterable[ToolPlan]) -> tuple[Link, ...]:
-    """Return the links between consecutive tools of some plans, in order of appearance."""
+    """Return the links between consecutive tools of plans, in order of appearance."""
     return tuple(dict.fromkeys(link for plan in plans for link in plan.chain))
 
 
 def only_seen(graph: ToolGraph, plans: Iterable[ToolPlan]) -> ToolGraph:
-    """Return the graph with only those links that occur in some plans, such as the training ones.
+    """Return the graph with only the links that occur in some plans, such as the training plans.
 
-    A published graph may have been made from all plans and so leak the links of test plans. A graph
-    without links gets those of the plans.
+    A published graph may have been built from all plans and so leak the links of test plans. A
+    graph without links gets the links of the plans.
     """
     seen = [(a, b) for a, b in seen_links(plans) if a in graph and b in graph]
     if not graph.links:
@@ -202,7 +197,7 @@ def _per_split(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
 
 
 def _published(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
-    """Read the published layout; test ids are listed by type of plan: test_chain, …"""
+    """Read the published layout, whose test ids are grouped by plan type (test_chain, …)."""
     split_of: dict[str, str] = {}
     if (folder / "split_ids.json").exists():
         listed = read_json(folder / "split_ids.json")

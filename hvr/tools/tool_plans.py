@@ -13,7 +13,6 @@ from hvr.errors import UsageError
 from hvr.values import cached_property
 
 # Tool graph ---------------------------------------------------------------------------------------
-# Tools and the links between them.
 
 
 @dataclass(frozen=True)
@@ -21,10 +20,10 @@ class Tool:
     """A tool that a step of a plan can call, or an atomic action of a robot.
 
     Args:
-        id: its name in plans.
-        description: what it does, in a sentence.
-        inputs: input types; empty if the data have none.
-        outputs: output types; empty if the data have none.
+        id: Name of the tool in plans.
+        description: Description in one sentence.
+        inputs: Input types; empty if unknown.
+        outputs: Output types; empty if unknown.
     """
 
     id: str
@@ -40,11 +39,11 @@ class ToolGraph:
     GNN4Plan calls it the task graph, GNNVerifier (section 3.1) the dependency graph.
 
     Args:
-        tools: in order; the position of a tool is its number.
-        links: ids (source, target), each once; the source can feed the target.
+        tools: The tools in order; the position of a tool is its index.
+        links: Distinct pairs of ids (source, target): the source can feed the target.
 
     Raises:
-        UsageError: a tool is there twice, or a link names a tool that is not there.
+        UsageError: A tool is duplicated, or a link names an unknown tool.
     """
 
     tools: tuple[Tool, ...]
@@ -69,10 +68,10 @@ class ToolGraph:
         return len(self.tools)
 
     def index(self, tool_id: str) -> int:
-        """Return the number of a tool.
+        """Return the index of a tool.
 
         Raises:
-            KeyError: there is no such tool.
+            KeyError: The tool is unknown.
         """
         return self._index[tool_id]
 
@@ -80,7 +79,7 @@ class ToolGraph:
         """Return the tool with an id.
 
         Raises:
-            KeyError: there is no such tool.
+            KeyError: The tool is unknown.
         """
         return self.tools[self._index[tool_id]]
 
@@ -101,11 +100,11 @@ class ToolGraph:
         return frozenset(self.links)
 
     def linked(self, source: str, target: str) -> bool:
-        """Return whether the graph has this link."""
+        """Return whether the graph has a link."""
         return (source, target) in self._pairs
 
     def successors(self, tool_id: str) -> tuple[str, ...]:
-        """Return the ids of the successors of a tool; none for an unknown tool."""
+        """Return the ids of a tool's successors; empty for an unknown tool."""
         return self._after.get(tool_id, ())
 
     def with_links(self, links: Iterable[tuple[str, str]]) -> ToolGraph:
@@ -114,21 +113,20 @@ class ToolGraph:
 
 
 # Tool plan ----------------------------------------------------------------------------------------
-# Plans over tools: the value that loaders, verifiers and judges exchange.
 
 Link = tuple[str, str]
-"""Ids of two tools, (source, target)."""
+"""Ids of two tools: source and target."""
 
 
 @dataclass(frozen=True)
 class LoggedCall:
-    """One call as a log records it.
+    """A call recorded in a log.
 
     Args:
         tool: Name of the tool.
         arguments: JSON values by parameter; None if the log does not give them.
-        unnamed: Arguments given by position.
-        result: JSON value that came back.
+        unnamed: Positional arguments.
+        result: Result as a JSON value.
         returned: Whether the log has the result.
         failed: Whether the result reports an error.
         turn: Number of user messages before the call.
@@ -145,15 +143,15 @@ class LoggedCall:
 
 @dataclass(frozen=True)
 class ToolPlan:
-    """A request and the steps that should answer it.
+    """A request and the steps that should fulfil it.
 
     Args:
-        id: of the request.
-        request: its text; empty if the data do not have it.
-        steps: the text of each step. As many as tools in a well-formed plan; in real data the
+        id: Id of the request.
+        request: Text of the request; empty if unknown.
+        steps: Text of each step. A well-formed plan has as many steps as tools; in real data the
             numbers may differ.
-        tools: ids of the tools in order; a tool may occur again.
-        links: between tools, by id, as given by the data or the planner.
+        tools: Ids of the tools in order, possibly repeated.
+        links: Links between tools, as given by the data or the planner.
         calls: The logged call of each tool; empty for plans without calls.
         said: All messages of the user in order; empty if there is only the request.
     """
@@ -173,7 +171,10 @@ class ToolPlan:
 
 
 # Step text ----------------------------------------------------------------------------------------
-# Step texts without the traces of their tool: numbers, tool names, "Call … to".
+# Step texts often name their tool. A retriever could copy the name, so its understanding of steps
+# is measured without it:
+#
+#     Step 2 Call train_ticket_booking to book a seat   ->   book a seat
 
 _NUMBER = re.compile(
     r"^\s*(?:step\s*\d+\s*[:.)\-]*|step\s*[:.)\-]+|\d+(?:\.\d+)*\s*[:.)\-]+)\s*", re.IGNORECASE
@@ -181,15 +182,14 @@ _NUMBER = re.compile(
 
 
 def without_number(step: str) -> str:
-    """Return a step without a leading "Step 2:" or "2."."""
+    """Return a step without its leading number, such as "Step 2:" or "2."."""
     return _NUMBER.sub("", step, count=1).strip()
 
 
 def without_tool(step: str, tools: Iterable[str]) -> str:
-    """Return a step without the names of these tools and without a leading "Call … to".
+    """Return a step without the names of tools and without a leading "Call … to".
 
-    Returns:
-        The remaining text; if it is empty, the step without its number.
+    If nothing is left, only the number is removed.
     """
     text = without_number(step)
     for tool in tools:
@@ -211,24 +211,16 @@ def _mention(tool: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9_]){re.escape(tool)}(?![A-Za-z0-9_])")
 
 
-# Steps --------------------------------------------------------------------------------------------
-# Normalisation of step texts: number and name of the tool are removed.
-#
-#     Step 2 Call train_ticket_booking to book a seat   ->   book a seat
-#
-# Planners are asked for such sentences, so a retriever can simply copy the tool's name from them.
-# How well it understands steps shows only without the names.
-
 _CALL = r"(?:call|use|using|invoke|run)\s+(?:the\s+)?"
 _JOINT = r"(?:\s+(?:tool|api|function))?\s*(?:,|:|\b(?:in\s+order\s+)?to\b|\bfor\b)?\s*"
 _ANY_NAME = r"[\"'`]?[\w.\-]+[\"'`]?"
 
 
 class ToolNameRemover:
-    """Removal of the tool's name from steps: of "Call NAME to" in "Call NAME to …".
+    """Removes a leading "Call NAME to" from steps.
 
     Args:
-        tools: ids recognised as NAME, with or without spaces; besides these, any single word
+        tools: Ids recognised as NAME, with or without spaces, in addition to any single word
             between "Call" and "to".
     """
 
@@ -241,33 +233,31 @@ class ToolNameRemover:
         )
 
     def __call__(self, step: str) -> str:
-        """Return the step without number and name; with the name if nothing else is left."""
+        """Return the step without number and name, or with its name if nothing else is left."""
         text = without_number(step)
         return self._call.sub("", text, count=1).strip() or text
 
 
 def cleaned(steps: Sequence[str], tools: Iterable[str], *, names: bool) -> tuple[str, ...]:
-    """Return the steps as a retriever reads them.
+    """Return the steps in the form that a retriever reads.
 
     Args:
-        steps: as in the plan.
-        tools: ids of the tools.
-        names: remove only the numbers and keep the names of tools.
+        steps: Steps of the plan.
+        tools: Ids of the tools.
+        names: Whether to keep the names of tools and remove only the numbers.
     """
     clean = without_number if names else ToolNameRemover(tools)
     return tuple(clean(s) for s in steps)
 
 
 # Agreement ----------------------------------------------------------------------------------------
-# Metrics of predicted plans: agreement with the true ones, and hallucination.
-#
-# They are those of GNN4TaskPlan's public evaluation, so that figures can be compared:
+# These are the metrics of GNN4TaskPlan's public evaluation, so that results are comparable:
 #
 # F1 of two lists    p = k / len(predicted), r = k / len(true), F1 = 2pr / (p + r + 1e-9), where k
 #                    counts the distinct elements in both; 0 if either list is empty. The lengths
 #                    count repeated elements and k does not: a true plan that repeats a tool
 #                    scores less than 1 even against itself.
-# node F1, link F1   of the tools; of the links (source, target). The order plays no part.
+# node F1, link F1   of the tools; of the links (source, target). The order does not matter.
 # accuracy           two metrics of that name: `node_accuracy` (GNN4Plan) is the fraction of
 #                    requests with a node F1 of at least 0.99; `plan_accuracy` (GNNVerifier) with
 #                    node F1 and link F1 above 0.99. A plan of one tool has no links, so its plan
@@ -275,7 +265,7 @@ def cleaned(steps: Sequence[str], tools: Iterable[str], *, names: bool) -> tuple
 
 T = TypeVar("T")
 
-_EXACT = 0.99  # instead of 1: F1 has 1e-9 in its denominator
+_EXACT = 0.99  # not 1, because the denominator of F1 contains 1e-9
 
 
 @dataclass(frozen=True)
@@ -283,12 +273,12 @@ class Agreement:
     """Means over requests, from 0 to 1.
 
     Args:
-        requests: number of requests scored.
-        missing: number of requests without a prediction.
-        node_f1: of the tools.
-        link_f1: of the links.
-        node_accuracy: fraction with a node F1 of at least 0.99.
-        plan_accuracy: fraction with node F1 and link F1 above 0.99.
+        requests: Number of requests scored.
+        missing: Number of requests without a prediction.
+        node_f1: F1 of the tools.
+        link_f1: F1 of the links.
+        node_accuracy: Fraction with a node F1 of at least 0.99.
+        plan_accuracy: Fraction with node F1 and link F1 above 0.99.
     """
 
     requests: int
@@ -304,11 +294,11 @@ class Hallucination:
     """Tools and links of predicted plans that do not exist.
 
     Args:
-        requests: number of plans.
-        node_micro: mean fraction of a plan's tools that are not in the tool list.
-        node_macro: fraction of plans with at least one such tool.
-        link_micro: mean fraction of a plan's links that are not in the tool graph.
-        link_macro: fraction of plans with at least one such link.
+        requests: Number of plans.
+        node_micro: Mean fraction of a plan's tools that are not in the tool list.
+        node_macro: Fraction of plans with at least one such tool.
+        link_micro: Mean fraction of a plan's links that are not in the tool graph.
+        link_macro: Fraction of plans with at least one such link.
     """
 
     requests: int
@@ -319,7 +309,7 @@ class Hallucination:
 
 
 def f1(predicted: Sequence[T], true: Sequence[T]) -> float:
-    """Return the F1 of two lists, from 0 to 1; see the head of this module."""
+    """Return the F1 of two lists, as defined above."""
     shared = len(set(predicted) & set(true))
     if not shared:
         return 0.0
@@ -328,12 +318,12 @@ def f1(predicted: Sequence[T], true: Sequence[T]) -> float:
 
 
 def node_f1(predicted: ToolPlan, true: ToolPlan) -> float:
-    """Return F1 of the tools of two plans."""
+    """Return the F1 of the tools of two plans."""
     return f1(predicted.tools, true.tools)
 
 
 def link_f1(predicted: ToolPlan, true: ToolPlan) -> float:
-    """Return F1 of the links of two plans, as they were given."""
+    """Return the F1 of the links of two plans."""
     return f1(predicted.links, true.links)
 
 
@@ -341,8 +331,8 @@ def agreement(predicted: Mapping[str, ToolPlan], truth: Iterable[ToolPlan]) -> A
     """Score predicted plans; a request without a prediction scores 0.
 
     Args:
-        predicted: plans by the id of their request; ids that are not in the truth are ignored.
-        truth: the true plans.
+        predicted: Plans by the id of their request; ids without a true plan are ignored.
+        truth: The true plans.
     """
     rows: list[tuple[float, float]] = []
     missing = 0
@@ -361,7 +351,7 @@ def agreement(predicted: Mapping[str, ToolPlan], truth: Iterable[ToolPlan]) -> A
 
 
 def hallucination(plans: Iterable[ToolPlan], graph: ToolGraph) -> Hallucination:
-    """Measure how much of some plans is not in the tool graph; an empty plan counts 0."""
+    """Measure the fraction of plans that is not in the tool graph; an empty plan counts as 0."""
     nodes: list[float] = []
     links: list[float] = []
     for plan in plans:

@@ -1,1 +1,1 @@
-"""Tools that are called: environments that hold them, calls, and what comes back."""
+"""Tool environments, calls and their outcomes."""

@@ -21,22 +21,21 @@ from hvr.tools.calling.calls import Json
 from hvr.tools.catalogue.openapi import ApiOperation, RequestField, RequestPart
 from hvr.tools.catalogue.schema import quoted
 
-# Http exchange ------------------------------------------------------------------------------------
-# One HTTP request and its answer, within a time and a size.
+# HTTP exchange ------------------------------------------------------------------------------------
 
 MAX_BYTES = 20_000_000
-"""Bytes of an answer that are read; a longer one is an error."""
+"""Maximum size of a reply in bytes."""
 
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """A request.
+    """An HTTP request.
 
     Args:
-        method: HTTP method, in capitals.
-        url: Absolute address.
+        method: HTTP method in capitals.
+        url: Absolute URL.
         headers: Header fields.
-        body: Bytes of the body; None for a request without one.
+        body: Bytes of the body, if any.
     """
 
     method: str
@@ -47,12 +46,12 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """An answer.
+    """An HTTP response.
 
     Args:
         status: Status code.
         reason: Reason phrase of the status line.
-        headers: Header fields, by name in lower case.
+        headers: Header fields by lower-case name.
         body: Bytes of the body.
     """
 
@@ -63,21 +62,21 @@ class HttpAnswer:
 
 
 class NotSentError(OSError):
-    """No connection was made, so the server has heard nothing of the request."""
+    """No connection was made, so the server did not receive the request."""
 
 
 def exchange(request: HttpRequest, seconds: float) -> HttpAnswer:
-    """Send a request and return the answer; redirects are answers like any other.
+    """Send a request and return the response; redirects are not followed.
 
     Args:
-        request: The request; a proxy of the environment is used unless it goes to this machine.
-        seconds: Time for all of it, from connecting to the last byte.
+        request: The request; proxies of the environment apply, except for local servers.
+        seconds: Time limit from connecting to the last byte.
 
     Raises:
         NotSentError: No connection could be made.
-        TimeoutError: The time is up.
-        OSError: The connection broke, or the answer is too long.
-        http.client.HTTPException: The answer is not HTTP.
+        TimeoutError: The time limit was exceeded.
+        OSError: The connection broke, or the response is too large.
+        http.client.HTTPException: The response is not HTTP.
     """
     end = time.monotonic() + seconds
     connection, target, headers = _route(request, seconds)
@@ -99,7 +98,7 @@ def exchange(request: HttpRequest, seconds: float) -> HttpAnswer:
         body = response.read(MAX_BYTES + 1)
         if len(body) > MAX_BYTES:
             raise OSError(f"the answer is longer than {MAX_BYTES} bytes")
-        if time.monotonic() >= end:  # what looks like the end was the end of the time
+        if time.monotonic() >= end:  # the timer shut the connection, which looks like the end
             raise TimeoutError
         if response.length:  # the connection ended before the announced length
             raise OSError("the connection ended in the middle of the answer")
@@ -117,7 +116,7 @@ def exchange(request: HttpRequest, seconds: float) -> HttpAnswer:
 def _route(
     request: HttpRequest, seconds: float
 ) -> tuple[http.client.HTTPConnection, str, dict[str, str]]:
-    """Return a connection that is not open yet, the target to ask it for, and the headers."""
+    """Return an unopened connection, the request target, and the headers."""
     parts = urlsplit(request.url)
     host, port, secure = parts.hostname or "", parts.port, parts.scheme == "https"
     target = parts.path or "/"
@@ -157,12 +156,11 @@ def _login(variable: str) -> dict[str, str]:
 
 def _shut(opened: socket.socket | None) -> None:
     if opened is not None:
-        with suppress(OSError):  # it may have been closed already
+        with suppress(OSError):  # closed by the server
             opened.shutdown(socket.SHUT_RDWR)
 
 
-# Openapi requests ---------------------------------------------------------------------------------
-# Calls of OpenAPI operations as HTTP requests: where each argument goes, and in which style.
+# Request encoding ---------------------------------------------------------------------------------
 
 FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
 _STYLES = {RequestPart.PATH: "simple", RequestPart.HEADER: "simple"}
@@ -170,21 +168,21 @@ _SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
 
 
 def sendable(media: str) -> bool:
-    """Return whether bodies of a media type can be written: JSON, forms and texts."""
+    """Return whether hvr can encode bodies of a media type: JSON, forms and text."""
     kind = _kind(media)
     return not media or kind in (FORM, MULTIPART) or _is_json(kind) or kind.startswith("text/")
 
 
 def request_of(operation: ApiOperation, server: str, arguments: Mapping[str, Json]) -> HttpRequest:
-    """Return the request that carries out an operation.
+    """Return the HTTP request for a call of an operation.
 
     Args:
-        operation: The operation.
-        server: Address that its path stands below.
-        arguments: Values by parameter; those that are null are not sent outside the body.
+        operation: The operation to call.
+        server: Base URL of the server.
+        arguments: Values by parameter; null values are sent only in the body.
 
     Raises:
-        ValueError: A value cannot stand where it belongs.
+        ValueError: A value cannot be encoded in its place.
     """
     path, query, cookies = operation.path, list[str](), list[str]()
     headers = {"Accept": "application/json, */*;q=0.5", "User-Agent": "hvr"}
@@ -226,7 +224,7 @@ def _in_path(field: RequestField, value: Json) -> str:
     elif style == "matrix":
         pairs = _pairs(RequestField(field.name, field.place, "form", explode), value)
         return ";" + ";".join(pairs)
-    # A segment of dots would lead to another path, an empty one to the collection.
+    # Dots would address another path, and an empty segment the whole collection.
     if text.strip(".") == "" or text in ("%2E", "%2E%2E"):
         raise ValueError(f"{quoted(field.name)} cannot be {quoted(value)}: it is part of a path")
     return text
@@ -241,7 +239,7 @@ def _in_header(field: RequestField, value: Json) -> str:
 
 
 def _pairs(field: RequestField, value: Json) -> list[str]:
-    """Return a value as pairs of name and value, percent-encoded."""
+    """Return a value as percent-encoded `name=value` pairs."""
     name = quote(field.name, safe="[]$")
     style = field.style or "form"
     explode = field.explode if field.explode is not None else style == "form"

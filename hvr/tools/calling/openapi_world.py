@@ -1,4 +1,4 @@
-"""The operations of an OpenAPI document as an environment of tools, called over HTTP."""
+"""The operations of an OpenAPI document as a tool environment, called over HTTP."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ from hvr.tools.catalogue.reading import read_document
 from hvr.tools.catalogue.schema import Catalogue, quoted
 
 MAX_REDIRECTS = 5
-"""Redirects that one call follows."""
+"""Maximum number of redirects per call."""
 
 _SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
 
 
 @dataclass(frozen=True)
 class OpenApiServer:
-    """A document and how to reach its server.
+    """An OpenAPI document and how to reach its server.
 
     Args:
         file: The document.
-        server: Address of the server; the document's first one if empty.
-        seconds: Time for one call, redirects included.
-        auth: Environment variable with the secret, by security scheme of the document.
+        server: Base URL; if empty, the first server of the document.
+        seconds: Time limit for one call, including redirects.
+        auth: Name of the environment variable with the secret, by security scheme.
     """
 
     file: Path
@@ -71,10 +71,10 @@ class OpenApiServer:
 
 
 def read_server(value: Any, folder: Path, place: str) -> OpenApiServer:
-    """Read the entry `openapi` of a `world.toml`: a file name or a table.
+    """Decode an `openapi` entry of a `world.toml`: a file name or a table.
 
     Raises:
-        DataFileError: the entry is wrong.
+        DataFileError: The entry is invalid.
     """
     table: Any = {"file": value} if isinstance(value, str) else value
     kinds = {"file": str, "server": str, "seconds": (int, float), "auth": dict}
@@ -94,17 +94,17 @@ def read_server(value: Any, folder: Path, place: str) -> OpenApiServer:
 
 
 def listed_operations(server: OpenApiServer) -> Catalogue:
-    """Return the operations of a document as tools, without a server.
+    """Return the operations of a document as tools, without contacting the server.
 
     Raises:
-        DataFileError: the document cannot be read.
-        MissingExtraError: the document is YAML, and PyYAML is not installed.
+        DataFileError: The document cannot be read.
+        MissingExtraError: The document is YAML but PyYAML is not installed.
     """
     return _described(server)[2]
 
 
 def _described(server: OpenApiServer) -> tuple[Any, tuple[ApiOperation, ...], Catalogue]:
-    """Return a document, the operations that can be sent, and their catalogue."""
+    """Return a document, its supported operations, and their catalogue."""
     document = read_document(server.file)
     if not is_openapi(document):
         raise DataFileError(f"{server.file}: this is not an OpenAPI document")
@@ -121,18 +121,15 @@ def _described(server: OpenApiServer) -> tuple[Any, tuple[ApiOperation, ...], Ca
 
 
 class OpenApiTools:
-    """The operations of a document.
+    """The operations of a document as tools.
 
-    Nothing is sent until a tool is called. Secrets go to the server of the document or of the world
-    alone, never to where an operation or a redirect leads elsewhere.
-
-    Args:
-        server: The document and how to reach its server.
+    Nothing is sent until a tool is called. Secrets go only to the server of the document or world,
+    never to another one that an operation or redirect names.
 
     Raises:
-        DataFileError: the document cannot be read, or names no server.
-        UsageError: an environment variable with a secret is not set.
-        MissingExtraError: the document is YAML, and PyYAML is not installed.
+        DataFileError: The document cannot be read, or names no server.
+        UsageError: An environment variable with a secret is not set.
+        MissingExtraError: The document is YAML but PyYAML is not installed.
     """
 
     def __init__(self, server: OpenApiServer) -> None:
@@ -148,10 +145,10 @@ class OpenApiTools:
         return self._catalogue
 
     def reset(self) -> None:
-        """Do nothing: a server cannot be begun anew."""
+        """Do nothing, since a remote server cannot be reset."""
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call an operation; an answer that is not a success is the outcome's failure."""
+        """Call an operation; a status other than success is a failed outcome."""
         refused = check_call(self._catalogue, call)
         tool = find_tool(self._catalogue, call.tool)
         if refused is not None or tool is None:
@@ -180,14 +177,13 @@ class OpenApiTools:
         return CallOutcome(call, None, failure, error, time.monotonic() - start)
 
     def state(self) -> Json:
-        """Return None: a server does not show its state."""
+        """Return None, since servers do not expose their state."""
         return None
 
     def close(self) -> None:
-        """Do nothing: no connection is kept."""
+        """Do nothing, since no connection is kept."""
 
     def _followed(self, request: HttpRequest, end: float) -> HttpAnswer:
-        """Send a request and follow its redirects."""
         for _ in range(MAX_REDIRECTS + 1):
             left = end - time.monotonic()
             if left <= 0:
@@ -221,11 +217,11 @@ class OpenApiTools:
 
 
 class _RefusedError(Exception):
-    """A redirect that is not followed."""
+    """A redirect that hvr does not follow."""
 
 
 class _Secrets:
-    """The secrets that the world's variables hold, by security scheme."""
+    """The secrets of a world's environment variables, by security scheme."""
 
     def __init__(self, document: Mapping[str, Any], server: OpenApiServer) -> None:
         components = document.get("components")
@@ -245,7 +241,7 @@ class _Secrets:
             self._values[name] = value
 
     def added(self, request: HttpRequest, operation: ApiOperation) -> HttpRequest:
-        """Return a request with the secrets of the first alternative that the world can meet."""
+        """Add the secrets of the first alternative for which all are known."""
         for names in self._alternatives(operation):
             if names and all(name in self._values for name in names):
                 for name in names:
@@ -298,7 +294,7 @@ def _redirected(request: HttpRequest, status: int, place: str) -> HttpRequest:
         urlsplit(request.url).scheme == "https" and urlsplit(place).scheme != "https"
     ):
         raise _RefusedError(f"the server redirects to {_shown(place)}, which is not followed")
-    # Without its secrets and its body a request may go anywhere; after 303 it only reads.
+    # Only a safe request without secrets or a body may go to another server.
     plain = {name: request.headers[name] for name in ("Accept", "User-Agent")}
     if status == 303 and request.method not in _SAFE:
         return HttpRequest("GET", place, dict(request.headers) if same else plain)
@@ -336,7 +332,7 @@ def _failure(status: int) -> CallFailure | None:
 
 
 def _content(answer: HttpAnswer) -> Json:
-    """Return the value of an answer: of JSON or a text; of anything else its type and size."""
+    """Return the value of JSON, the text of text, or the type and size of any other body."""
     if not answer.body:
         return None
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()

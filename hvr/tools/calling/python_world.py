@@ -1,4 +1,4 @@
-"""The functions of a Python module as tools; their state is the module's object `state`."""
+"""The functions of a Python module as tools that share the module's object `state`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ from hvr.tools.catalogue.python_functions import read_functions
 from hvr.tools.catalogue.schema import Catalogue, quoted
 
 # Python values ------------------------------------------------------------------------------------
-# Values of JSON as what a Python function's hints ask for, and what it returns as JSON.
 
 _DATES = (datetime, date, time)
 _WRITTEN = (UUID, PurePath)
@@ -51,17 +50,17 @@ _PLAIN = {
 
 
 class TypedFunction:
-    """A function that is called with values of JSON.
+    """A function that is called with JSON values.
 
     Args:
-        function: with or without hints; it may be `async`.
+        function: A function, possibly `async` or without type hints.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         try:
             self._hints = typing.get_type_hints(function, include_extras=True)
-        except Exception:  # hints are code of the user's, and may name what is not there
+        except Exception:  # hints are user code and may raise anything
             self._hints = {}
         try:
             parameters = inspect.signature(function).parameters.values()
@@ -70,21 +69,21 @@ class TypedFunction:
         self._by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
 
     def converted(self, arguments: Mapping[str, Json]) -> dict[str, Any]:
-        """Return arguments as the hints ask for them.
+        """Convert arguments to the types of the function's hints.
 
         Raises:
-            ValueError: one cannot be what its hint says.
+            ValueError: An argument cannot be converted.
         """
         found = {}
         for name, value in arguments.items():
             try:
                 found[name] = _made(self._hints.get(name, Any), value)
-            except Exception as error:  # a class of the user's may raise anything
+            except Exception as error:  # user classes may raise anything
                 raise ValueError(f"{quoted(name)}: {error}") from None
         return found
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
-        """Call it; what is `async` is run to its end."""
+        """Call the function; a coroutine is run to completion."""
         named = dict(arguments)
         placed = []
         for name in self._by_place:
@@ -96,10 +95,10 @@ class TypedFunction:
 
 
 def plain(value: Any) -> Any:
-    """Return a value that JSON does not know as one that it does, for `json.dumps`.
+    """Convert a value that JSON does not support, as the `default` of `json.dumps`.
 
     Raises:
-        TypeError: it has no such form.
+        TypeError: The value has no JSON form.
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
@@ -125,13 +124,13 @@ def _awaited(coroutine: Coroutine[Any, Any, Any]) -> Any:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(coroutine)
-    # As in a notebook, whose loop goes on.
+    # In a notebook a loop is already running in this thread.
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()
 
 
 def _made(hint: Any, value: Json) -> Any:
-    """Return a value as what a hint says; as it is where the hint says nothing of it."""
+    """Convert a value to the type of a hint; unchanged if the hint does not apply."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         return _any_of(parts, value)
@@ -156,7 +155,7 @@ def _any_of(hints: tuple[Any, ...], value: Json) -> Any:
             continue
         try:
             return _made(hint, value)
-        except Exception as error:  # of what the user's classes raise, the last is told
+        except Exception as error:  # of errors in user classes, the last one is reported
             faults.append(error)
     if faults:
         raise faults[-1]
@@ -194,19 +193,19 @@ def _fields(kind: type, value: dict[str, Json]) -> dict[str, Any]:
     return {name: _made(hints.get(name, Any), inner) for name, inner in value.items()}
 
 
-# --------------------------------------------------------------------------------------------------
+# Environment --------------------------------------------------------------------------------------
 
 
 class PythonTools:
-    """Functions called in this process.
+    """Functions that are called in this process.
 
-    A function refuses by raising `ValueError`, `KeyError`, `LookupError` or `PermissionError`; any
-    other error means that it broke down.
+    A function refuses by raising `ValueError`, `LookupError` or `PermissionError`; any other error
+    means that it is broken.
 
     Args:
-        catalogue: what the functions take and give.
-        functions: by name of the tool.
-        state: what they change; it is copied to begin anew. None if they keep nothing.
+        catalogue: Schemas of the functions.
+        functions: Functions by tool name.
+        state: The shared state, copied for resets; None if the functions are stateless.
     """
 
     def __init__(
@@ -229,16 +228,13 @@ class PythonTools:
         return self._catalogue
 
     def reset(self) -> None:
-        """Put the first state back into the object that the functions share."""
+        """Restore the initial content of the shared state."""
         if self._state is not None and self._first is not None:
             self._state.clear()
             self._state.update(copy.deepcopy(self._first))
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a function, if the arguments fit its schema.
-
-        A function that fails leaves the state as it was.
-        """
+        """Call a function if the arguments match its schema; if it fails, the state is restored."""
         refused = check_call(self._catalogue, call)
         tool = find_tool(self._catalogue, call.tool)
         if refused is not None or tool is None:
@@ -252,12 +248,15 @@ class PythonTools:
         start = time_.perf_counter()
         failure, error, returned = None, "", None
         try:
-            # What a function prints is not what the command prints.
+            # Redirect prints, which would mix with the output of the command.
             with redirect_stdout(sys.stderr):
                 returned = function.call(arguments)
         except (ValueError, LookupError, PermissionError) as refusal:
             failure, error = CallFailure.REFUSED, str(refusal.args[0] if refusal.args else refusal)
-        except (Exception, SystemExit) as broken:  # what a tool raises is data of the run
+        except (
+            Exception,
+            SystemExit,
+        ) as broken:  # a tool may raise anything; the error is data of the run
             failure, error = CallFailure.UNAVAILABLE, f"{type(broken).__name__}: {broken}"
         seconds = time_.perf_counter() - start
         if failure is not None:
@@ -267,29 +266,29 @@ class PythonTools:
             return CallOutcome(call, None, failure, error, seconds)
         try:
             result = json.loads(json.dumps(returned, allow_nan=False, default=plain))
-        except (TypeError, ValueError, RecursionError) as odd:  # the call itself went well
+        except (TypeError, ValueError, RecursionError) as odd:  # the call itself succeeded
             error = f"its result is no JSON: {odd}"
             return CallOutcome(call, None, CallFailure.WRONG_TYPE, error, seconds)
         return check_result(tool, CallOutcome(call, result, seconds=seconds))
 
     def state(self) -> Json:
-        """Return a copy of the state; None if the functions keep nothing."""
+        """Return a copy of the state; None if the functions are stateless."""
         copied: Json = copy.deepcopy(self._state)
         return copied
 
     def close(self) -> None:
-        """Do nothing: there is nothing to let go of."""
+        """Do nothing, since no resources are held."""
 
 
 def open_module(module: Any) -> PythonTools:
     """Return the public functions of an imported module as tools.
 
     Args:
-        module: the module; its dictionary `state`, if it has one, is what the functions change.
+        module: The module; the functions share its dictionary `state`, if it has one.
 
     Raises:
-        UsageError: its source cannot be read.
-        DataFileError: it has no public function.
+        UsageError: The source code is not available.
+        DataFileError: The module has no public function.
     """
     name = module.__name__
     try:

@@ -1,4 +1,4 @@
-"""Rewards for language models that call tools: by the state that the calls lead to.
+"""Rewards for language models that call tools, based on the resulting state.
 
 ```python
 from hvr.tools.calling.rewards import ToolRewards
@@ -7,8 +7,8 @@ rewards = ToolRewards(environment, reference=calls)
 (score,) = rewards.scores([completion])
 ```
 
-Each completion is carried out in the environment, which is begun anew before it: give one that
-simulates tools, never one with effects that last.
+Each completion is executed in the environment after a reset. Use an environment that simulates
+tools, never one with lasting effects.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _Place = tuple[str | int, ...]
 
 
 class ToolScore(Value):
-    """The worth of one completion.
+    """The score of one completion.
 
     Attributes:
-        reward: From 0 to 1: 1 where the calls lead to the goal state, else `MISSED` at most.
-        reached: Whether the state behind the last call is the goal state.
-        rewards: One number for each call, from -1 to 1, by potential-based shaping.
-        right: The number of places of the state that had to change and are as in the goal state.
-        needed: The number of places that had to change.
-        wrong: The number of other places that are not as in the goal state.
-        failed: The number of calls that failed.
-        says: What is wrong, in words for the model; empty where the goal state is reached.
+        reward: Reward from 0 to 1: 1 if the calls reach the goal state, else at most `MISSED`.
+        reached: Whether the final state is the goal state.
+        rewards: Potential-based shaping reward of each call, from -1 to 1.
+        right: Number of required changes that were made.
+        needed: Number of required changes.
+        wrong: Number of other values that differ from the goal state.
+        failed: Number of failed calls.
+        says: Explanation for the model; empty if the goal state is reached.
     """
 
     reward: float
@@ -52,15 +52,15 @@ class ToolScore(Value):
 
 
 class ToolRewards:
-    """Scores completions that call tools, by the goal state.
+    """Scores completions that call tools against a goal state.
 
     Args:
-        environment: The tools, with a state that can be seen.
+        environment: Tools with an observable state.
         reference: Calls that lead to the goal state.
-        most: The most calls of a completion that are carried out.
+        most: Maximum number of calls executed per completion.
 
     Raises:
-        UsageError: The state of the environment cannot be seen, or a reference call fails.
+        UsageError: The state is not observable, or a reference call fails.
     """
 
     def __init__(
@@ -87,12 +87,12 @@ class ToolRewards:
     def scores(
         self, completions: Sequence[str | Sequence[Mapping[str, Any]]], *, discount: float = 1.0
     ) -> list[ToolScore]:
-        """Return the scores of completions, in their order.
+        """Return the scores of completions, in order.
 
         Args:
-            completions: The text or the messages that a model wrote, in any form that
-                `hvr tools learn` reads.
-            discount: The discount of the learner, for the rewards of single calls.
+            completions: Texts or message lists written by a model, in any format that
+                `hvr tools learn` accepts.
+            discount: Discount factor for the rewards of single calls.
         """
         return [self._score(completion, discount) for completion in completions]
 
@@ -140,7 +140,7 @@ class ToolRewards:
         return _places(state)
 
     def _compared(self) -> tuple[int, int]:
-        """Return how many places are right that had to change, and how many others are wrong."""
+        """Return the numbers of required changes made and of other values that are wrong."""
         state = _places(self._environment.state())
         different = {
             place

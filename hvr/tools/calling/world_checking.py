@@ -1,4 +1,4 @@
-"""What is wrong with a world of tools, and what there is in it."""
+"""Checks and overviews of tool worlds."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from hvr.tools.catalogue.schema_matching import (
 
 
 def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
-    """Return what is wrong with a world of tools, one sentence each that begins with its place.
+    """Return the problems of a tool world, one located message each.
 
     Args:
-        world: The world.
-        run: Whether to open its tools to list them; none is called. Otherwise those are checked
-            that can be read from the source of its module
-            (`hvr.tools.calling.worlds.listed_tools`).
+        world: The world to check.
+        run: Whether to open its tools to list them; none is called. Otherwise only tools that can
+            be listed without running code are checked.
     """
     try:
         catalogue, found = _looked_at(world, run)
@@ -59,7 +58,7 @@ def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
 
 
 def code_of(world: WorldFile) -> str:
-    """Return the entry of `world.toml` that names code or a server to run; empty without one."""
+    """Return the entry of `world.toml` that names code or a server to run, if any."""
     if world.environment:
         return f"environment = {world.environment!r}"
     return next(
@@ -73,15 +72,14 @@ def code_of(world: WorldFile) -> str:
 
 
 def overview(world: WorldFile, *, run: bool = False) -> dict[str, Any]:
-    """Return what there is in a world of tools, as plain JSON values.
+    """Return an overview of a tool world as JSON.
 
     Args:
         world: The world.
-        run: Whether to open its tools; otherwise `tools` is null where only a program can list
-            them.
+        run: Whether to open its tools; otherwise `tools` is null if only a program can list them.
 
     Raises:
-        HvrError: the tools cannot be opened or read.
+        HvrError: The tools cannot be opened or read.
     """
     catalogue, found = _looked_at(world, run)
     return {

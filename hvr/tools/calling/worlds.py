@@ -304,7 +304,7 @@ def _module(world: WorldFile, name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     # Dataclasses, enums and type hints look up their module by name.
     sys.modules[module.__name__] = module
-    with redirect_stdout(sys.stderr):  # keep its output apart from that of the command
+    with redirect_stdout(sys.stderr):  # prints would mix with the output of the command
         spec.loader.exec_module(module)
     return module
 

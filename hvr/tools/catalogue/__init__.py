@@ -1,1 +1,1 @@
-"""What tools take and give, read from the formats in which tools are described."""
+"""Catalogues of tools, read from the formats that describe them."""

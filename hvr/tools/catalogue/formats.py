@@ -18,27 +18,25 @@ from hvr.tools.catalogue.schema import (
     quoted,
 )
 
-# Json schema --------------------------------------------------------------------------------------
-# The parameters that a JSON Schema describes: references followed, alternatives joined.
-#
-# Only what says what there is counts: `properties`, `required`, `type`, `enum`, `items`, `$ref`
-# within the document, and `allOf`, `anyOf`, `oneOf`. A schema that leads to itself is followed
-# once.
+# JSON Schema --------------------------------------------------------------------------------------
+# Only the structure matters: `properties`, `required`, `type`, `enum`, `items`, local `$ref`, and
+# `allOf`, `anyOf`, `oneOf`. References are followed, alternatives merged, and a recursive schema
+# is expanded once.
 
 Schema = Mapping[str, Any]
 
 MAX_OBJECT_DEPTH = 6
-"""Objects within objects beyond are one parameter of type object."""
+"""Maximum nesting depth; deeper objects are one parameter of type object."""
 MAX_PARAMETERS = 500
-"""Parameters that one schema can have; more are left out, the optional ones first."""
+"""Maximum number of parameters per schema; optional ones are dropped first."""
 MAX_SCHEMA_VALUES = 200
-"""Values within a result that are named; of more those that lie deepest are left out."""
+"""Maximum number of values named in a result; the most deeply nested ones are dropped."""
 
 
 def parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
-    """Return the properties of an object's schema: what a call takes.
+    """Return the properties of an object schema as the parameters of a call.
 
-    What is `readOnly` is not sent. What has to be sent and may be null needs no value.
+    `readOnly` properties are not sent. A nullable required property needs no value.
     """
     flat = _resolved(schema, root)
     found = []
@@ -56,20 +54,17 @@ def parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
 
 
 def parameter(name: str, schema: Any, root: Any) -> ToolParameter:
-    """Return the one value that a schema describes, as an optional parameter of this name."""
+    """Return the value that a schema describes as an optional parameter."""
     return _parameter(name, _resolved(schema, root), required=False)
 
 
 def schema_name(schema: Any) -> str:
-    """Return the name of the things in a schema, from a reference or a title.
-
-    Names of alternatives are joined by `|`.
-    """
+    """Return the entity name of a schema from a reference or title, alternatives joined by `|`."""
     return "|".join(dict.fromkeys(_names(schema, 0)))
 
 
 def listed_name(schema: Any, root: Any) -> str:
-    """Return the name of the objects in a list, or in the only list of an envelope."""
+    """Return the entity name of the objects in a list, or in the only list of a wrapper object."""
     flat, marks = _parts(_resolved(schema, root), root)
     if marks:
         return str(flat["named"])
@@ -79,10 +74,10 @@ def listed_name(schema: Any, root: Any) -> str:
 
 
 def result_parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
-    """Return what a value has in it, however deep: what a call gives.
+    """Return all values nested in a result, as what a call gives.
 
-    A value that is no object and no list of objects is one parameter named `result`. What may be
-    null is not always there. What is `writeOnly` is not given.
+    A result that is neither an object nor a list of objects is one parameter named `result`.
+    Nullable values count as optional, and `writeOnly` values are not given.
     """
     found: list[tuple[tuple[int, ...], ToolParameter]] = []
     todo = deque([_Place(_resolved(schema, root), "", True, (), (), "")])
@@ -111,7 +106,7 @@ def result_parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
                         )
                     )
         elif place.name or place.flat["type"]:
-            # `[]` stands for what is in a list, so the type is that of its parts.
+            # `[]` stands for the items of a list, so use their type and description.
             inner["description"] = inner["description"] or place.flat["description"]
             always = place.required and not place.flat["nullable"] and not inner["nullable"]
             name = (place.name or "result") + marks
@@ -120,7 +115,7 @@ def result_parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
 
 
 class _Place(NamedTuple):
-    """A value within a result."""
+    """A value nested in a result."""
 
     flat: _Flat
     name: str
@@ -144,10 +139,10 @@ def _parameter(name: str, flat: _Flat, required: bool, resource: str = "") -> To
 
 
 class _Flat(dict[str, Any]):
-    """A schema with its references and alternatives taken in.
+    """A schema with its references and alternatives merged.
 
-    `objects` says which objects of the document its properties come from, so that a schema that
-    leads to itself is recognised, also where several are joined.
+    `objects` identifies the objects in the document that the properties come from, which reveals
+    recursion even where several are merged.
     """
 
 
@@ -206,7 +201,7 @@ def _resolved(schema: Any, root: Any) -> _Flat:
 
 
 def _names(schema: Any, depth: int) -> Iterator[str]:
-    """Give the names of a schema: each reference, or else the title."""
+    """Yield the names of a schema: each reference, or else the title."""
     if not isinstance(schema, dict) or depth > _DEEP:
         return
     reference = schema.get("$ref")
@@ -215,7 +210,7 @@ def _names(schema: Any, depth: int) -> Iterator[str]:
         return
     for part in _listed(schema, "allOf"):
         found = list(_names(part, depth + 1))
-        if found:  # what an object extends comes first
+        if found:  # the base type of an extended object takes precedence
             yield from found
             return
     found = [
@@ -236,7 +231,7 @@ def _listed(schema: Schema, key: str) -> list[Any]:
 
 
 def _required(schema: Any, root: Any, above: frozenset[int]) -> frozenset[str]:
-    """Return the properties that an object needs: of alternatives those that all of them need."""
+    """Return the required properties of an object, for alternatives those that all require."""
     if not isinstance(schema, dict) or id(schema) in above or len(above) > _DEEP:
         return frozenset()
     above |= {id(schema)}
@@ -252,7 +247,7 @@ def _required(schema: Any, root: Any, above: frozenset[int]) -> frozenset[str]:
         found |= _required(part, root, above)
     for key in ("anyOf", "oneOf"):
         some = schema.get(key)
-        # That there may be null instead says nothing of what an object needs.
+        # An alternative of null does not make properties optional.
         some = [s for s in some if s != {"type": "null"}] if isinstance(some, list) else []
         if some:
             found |= frozenset.intersection(*(_required(s, root, above) for s in some))
@@ -260,7 +255,7 @@ def _required(schema: Any, root: Any, above: frozenset[int]) -> frozenset[str]:
 
 
 _DEEP = 20
-"""References and alternatives within each other that are followed for what is required."""
+"""Maximum nesting of references and alternatives searched for required properties."""
 
 _TYPES = {
     "dict": "object",
@@ -272,11 +267,11 @@ _TYPES = {
     "bool": "boolean",
     "any": "",
 }
-"""Names that schemas of Python functions give JSON Schema's types."""
+"""JSON Schema types by their Python names, which some schemas use."""
 
 
 def referred(reference: str, root: Any) -> Any:
-    """Return what a reference within the document names; None for any other."""
+    """Return the target of a local reference; None for any other reference."""
     if not reference.startswith("#"):
         return None
     value = root
@@ -287,19 +282,18 @@ def referred(reference: str, root: Any) -> Any:
 
 
 # Formats ------------------------------------------------------------------------------------------
-# Tools from lists of function schemas: OpenAI's, Anthropic's, MCP's `tools/list`, plain ones.
 
 Record = Mapping[str, Any]
 
 _SCHEMAS = ("parameters", "inputSchema", "input_schema")
-"""What OpenAI, MCP and Anthropic call the schema of a tool's arguments."""
+"""Keys of the argument schema in the formats of OpenAI, MCP and Anthropic."""
 
 
 def tool_list(value: Any) -> list[Any] | None:
     """Return the list of tools in a document; None if it has none.
 
-    It is the document itself, or what it calls `tools`, `functions` or `nodes`, or what the
-    `result` of a JSON-RPC answer calls so.
+    The list is the document itself, or the value of `tools`, `functions` or `nodes` in it or in the
+    `result` of a JSON-RPC response.
     """
     if isinstance(value, list):
         return value
@@ -313,21 +307,22 @@ def tool_list(value: Any) -> list[Any] | None:
 
 
 def is_schema(record: Any) -> bool:
-    """Say whether an entry has a schema of its arguments, rather than names of types."""
+    """Return whether an entry has an argument schema rather than type names."""
     body = record.get("function", record) if isinstance(record, dict) else None
     return isinstance(body, dict) and any(isinstance(body.get(n), dict) for n in _SCHEMAS)
 
 
 def read_tool(record: Any, place: str, *, trusted: bool = True) -> ToolSchema:
-    """Return the tool that an entry of a list describes.
+    """Decode an entry of a tool list.
 
     Args:
-        record: the entry.
-        place: where it is, for messages.
-        trusted: Whether what it says of its effect counts; else it can only warn.
+        record: The entry.
+        place: Location of the entry, for messages.
+        trusted: Whether to trust its statements about effects; otherwise they can only make the
+            tool more dangerous.
 
     Raises:
-        DataFileError: it is no object, or has no name.
+        DataFileError: The entry is not an object, has no name, or its schema is invalid.
     """
     if not isinstance(record, dict):
         raise DataFileError(f"{place}: a tool is an object with a name, not {quoted(record)}")
@@ -352,7 +347,7 @@ def read_tool(record: Any, place: str, *, trusted: bool = True) -> ToolSchema:
 
 
 def _schema_fault(body: Record) -> str:
-    """Return what is wrong with the schema of a tool's arguments; empty if nothing is."""
+    """Return the error in the argument schema of a tool, if any."""
     for name in _SCHEMAS:
         schema = body.get(name)
         if schema is None:
@@ -380,7 +375,7 @@ def _gives(body: Record) -> tuple[ToolParameter, ...]:
 
 
 def _types(body: Record, which: str) -> list[str]:
-    """Return the types of GNN4TaskPlan's files."""
+    """Return the type names that files of GNN4TaskPlan list."""
     for name in (f"{which}-type", f"{which}_types"):
         value = body.get(name)
         if isinstance(value, str):
@@ -391,7 +386,7 @@ def _types(body: Record, which: str) -> list[str]:
 
 
 def _effect(body: Record, hints: Record, trusted: bool) -> Effect:
-    # As tau2-bench's lists say it.
+    # tau2-bench states effects in this field.
     listed = {"read": Effect.READS, "write": Effect.WRITES}.get(str(body.get("type")))
     if trusted and listed is not None:
         return listed
@@ -400,7 +395,7 @@ def _effect(body: Record, hints: Record, trusted: bool) -> Effect:
 
 def _idempotent(hints: Record, trusted: bool) -> bool | None:
     value = hints.get("idempotentHint")
-    # What only an untrusted server says must not have a call made twice.
+    # A claim by an untrusted server must not cause a call to be repeated.
     return value if isinstance(value, bool) and (trusted or not value) else None
 
 

@@ -1,4 +1,4 @@
-"""Tools from an OpenAPI 3 document: one for each operation, with how to send it.
+"""Tools from an OpenAPI 3 document: one per operation, with its request encoding.
 
 https://spec.openapis.org/oas/v3.1.0
 """
@@ -30,22 +30,21 @@ from hvr.tools.catalogue.schema import (
 )
 from hvr.tools.catalogue.subjects import BARE_NAMES, name_words, thing_of
 
-# Openapi paths ------------------------------------------------------------------------------------
-# What the parameters of a path name: `issue_number` in `/issues/{issue_number}` an issue.
+# Path resources -----------------------------------------------------------------------------------
 
 _SLOT = re.compile(r"\{[^{}]*\}")
 
 
 class PathResources:
-    """The kinds of things that the paths of a document lead to.
+    """The kinds of entities that path parameters identify, such as an issue in `/issues/{number}`.
 
-    A parameter that ends a segment stands for one thing of the collection before it. Its kind is
-    what reading that path returns, else what the collection lists, else the collection's name if
-    the parameter's name fits it: `id` or `petId` below `pets`.
+    A parameter that ends a segment identifies an item of the preceding collection. Its kind is what
+    that path returns, else what the collection lists, else the name of the collection if the
+    parameter's name matches it, such as `id` or `petId` below `pets`.
 
     Args:
-        returned: Schema name of the object that reading a path returns, by path template.
-        listed: Schema name of the objects that a path lists, by path template.
+        returned: Schema name of the object returned for a path, by path template.
+        listed: Schema name of the objects listed for a path, by path template.
     """
 
     def __init__(self, returned: Mapping[str, str], listed: Mapping[str, str]) -> None:
@@ -53,7 +52,7 @@ class PathResources:
         self._listed = {_template(path): name for path, name in listed.items() if name}
 
     def of(self, path: str, parameter: str) -> str:
-        """Return the kind of thing that a parameter of a path stands for; empty if unknown."""
+        """Return the kind of entity that a path parameter identifies; empty if unknown."""
         before, mark, _ = path.partition("{" + parameter + "}")
         if not mark:
             return ""
@@ -72,35 +71,35 @@ def _template(path: str) -> str:
     return re.sub(r"\.(json|xml)$", "", _SLOT.sub("{}", path).rstrip("/"))
 
 
-# --------------------------------------------------------------------------------------------------
+# Operations ---------------------------------------------------------------------------------------
 
 _METHODS = ("get", "head", "options", "trace", "put", "post", "delete", "patch")
 _IDEMPOTENT = ("get", "head", "options", "trace", "put", "delete")
-"""RFC 9110, 9.2.2."""
+"""Idempotent methods of RFC 9110, 9.2.2."""
 
 
 class RequestPart(StrEnum):
-    """Where a request holds a value."""
+    """The part of a request that holds a value."""
 
     PATH = "path"
     QUERY = "query"
     HEADER = "header"
     COOKIE = "cookie"
     BODY = "body"
-    """A property of the body."""
+    """One property of the body."""
     WHOLE = "whole body"
 
 
 @dataclass(frozen=True)
 class RequestField:
-    """How a request holds the value of a parameter.
+    """The encoding of a parameter in a request.
 
     Args:
-        name: The name that the server knows it by.
-        place: The part of the request that holds it.
-        style: OpenAPI's style of serialising it; empty for its place's default.
-        explode: Whether each item of a list or object is written on its own; None for the default.
-        as_json: Whether it is written as JSON, because the document describes it by `content`.
+        name: Name of the parameter in the request.
+        place: Part of the request that holds the value.
+        style: OpenAPI's serialisation style; empty for the default of its part.
+        explode: Whether each item of a list or object is written separately; None for the default.
+        as_json: Whether the value is written as JSON, as for parameters described by `content`.
     """
 
     name: str
@@ -112,17 +111,17 @@ class RequestField:
 
 @dataclass(frozen=True)
 class ApiOperation:
-    """An operation of a document.
+    """An operation of an OpenAPI document.
 
     Args:
         tool: The operation as a tool.
-        method: HTTP method, in capitals.
-        path: Template of the path, below the server's address.
-        fields: How to send each parameter of the tool.
-        media: Media type of the body; empty if there is none.
-        servers: Addresses that the operation or its path names, with the defaults of variables;
-            if empty, use the document's.
-        security: Alternative sets of security schemes; if None, use the document's.
+        method: HTTP method in capitals.
+        path: Path template, relative to the server's URL.
+        fields: Encoding of each parameter of the tool.
+        media: Media type of the body; empty for no body.
+        servers: Server URLs of the operation or its path, with the defaults of their variables; the
+            document's servers apply if empty.
+        security: Alternative sets of security schemes; the document's apply if None.
     """
 
     tool: ToolSchema
@@ -136,11 +135,11 @@ class ApiOperation:
 
 @dataclass(frozen=True)
 class ApiDescription:
-    """What a document describes.
+    """The operations of an OpenAPI document.
 
     Args:
-        operations: In the document's order.
-        left_out: One error message per operation that cannot be read.
+        operations: Readable operations, in the document's order.
+        left_out: One error message per unreadable operation.
     """
 
     operations: tuple[ApiOperation, ...]
@@ -148,18 +147,18 @@ class ApiDescription:
 
 
 def is_openapi(document: Any) -> bool:
-    """Say whether a document is OpenAPI's, of whatever version."""
+    """Return whether a document is OpenAPI, of any version."""
     return isinstance(document, dict) and ("openapi" in document or "swagger" in document)
 
 
 def read_openapi(document: Mapping[str, Any], place: str) -> ApiDescription:
     """Return the operations of a document, named by `operationId` or by method and path.
 
-    A tool takes the parameters of path, query, headers and cookies and the properties of the body,
-    and gives what the first successful answer has.
+    A tool takes the parameters of path, query, headers, cookies and body, and gives the values of
+    the first successful response.
 
     Raises:
-        DataFileError: it is of another version, or has no operation.
+        DataFileError: The document has another version, or no operation.
     """
     version = str(document.get("openapi", document.get("swagger")))
     if not version.startswith("3."):
@@ -174,7 +173,7 @@ def read_openapi(document: Mapping[str, Any], place: str) -> ApiDescription:
 
 
 class _Reader:
-    """The operations of one document."""
+    """A reader of the operations of one document."""
 
     def __init__(self, root: Mapping[str, Any], paths: Mapping[Any, Any], place: str) -> None:
         self._root = root
@@ -192,7 +191,7 @@ class _Reader:
         self._resources = PathResources(*self._things())
 
     def operations(self) -> Iterator[tuple[ApiOperation, bool]]:
-        """Give the operations, and whether each has a name of its own."""
+        """Yield the operations, and whether the document names each of them."""
         for path, item in self._paths.items():
             for method in _METHODS:
                 operation = item.get(method)
@@ -246,7 +245,7 @@ class _Reader:
     def _outside(
         self, holder: Mapping[str, Any], path: str
     ) -> Iterator[tuple[ToolParameter, RequestField]]:
-        """Give the parameters outside the body."""
+        """Yield the parameters outside the body."""
         some = holder.get("parameters")
         if some is not None and not isinstance(some, list):
             raise ValueError(f"must have a list of parameters, found {quoted(some)}")
@@ -258,8 +257,8 @@ class _Reader:
             if where not in ("path", "query", "header", "cookie"):
                 raise ValueError(f"does not say where its parameter {quoted(name)} stands")
             if where == "header" and name.lower() in ("accept", "content-type", "authorization"):
-                continue  # by the specification: the client's own business
-            # A parameter is sent, whatever its schema says of results (`readOnly`).
+                continue  # the specification leaves these headers to the client
+            # Parameters are always sent; `readOnly` in their schema applies only to results.
             schema, as_json = _schema_of(value)
             read = parameter(name, schema, self._root)
             told = value.get("description")
@@ -283,7 +282,7 @@ class _Reader:
             )
 
     def _body(self, holder: Any) -> tuple[str, list[tuple[ToolParameter, RequestField]]]:
-        """Return a body's media type and properties; a body that has none is one parameter."""
+        """Return a body's media type and parameters; a body without properties is one parameter."""
         holder = _followed(holder, self._root)
         media, schema = _content(holder)
         found = parameters(schema, self._root)
@@ -301,7 +300,7 @@ class _Reader:
         return result_parameters(schema, self._root)
 
     def _things(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the schema names of returned things and of listed things, by path."""
+        """Return the schema names of returned objects and of listed objects, by path."""
         returned, lists = {}, {}
         for path, item in self._paths.items():
             operation = item.get("get")
@@ -333,7 +332,7 @@ def _tool(
 
 
 def _with_resources(tool: ToolSchema) -> ToolSchema:
-    """Return a tool whose parameters are of the kinds of the properties that it returns."""
+    """Copy the resource of each returned property to the parameter of the same name and type."""
     given = {one.leaf: one for one in reversed(tool.gives) if one.name.lstrip("[].") == one.leaf}
     return replace(
         tool,
@@ -347,9 +346,9 @@ def _with_resources(tool: ToolSchema) -> ToolSchema:
 
 
 def _named_apart(found: list[tuple[ApiOperation, bool]]) -> tuple[ApiOperation, ...]:
-    """Return operations of different names: later ones of one name get a number.
+    """Return operations with unique names by numbering duplicates.
 
-    A name that the document gives goes before one that is made of method and path.
+    Names given by the document take precedence over names derived from method and path.
     """
     used: set[str] = set()
     names_of: dict[int, str] = {}
@@ -369,7 +368,7 @@ def _servers(holder: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def read_servers(servers: Any) -> tuple[str, ...]:
-    """Return the addresses of a list of servers, with the defaults of their variables."""
+    """Return the URLs of a list of servers, with the defaults of their variables."""
     found = []
     for server in servers if isinstance(servers, list) else []:
         if not isinstance(server, dict) or not isinstance(server.get("url"), str):
@@ -383,7 +382,7 @@ def read_servers(servers: Any) -> tuple[str, ...]:
 
 
 def read_security(value: Any) -> tuple[tuple[str, ...], ...] | None:
-    """Return the alternative sets of security schemes; None if nothing is said."""
+    """Return the alternative sets of security schemes; None if they are not specified."""
     if not isinstance(value, list):
         return None
     return tuple(tuple(map(str, one)) for one in value if isinstance(one, dict))
@@ -398,7 +397,7 @@ def _schema_of(value: Mapping[str, Any]) -> tuple[Any, bool]:
 
 
 def _success(responses: Any) -> Any:
-    """Return the first successful answer; the default one where there is none."""
+    """Return the first successful response, else the default one."""
     if not isinstance(responses, dict):
         return None
     for code in sorted(str(code) for code in responses):
@@ -408,7 +407,7 @@ def _success(responses: Any) -> Any:
 
 
 def _content(holder: Any) -> tuple[str, Any]:
-    """Return the media type and schema of a body; JSON goes before forms, these before others."""
+    """Return the media type and schema of a body, preferring JSON, then forms."""
     content = holder.get("content") if isinstance(holder, dict) else None
     if not isinstance(content, dict) or not content:
         return "", None

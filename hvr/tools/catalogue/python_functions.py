@@ -1,4 +1,4 @@
-"""Tools from Python functions with type hints, read from their source; nothing is executed."""
+"""Tools from type-hinted Python functions, read from source code without executing it."""
 
 from __future__ import annotations
 
@@ -52,24 +52,24 @@ _TYPES = {
 _WRAPPERS = ("Annotated", "Required", "NotRequired", "ReadOnly", "Final", "ClassVar")
 _ENUMS = ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag")
 _NO_TOOLS = ("property", "cached_property", "setter", "deleter", "overload")
-"""Decorators of what is not called with arguments."""
+"""Decorators of methods that are not tools."""
 
 MAX_RECORD_DEPTH = 4
-"""Records within records beyond are one value of type object."""
+"""Maximum nesting depth of records; deeper ones are one value of type object."""
 _ALIASES = 10
-"""Names that stand for each other which are followed."""
+"""Maximum length of a chain of aliases or base classes."""
 
 
 def read_functions(source: str, place: str) -> tuple[ToolSchema, ...]:
-    """Return the public functions of a module, and the public methods of its public classes.
+    """Return the public functions of a module and the public methods of its public classes.
 
-    Parameters have the types of their hints, `Literal` and enums the choices, and what the
-    docstring says of them (Google's, NumPy's or reST's style). A function whose result is a class
-    with typed fields (dataclass, `TypedDict`, pydantic's model) of the same module gives these. A
-    hint that the module does not explain allows everything.
+    Parameters have the types of their hints, the choices of `Literal` and enums, and descriptions
+    from the docstring (in Google, NumPy or reST style). A result that is a class of the module with
+    typed fields (a dataclass, `TypedDict` or pydantic model) gives these fields. Hints that cannot
+    be resolved allow every value.
 
     Raises:
-        DataFileError: it is no Python, or has no such function.
+        DataFileError: The source is not valid Python, or has no public function.
     """
     try:
         module = ast.parse(source)
@@ -137,14 +137,14 @@ def _parameter(
 
 @dataclass(frozen=True)
 class _Hint:
-    """What a hint says of a value.
+    """The meaning of a type hint.
 
     Args:
-        types: JSON Schema's names; none if it can be anything.
-        choices: as JSON.
-        nullable: whether it can be None.
-        record: the class with its fields; empty if it is none.
-        items: what is in it, if it is a list.
+        types: JSON Schema types; empty if every value is allowed.
+        choices: Allowed values as JSON.
+        nullable: Whether None is allowed.
+        record: Name of the class, if it has typed fields.
+        items: Hint of the items, for a list.
     """
 
     types: tuple[str, ...] = ()
@@ -159,7 +159,7 @@ class _Hint:
 
 
 class _Hints:
-    """The hints of a module, by what its classes and aliases say."""
+    """Resolves the hints of a module by its classes and aliases."""
 
     def __init__(self, module: ast.Module) -> None:
         self._classes: dict[str, ast.ClassDef] = {}
@@ -170,11 +170,10 @@ class _Hints:
             elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 self._aliases |= {t.id: node.value for t in targets if isinstance(t, ast.Name)}
-            elif type(node).__name__ == "TypeAlias":  # of Python 3.12
+            elif type(node).__name__ == "TypeAlias":  # a `type` statement of Python 3.12
                 self._aliases[_name(getattr(node, "name", None))] = getattr(node, "value")  # noqa: B009
 
     def read(self, hint: ast.expr | None, depth: int = 0) -> _Hint:
-        """Return what a hint says."""
         hint = _unquoted(hint)
         if hint is None or depth > _ALIASES:
             return _Hint()
@@ -193,7 +192,7 @@ class _Hints:
             if name in _WRAPPERS:
                 return self.read(parts[0], depth + 1)
             if _TYPES.get(name) == "array":
-                # The parts of a pair are of several kinds.
+                # The items of a fixed-length tuple may have different types.
                 one = name not in ("tuple", "Tuple") or len(parts) < 2 or _dots(parts[1])
                 return _Hint(("array",), items=self.read(parts[0], depth + 1) if one else None)
         if name in self._classes:
@@ -205,7 +204,7 @@ class _Hints:
     def leaves(
         self, hint: _Hint, name: str, required: bool, above: tuple[str, ...]
     ) -> Iterator[ToolParameter]:
-        """Give what a value has in it: of a record its fields, however deep."""
+        """Yield the values nested in a result: the fields of records at any depth."""
         marks, inner = "", hint
         while inner.items is not None and inner.types == ("array",):
             marks, inner = marks + "[]", inner.items
@@ -233,7 +232,7 @@ class _Hints:
         return _Hint(("object",), record=name) if self._fields(name) else _Hint()
 
     def _fields(self, name: str, depth: int = 0) -> dict[str, ast.expr]:
-        """Return the hints of the fields of a class, with those of what it is made from."""
+        """Return the hints of the fields of a class, inherited ones included."""
         node = self._classes.get(name)
         if node is None or depth > _ALIASES:
             return {}
@@ -250,7 +249,7 @@ class _Hints:
 
 
 def _joined(some: list[_Hint]) -> _Hint:
-    """Return what values are that are of one of some kinds."""
+    """Return the union of hints."""
     told = [hint for hint in some if hint != _Hint(nullable=True)]
     nullable = any(hint.nullable for hint in some)
     if len(told) == 1:
@@ -258,7 +257,7 @@ def _joined(some: list[_Hint]) -> _Hint:
     if any(not hint.types for hint in told):
         return _Hint(nullable=nullable)
     types = dict.fromkeys(kind for hint in told for kind in hint.types)
-    # Choices are all that there is only where each of the kinds has some.
+    # The choices are complete only if every member of the union has choices.
     choices = [hint.choices for hint in told] if all(hint.choices for hint in told) else []
     return _Hint(tuple(types), tuple(chain.from_iterable(choices)), nullable)
 
@@ -270,7 +269,7 @@ def _chosen(values: list[Any]) -> _Hint:
 
 
 def _members(node: ast.ClassDef) -> list[Any]:
-    """Return the values of an enum's members; none where the source does not say all of them."""
+    """Return the values of an enum; empty if the source does not determine all of them."""
     bases = set(map(_name, node.bases))
     values: list[Any] = []
     for part in node.body:
@@ -316,7 +315,7 @@ def _name(node: ast.expr | None) -> str:
 
 
 def _arguments(told: str) -> dict[str, str]:
-    """Return what a docstring in Google's or reST's style says of each parameter."""
+    """Return the parameter descriptions of a docstring in Google or reST style."""
     found: dict[str, str] = {}
     section, name = False, ""
     for line in told.splitlines():
@@ -340,7 +339,7 @@ def _arguments(told: str) -> dict[str, str]:
 
 
 def _numpy_arguments(told: str) -> dict[str, str]:
-    """Return what a docstring in NumPy's style says of each parameter."""
+    """Return the parameter descriptions of a docstring in NumPy style."""
     found: dict[str, str] = {}
     lines = told.splitlines()
     inside, names = False, list[str]()

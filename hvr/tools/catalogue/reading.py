@@ -1,4 +1,4 @@
-"""A catalogue from files, whatever their format."""
+"""Catalogues from files of any supported format."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ KNOWN = (
 
 
 def read_catalogue(paths: Sequence[Path]) -> Catalogue:
-    """Return the tools of some files, in their order.
+    """Return the tools of several files, in order.
 
     Raises:
-        DataFileError: a file cannot be read, or is in no format that is known.
-        UsageError: two tools have one name.
-        MissingExtraError: a file is YAML, and PyYAML is not installed.
+        DataFileError: A file cannot be read, or its format is unknown.
+        UsageError: Two tools have the same name.
+        MissingExtraError: A file is YAML but PyYAML is not installed.
     """
     files = [read_file(path) for path in paths]
     return Catalogue(
@@ -38,18 +38,17 @@ def read_catalogue(paths: Sequence[Path]) -> Catalogue:
 
 
 def read_tools(path: Path) -> tuple[ToolSchema, ...]:
-    """Return the tools of a file, as `read_file` does."""
+    """Return the tools of a file; see `read_file`."""
     return read_file(path).tools
 
 
 def read_file(path: Path) -> Catalogue:
-    """Return the tools of a file, without those that it describes wrongly.
+    """Return the tools of a file, without those whose description is invalid.
 
     Raises:
-        DataFileError: The file cannot be read, is in no known format, or describes no tool
-            correctly.
-        UsageError: Two tools have one name.
-        MissingExtraError: it is YAML, and PyYAML is not installed.
+        DataFileError: The file cannot be read, its format is unknown, or no tool is valid.
+        UsageError: Two tools have the same name.
+        MissingExtraError: The file is YAML but PyYAML is not installed.
     """
     if path.suffix == ".py":
         return Catalogue(read_functions(read_text(path), str(path)))
@@ -71,17 +70,17 @@ def read_file(path: Path) -> Catalogue:
 def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph:
     """Return the tools of a file with the links between them.
 
-    The links are those that the file lists. A file of schemas lists none; there a tool leads to
-    those that take what it gives, by the meanings of their parameters.
+    The links are those listed in the file. In a file of schemas, a tool is linked to each tool that
+    takes what it gives, according to the meanings of their parameters.
 
     Args:
-        path: the file, in any format that `read_tools` knows.
-        encoder: tells which parameters mean the same; their spelling if None.
+        path: The file, in any format that `read_tools` accepts.
+        encoder: Encodes descriptions to match parameters; by spelling if None.
 
     Raises:
-        DataFileError: it cannot be read, or is in no format that is known.
-        MissingExtraError: it is YAML, and PyYAML is not installed.
-        UsageError: a tool is there twice, or a link names a tool that is not there.
+        DataFileError: The file cannot be read, or its format is unknown.
+        MissingExtraError: The file is YAML but PyYAML is not installed.
+        UsageError: A tool is duplicated, or a link names an unknown tool.
     """
     if path.suffix != ".py":
         document = read_document(path)
@@ -102,10 +101,10 @@ def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph
 
 
 def read_links(links: Any, path: Path) -> tuple[Link, ...]:
-    """Return links.
+    """Decode a list of links.
 
     Raises:
-        DataFileError: they are no list, or one has no source or no target.
+        DataFileError: The value is not a list, or a link has no source or target.
     """
     if not isinstance(links, list):
         raise DataFileError(f"{path}: has no list of links")
@@ -125,11 +124,11 @@ def _entries(document: Any, path: Path) -> list[Any]:
 
 
 def read_document(path: Path) -> Any:
-    """Return the value of a JSON, JSON lines or YAML file.
+    """Return the value of a JSON, JSON Lines or YAML file.
 
     Raises:
         DataFileError: The file cannot be read.
-        MissingExtraError: The file is YAML, and PyYAML is not installed.
+        MissingExtraError: The file is YAML but PyYAML is not installed.
     """
     if path.suffix in (".yaml", ".yml"):
         return read_yaml(path)

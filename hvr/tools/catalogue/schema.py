@@ -1,4 +1,4 @@
-"""Tool schemas: what tools take and give, their effects and their descriptions."""
+"""Tool schemas: parameters, results, effects and descriptions of tools."""
 
 from __future__ import annotations
 
@@ -13,35 +13,34 @@ from hvr.base.printable import one_line, short
 from hvr.errors import UsageError
 
 # Schema -------------------------------------------------------------------------------------------
-# Tools with what they take and give, whatever format described them.
 
 
 class Effect(Enum):
-    """What a call does to the world beside giving a result."""
+    """The effect of a call on the world."""
 
     READS = "reads"
     WRITES = "writes"
     DESTROYS = "destroys"
-    """It writes, and something that was there is gone."""
+    """It writes, and existing data is lost."""
     UNKNOWN = "unknown"
-    """Nothing is said: it counts as one that writes, and may destroy."""
+    """Nothing is known; treated as writing and possibly destructive."""
 
 
 @dataclass(frozen=True)
 class ToolParameter:
-    """Something that a tool takes or gives.
+    """A value that a tool takes or gives.
 
     Args:
-        name: as in the schema; of a result within others their names, joined by dots, with `[]`
-            after that of a list: `flights[].id`.
-        type: JSON Schema's name of its type; several joined by `|`; empty if the schema has none.
-        description: what the schema says of it.
-        required: whether a call needs a value for it; of results, whether it is always there.
-        choices: the only values that it can have, as JSON; empty if there is no such list.
-        or_null: whether a call must give it, and null will do where there is no value.
-        items: JSON Schema's name of the type of what is in a list; empty if the schema has none.
-        resource: The kind of thing whose property it is, as the schema names it: a `$ref`, a class,
-            a collection of the path. Several joined by `|`; empty if the schema does not say.
+        name: Name in the schema. A nested value of a result has a path with dots, and `[]` after
+            the name of a list: `flights[].id`.
+        type: JSON Schema types joined by `|`; empty if unknown.
+        description: Description in the schema.
+        required: Whether a call needs a value, or a result always has one.
+        choices: Allowed values as JSON; empty if not restricted.
+        or_null: Whether a call must send the parameter but may send null.
+        items: JSON Schema type of the items of a list; empty if unknown.
+        resource: Kind of entity that has this property, as named by a `$ref`, class or path
+            collection. Alternatives are joined by `|`; empty if unknown.
     """
 
     name: str
@@ -55,21 +54,21 @@ class ToolParameter:
 
     @property
     def leaf(self) -> str:
-        """The last part of its name, without marks of lists."""
+        """The last component of the name, without list markers."""
         return self.name.rpartition(".")[2].replace("[]", "")
 
 
 @dataclass(frozen=True)
 class ToolSchema:
-    """A tool as its schema describes it.
+    """A tool as described by its schema.
 
     Args:
-        name: what calls name it by.
-        description: what it does.
-        takes: its parameters, in the schema's order.
-        gives: what its result has; empty if the schema does not say.
-        effect: whether it changes anything.
-        idempotent: whether a second equal call changes nothing more; None if that is not known.
+        name: Name used in calls.
+        description: Description of the tool.
+        takes: Parameters, in the schema's order.
+        gives: Values of the result; empty if unknown.
+        effect: Effect of a call on the world.
+        idempotent: Whether repeating a call has no further effect; None if unknown.
     """
 
     name: str
@@ -82,14 +81,14 @@ class ToolSchema:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Tools, each name once.
+    """Tools with unique names.
 
     Args:
-        tools: in the order of the files.
-        left_out: One error message per tool that a source describes wrongly.
+        tools: The tools, in the order of their files.
+        left_out: One error message per tool with an invalid description.
 
     Raises:
-        UsageError: two tools have one name.
+        UsageError: Two tools have the same name.
     """
 
     tools: tuple[ToolSchema, ...]
@@ -105,15 +104,13 @@ class Catalogue:
 
 
 def quoted(name: object) -> str:
-    """Return a name from a file as messages show it: on one line, in quotes, not too long."""
+    """Return a name for messages: in quotes, on one line and shortened."""
     return f"'{short(one_line(str(name)), 80)}'"
 
 
 # Effects ------------------------------------------------------------------------------------------
-# What a tool does to the world, by its hints, its HTTP method, its name and its description.
-#
-# Names and descriptions only ever make a tool more dangerous: none is taken for a reader because of
-# what it is called.
+# Names and descriptions can only make a tool more dangerous: no tool counts as read-only because
+# of its name.
 
 _DESTROYING = frozenset(
     (
@@ -122,7 +119,7 @@ _DESTROYING = frozenset(
         "wipe withdraw"
     ).split()
 )
-"""Verbs of calls after which something is gone."""
+"""Verbs of destructive calls."""
 
 _WRITING = frozenset(
     (
@@ -133,20 +130,20 @@ _WRITING = frozenset(
         "set share sign start stop submit subscribe transfer unlock update upgrade upload write"
     ).split()
 )
-"""Verbs of calls that change something and leave what was there."""
+"""Verbs of calls that write without losing data."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def effect_of_hints(hints: Mapping[str, Any], *, trusted: bool) -> Effect:
-    """Return the effect that MCP's annotations of a tool say.
+    """Return the effect stated by a tool's MCP annotations.
 
-    A tool that is not said to only read may destroy, unless `destructiveHint` says otherwise:
-    so the protocol has it.
+    According to the protocol, a tool without `readOnlyHint` may be destructive unless
+    `destructiveHint` is false.
 
     Args:
-        hints: The annotations, as the server sent them.
-        trusted: Whether the server is trusted. The hints of another can only warn.
+        hints: The annotations as sent by the server.
+        trusted: Whether the server is trusted; otherwise its hints can only warn.
     """
     if hints.get("readOnlyHint") is True and hints.get("destructiveHint") is not True:
         return Effect.READS if trusted else Effect.UNKNOWN
@@ -165,23 +162,24 @@ def effect_of_method(method: str) -> Effect:
 
 
 def escalated_effect(effect: Effect, name: str, description: str = "") -> Effect:
-    """Return the effect of a tool, made more dangerous where its name or description is.
+    """Return an effect, made destructive if the tool's name or description suggests it.
 
     Args:
-        effect: What hints, methods or formats say.
-        name: The tool's name.
-        description: What it does; its first words count.
+        effect: Effect according to hints, method or format.
+        name: Name of the tool.
+        description: Description of the tool, whose first two words count.
     """
     words = _words(name)
     told = _words(" ".join(description.split()[:2]))
     if effect is Effect.READS:
-        # A reader may be about what is gone, as `list_deleted_files`: only its verb counts.
+        # Readers may mention deleted objects, as `list_deleted_files` does, so only the verb
+        # counts.
         words, told = words[:1], told[:1]
     return Effect.DESTROYS if {*words, *told} & _DESTROYING else effect
 
 
 def guessed_effect(name: str, description: str = "") -> Effect:
-    """Return the effect that a name suggests, to be put to the user and never to be relied on."""
+    """Return the effect that a name suggests; use it only to ask the user."""
     worst = escalated_effect(Effect.UNKNOWN, name, description)
     if worst is not Effect.UNKNOWN:
         return worst
@@ -201,22 +199,18 @@ def _base(text: str) -> Iterator[str]:
 
 
 # Descriptions -------------------------------------------------------------------------------------
-# What a description says of its own tool, without what it shares with those of many others.
 
 MIN_SHARED_DESCRIPTIONS = 3
-"""Descriptions that have a sentence from which on it tells none of their tools from others."""
+"""Number of descriptions that share a sentence from which the sentence is dropped as generic."""
 
 _ENDS = re.compile(r"(?<=[.!?:;])\s+")
 
 
 def own_descriptions(descriptions: Sequence[str]) -> list[str]:
-    """Return the descriptions of one catalogue without the sentences that many of them share.
+    """Return the descriptions of a catalogue without the sentences that many of them share.
 
-    Generators of schemas put a sentence on the whole service before each tool's own. A
-    description of which nothing would be left stays as it is.
-
-    Args:
-        descriptions: of the tools of one catalogue, in any order.
+    Schema generators often repeat a sentence about the whole service. A description with nothing
+    else stays unchanged.
     """
     parts = [_ENDS.split(text.strip()) for text in descriptions]
     counts = Counter(part for some in parts for part in set(some))

@@ -1,4 +1,4 @@
-"""Schema matching: which parameters of a catalogue mean the same, and so feed one another."""
+"""Schema matching: which parameters of a catalogue share a meaning and can feed each other."""
 
 from __future__ import annotations
 
@@ -30,41 +30,39 @@ if TYPE_CHECKING:
 
 
 # Complete-linkage clustering ----------------------------------------------------------------------
-# Complete-linkage clustering of unit vectors, for thousands of rows.
-#
-# The nearest-neighbour chain merges the same clusters as always merging the most similar pair,
-# where no two pairs are equally similar to four decimals, in quadratic instead of cubic time. F.
-# Murtagh, "A Survey of Recent Advances in Hierarchical Clustering Algorithms", The Computer Journal
-# 26(4), 1983.
+# The nearest-neighbour chain finds the same clusters as repeatedly merging the most similar pair,
+# unless similarities tie at four decimals, but in quadratic instead of cubic time. F. Murtagh, "A
+# Survey of Recent Advances in Hierarchical Clustering Algorithms", The Computer Journal 26(4),
+# 1983.
 
 Vectors = NDArray[np.float32]
 Similarities = NDArray[np.int16]
 LeastCosine = Callable[[slice, slice], NDArray[np.float32]]
-"""For some rows and some others, the least cosine that lets two of them be in one cluster."""
+"""Returns the minimum cosine that lets two rows join a cluster, for blocks of rows."""
 
 MAX_ROWS = 6_000
-"""Rows that are clustered together; their similarities take 2 bytes a pair, 72 MB."""
+"""Maximum number of rows clustered together; their similarities take 72 MB at 2 bytes per pair."""
 
 _SCALE = 10_000
-"""Similarities are kept as whole numbers of this fraction."""
+"""Similarities are stored as integers in units of 1/10,000."""
 
 _BLOCK = 512
-"""Rows whose similarities to all others are computed at once."""
+"""Number of rows whose similarities are computed at once."""
 
 
 def complete_linkage(vectors: Vectors, least: LeastCosine) -> list[tuple[list[int], float]]:
-    """Return clusters of rows in which every two rows are similar enough.
+    """Return clusters of rows in which every pair is similar enough.
 
-    Rows beyond `MAX_ROWS` are clustered in parts, in their order; so put rows that may belong
-    together next to each other.
+    More than `MAX_ROWS` rows are clustered in consecutive parts, so related rows should be
+    adjacent.
 
     Args:
-        vectors: (n, dimension), rows of length 1.
-        least: The least cosine that lets two rows be in one cluster; more than 1 keeps them apart.
+        vectors: Unit vectors of shape (n, dimension).
+        least: Minimum cosine for two rows to share a cluster; more than 1 separates them.
 
     Returns:
-        Each cluster's rows in ascending order, with the least cosine between two of them (1 for
-        a single row), ordered by their first row.
+        The rows of each cluster in ascending order with their minimum pairwise cosine (1 for a
+        single row), ordered by first row.
     """
     clusters = [
         cluster
@@ -75,7 +73,7 @@ def complete_linkage(vectors: Vectors, least: LeastCosine) -> list[tuple[list[in
 
 
 def _similarities(vectors: Vectors, least: LeastCosine, start: int) -> Similarities:
-    """Return the pairwise similarities of a part; 0 where two rows must stay apart."""
+    """Return the pairwise similarities of one part, 0 for rows that must stay apart."""
     part = vectors[start : start + MAX_ROWS]
     found = np.zeros((len(part), len(part)), dtype=np.int16)
     for first in range(0, len(part), _BLOCK):
@@ -89,7 +87,7 @@ def _similarities(vectors: Vectors, least: LeastCosine, start: int) -> Similarit
 
 
 def _chain(similar: Similarities, start: int) -> Iterator[tuple[list[int], float]]:
-    """Give the clusters; the matrix is used up."""
+    """Yield the clusters; modifies the matrix."""
     members = {row: [row] for row in range(len(similar))}
     lowest = dict.fromkeys(members, _SCALE)
     chain: list[int] = []
@@ -105,7 +103,7 @@ def _chain(similar: Similarities, start: int) -> Iterator[tuple[list[int], float
         best = similar[tip, nearest]
         if len(chain) > 1 and similar[tip, chain[-2]] == best:
             nearest = chain[-2]
-        if best == 0:  # nothing can join it: merging others never makes them more similar to it
+        if best == 0:  # the cluster is final: merging others cannot make them more similar to it
             yield [start + row for row in sorted(members.pop(tip))], lowest[tip] / _SCALE
             chain.pop()
         elif len(chain) > 1 and nearest == chain[-2]:
@@ -128,29 +126,26 @@ def _merge(similar: Similarities, kept: int, gone: int) -> None:
 
 
 # Meanings -----------------------------------------------------------------------------------------
-# Which parameters of a catalogue mean the same thing, and so feed one another.
-#
-# Parameters are told apart by type and by the likeness of what their schema says of them; a file
-# can overrule both ways. Every group can be looked at, with the likeness that made it.
+# Parameters are distinguished by their types and by the similarity of their descriptions. A file
+# can override both decisions, and each group keeps the similarity behind it for inspection.
 
 MIN_DESCRIPTION_COSINE = 0.8
-"""Cosine from which two descriptions mean one thing, where nothing else is asked for."""
+"""Minimum cosine of two descriptions with the same meaning."""
 
 MIN_SAME_NAME_COSINE = 0.6
-"""The same where both have one name, and one that says something."""
+"""The minimum if both parameters have the same informative name."""
 
 
 @dataclass(frozen=True)
 class ParameterMeaning:
-    """Slots whose values are the same kind of thing.
+    """Slots that hold the same kind of value.
 
     Args:
-        name: what they are called together, unlike any other meaning.
-        slots: in the catalogue's order.
-        alike: the least cosine between two of their descriptions; 1 where these are equal.
-        said: whether the user said so.
-        subject: The property that all of them hold, such as "id of pet"; empty if they only look
-            alike.
+        name: Unique name of the meaning.
+        slots: Its slots, in the catalogue's order.
+        alike: Minimum cosine between their descriptions; 1 if they are equal.
+        said: Whether the user defined the meaning.
+        subject: Property that all slots hold, such as "id of pet"; empty if they are only similar.
     """
 
     name: str
@@ -162,11 +157,11 @@ class ParameterMeaning:
 
 @dataclass(frozen=True)
 class Overrides:
-    """What the user says of meanings.
+    """The user's decisions on meanings.
 
     Args:
-        same: name of a meaning, and slots that have it, as `tool.parameter`.
-        apart: groups of slots of which no two mean the same.
+        same: Slots that share a meaning, as `tool.parameter`, by the meaning's name.
+        apart: Groups of slots with different meanings.
     """
 
     same: Mapping[str, tuple[str, ...]]
@@ -177,10 +172,10 @@ NO_OVERRIDES = Overrides({})
 
 
 def read_overrides(path: Path) -> Overrides:
-    """Return what a file says: a table `[same]` of lists, and a list of lists `apart`.
+    """Read a file with a table `[same]` of lists and a list of lists `apart`.
 
     Raises:
-        DataFileError: it cannot be read, or says something else.
+        DataFileError: The file cannot be read, or has other content.
     """
     values = read_toml(path)
     same, apart = values.get("same", {}), values.get("apart", [])
@@ -205,23 +200,24 @@ def meanings(
     alike: float = MIN_DESCRIPTION_COSINE,
     overrides: Overrides = NO_OVERRIDES,
 ) -> tuple[ParameterMeaning, ...]:
-    """Return the meanings of a catalogue's parameters; each slot has one.
+    """Return the meanings of a catalogue's parameters; each slot has exactly one.
 
-    Slots of one subject (`hvr.tools.catalogue.subjects`) mean the same, and properties of different
-    things never do where schemas or names tell the things. What is left is told by likeness.
+    Slots of one subject (`hvr.tools.catalogue.subjects`) share a meaning, and properties of
+    different entities never do if schemas or names identify the entities. Similarity decides the
+    rest.
 
-    Groups grow from the likest pair on, as long as all of a group are alike (complete linkage),
-    their types can be the same, and no tool takes two of them: it would not ask for one thing by
-    two names.
+    Groups grow from the most similar pair (complete linkage): all members must be similar and of
+    compatible types, and no tool may take two of them, since it would not ask for the same value
+    under two names.
 
     Args:
-        catalogue: the tools.
-        encoder: of the texts; each different text is encoded once.
-        alike: least cosine within a group; less does where parameters have one name.
-        overrides: what the user says.
+        catalogue: The tools.
+        encoder: Encodes the descriptions, each distinct text once.
+        alike: Minimum cosine within a group; it is lower for parameters with the same name.
+        overrides: The user's decisions.
 
     Raises:
-        UsageError: the user speaks of a parameter that is not there.
+        UsageError: The overrides mention an unknown parameter.
     """
     said, apart = _said(catalogue, overrides)
     taken = {slot for group in said.values() for slot in group}
@@ -235,7 +231,8 @@ def meanings(
         subject, family = subjects[slot], _family(parameter.type)
         text, leaf = _text(tool, parameter), _words(parameter.leaf)
         kind = _key(subject, text, leaf, family)
-        # What one tool calls `id` and `ID` is of two kinds, though the same is said of both.
+        # A tool with both `id` and `ID` has two distinct parameters, even if the descriptions are
+        # equal.
         place = kind, _sides([slot])
         key = (*kind, str(times[place]))
         times[place] += 1
@@ -257,9 +254,9 @@ def meanings(
 
 
 def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolGraph:
-    """Return the tools with meanings as types, and a link where one gives what another takes.
+    """Return the tools with meanings as types, linked where one gives what another takes.
 
-    A value that a tool was given itself is no news, so it makes no link.
+    A value that a tool receives and returns makes no link, since it is not new.
     """
     meaning = {slot: m.name for m in found for slot in m.slots}
     tools = []
@@ -292,7 +289,7 @@ def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolG
 def _said(
     catalogue: Catalogue, overrides: Overrides
 ) -> tuple[dict[str, list[Slot]], list[list[set[Slot]]]]:
-    """Return the slots of what the user calls the same, and those of what is to be apart."""
+    """Return the slots that the user declares the same, and those to keep apart."""
     called: dict[str, list[Slot]] = defaultdict(list)
     for _, _, slot in slots_of(catalogue):
         called[f"{slot.tool}.{slot.name}"].append(slot)
@@ -332,7 +329,7 @@ def _family(kind: str) -> str:
 
 @dataclass(frozen=True)
 class _Kind:
-    """Slots that mean the same by what is said of them."""
+    """Slots that share a meaning because their descriptions are equal."""
 
     text: str
     type: str
@@ -358,8 +355,8 @@ def _sides(slots: Iterable[Slot]) -> frozenset[tuple[str, str]]:
 def _clusters(
     vectors: NDArray[np.float32], kinds: Sequence[_Kind], alike: float
 ) -> list[tuple[list[int], float]]:
-    """Return groups of kinds, each with the least cosine between two of its members."""
-    # Kinds of one name stand together: more than are clustered at once are cut between names.
+    """Return groups of kinds, each with the minimum cosine between two of its members."""
+    # Sort by name, so that a limit on rows cuts between names.
     order = sorted(range(len(kinds)), key=lambda k: (kinds[k].leaf, k))
     leaves = _codes(kinds[k].leaf for k in order)
     telling = np.array([bool(set(kinds[k].leaf.split()) - BARE_NAMES) for k in order], dtype=bool)
@@ -369,7 +366,7 @@ def _clusters(
     subjects = [kinds[k].subject for k in order]
     things = _codes(_said_of(subject) for subject in subjects)
     known = np.array([bool(subject.resource) for subject in subjects], dtype=bool)
-    # The things are told apart by the schema, or nothing but the things tells such names apart.
+    # The entity is certain if the schema states it, or if a bare name can only refer to an entity.
     sure = known & (np.array([subject.stated for subject in subjects], dtype=bool) | ~telling)
 
     def least(rows: slice, columns: slice) -> NDArray[np.float32]:
@@ -392,7 +389,7 @@ def _clusters(
 
 
 _ANY, _NEVER = 0.001, 2.0
-"""Cosines that every two rows of one subject have, and that no two rows have."""
+"""Thresholds that every pair and no pair of rows satisfies."""
 
 
 def _codes(values: Iterable[str]) -> NDArray[np.int64]:
@@ -401,7 +398,7 @@ def _codes(values: Iterable[str]) -> NDArray[np.int64]:
 
 
 def _beside(sides: Sequence[frozenset[tuple[str, str]]]) -> list[NDArray[np.int64]]:
-    """Return for each kind those that are properties of one object with it."""
+    """Return for each kind the kinds that are properties of the same object."""
     of: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, some in enumerate(sides):
         for side in some:
@@ -413,7 +410,7 @@ def _beside(sides: Sequence[frozenset[tuple[str, str]]]) -> list[NDArray[np.int6
 
 
 def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]:
-    """Return a group in parts, none of which has two slots that are to be apart."""
+    """Split a group so that no part contains two slots to keep apart."""
     parts: list[list[Slot]] = []
     for slot in slots:
         mine = [
@@ -436,7 +433,7 @@ def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]
 
 
 def _named(found: list[ParameterMeaning]) -> tuple[ParameterMeaning, ...]:
-    """Return meanings with names: the commonest of their slots', with the tool's where needed."""
+    """Name each meaning after its most common parameter, qualified by entity or tool if needed."""
     used: set[str] = {m.name for m in found if m.name}
     tried: dict[str, Iterator[int]] = {}
     named = []
@@ -457,7 +454,7 @@ def _named(found: list[ParameterMeaning]) -> tuple[ParameterMeaning, ...]:
 def _candidates(
     leaf: str, of: str, tried: dict[str, Iterator[int]], *, bare: bool
 ) -> Iterator[str]:
-    """Give possible names; numbered ones go on where `tried` has left off."""
+    """Yield possible names; numbering continues where `tried` left off."""
     if not bare:
         yield leaf
     yield f"{of}.{leaf}"

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 # Words of names -----------------------------------------------------------------------------------
-# Names of parameters and things, in words.
 
 BARE_NAMES = frozenset(
     (
@@ -26,47 +25,45 @@ BARE_NAMES = frozenset(
         "number date time text content title description url list item items query count amount"
     ).split()
 )
-"""Names that say nothing without the thing that they are of."""
+"""Names that are meaningless without their entity."""
 
 
 def name_words(name: str) -> tuple[str, ...]:
-    """Return the words of a name in lower case: `newItemIDs[]` is "new", "item", "ids"."""
+    """Return the words of a name in lower case: `newItemIDs[]` has "new", "item", "ids"."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})", " ", name)
     return tuple(re.findall(r"[^\W_]+", apart.lower()))
 
 
 def thing_of(name: str) -> tuple[str, ...]:
-    """Return the words of a name of things, the last one in the singular."""
+    """Return the words of an entity's name, with the last one in the singular."""
     found = name_words(name)
     return (*found[:-1], singular(found[-1])) if found else ()
 
 
 # Subjects -----------------------------------------------------------------------------------------
-# Which property of which kind of thing a parameter holds: `issue_number` is an issue's number.
-#
-# The kinds come from schemas (`$ref`, classes, collections of paths, nesting), from names
-# (`pet_id`, `petId`), and where these are silent from the tool's own name (`id` of `get_order` is
-# an order's).
+# `issue_number` is the number of an issue. The kinds of entities come from schemas (`$ref`,
+# classes, path collections, nesting), then from parameter names (`pet_id`, `petId`), and finally
+# from the tool's name (the `id` of `get_order` belongs to an order).
 
 IDENTIFIERS = frozenset(("id", "uuid", "guid", "sid", "number", "key", "code", "slug", "login"))
-"""Names of properties that tell one thing from others of its kind."""
+"""Names of properties that identify an entity."""
 
 _PLURALS = {f"{word}s": word for word in IDENTIFIERS}
 _SURROGATES = frozenset(("id", "uuid", "guid", "sid"))
-"""Identifiers that never stand for anything else: the words before one name a kind of thing."""
+"""Names that are always identifiers, so the words before one name a kind of entity."""
 _LABELS = frozenset(("name", "title"))
-"""Names of properties that a thing is commonly asked for by."""
+"""Names of properties by which entities are commonly looked up."""
 _JOINTS = frozenset(
     ("by", "for", "of", "from", "to", "in", "into", "with", "on", "at", "and", "as", "using")
 )
-"""Words after which a tool's name says something else than the thing it is about."""
+"""Words that end the entity in a tool's name, as in `find_user_by_email`."""
 
 Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, order=True)
 class Slot:
-    """A place for a value: what a tool takes or gives.
+    """A place for a value: a parameter or a result value of a tool.
 
     Args:
         tool: Name of the tool.
@@ -87,11 +84,11 @@ class ParameterSubject:
     """The property that a parameter holds.
 
     Args:
-        resource: The kind of thing, in words; empty if unknown.
-        property: The property, in words.
-        role: Words that tell two things of one kind apart: "from" of `from_account_id`.
-        stated: Whether the schema or the parameter's own name says the kind of thing, rather than
-            the tool's name.
+        resource: Kind of entity, in words; empty if unknown.
+        property: Name of the property, in words.
+        role: Words that distinguish two entities of one kind: "from" in `from_account_id`.
+        stated: Whether the schema or the parameter's name, rather than the tool's name, states the
+            entity.
     """
 
     resource: str
@@ -100,12 +97,12 @@ class ParameterSubject:
     stated: bool = False
 
     def identifies(self) -> bool:
-        """Return whether a value of it stands for one thing of the kind."""
+        """Return whether a value identifies an entity of a known kind."""
         return bool(self.resource) and self.property in IDENTIFIERS
 
 
 def slots_of(catalogue: Catalogue) -> Iterator[tuple[ToolSchema, ToolParameter, Slot]]:
-    """Give the places for values, in the catalogue's order."""
+    """Yield the slots of a catalogue, in its order."""
     for tool in catalogue.tools:
         for parameter in tool.takes:
             yield tool, parameter, Slot(tool.name, parameter.name)
@@ -120,7 +117,7 @@ def subjects_of(catalogue: Catalogue) -> dict[Slot, ParameterSubject]:
 
 
 class _Things:
-    """The kinds of things that a catalogue speaks of."""
+    """The kinds of entities in a catalogue."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         slots = list(slots_of(catalogue))
@@ -130,8 +127,8 @@ class _Things:
             for _, one, _ in slots
             if len(words := _leaf(one)) > 1 and words[-1] in _SURROGATES
         }
-        # A word that is a kind of thing by itself tells kinds apart ("issue comment"); any other
-        # only says how much of a thing is shown ("simple user", "full repository").
+        # A word that is an entity by itself distinguishes kinds ("issue comment"); any other word
+        # only describes the level of detail ("simple user", "full repository").
         whole = {thing_of(name) for name in stated}
         self._nouns = {name[0] for name in whole if len(name) == 1}
         self._nouns |= {name[-1] for name in prefixes}
@@ -143,7 +140,7 @@ class _Things:
             for start in range(len(kind)):
                 self._ending[kind[start:]].add(kind)
         for kind in sorted((_singular(name) for name in prefixes), key=len):
-            # Words that name no kind only say which of two things it is: "source account".
+            # Other words before a known kind only state a role: "source account".
             role = kind[1:] in self._ending and kind[0] not in self._nouns
             if kind not in self._ending and not role:
                 self._kinds.add(kind)
@@ -154,7 +151,6 @@ class _Things:
                 self._properties[self._resolved(kind)].add(_leaf(one))
 
     def subject(self, tool: ToolSchema, one: ToolParameter, slot: Slot) -> ParameterSubject:
-        """Return the subject of a parameter."""
         leaf = _leaf(one)
         own = self._resolved(self._named(one.resource))
         found = self._by_name(leaf, own)
@@ -163,7 +159,7 @@ class _Things:
         if own:
             return _subject(own, leaf, stated=True)
         thing = self._of_tool(tool.name)
-        if slot.gives and leaf == ("result",):  # `find_user_id_by_email` gives the id of a user
+        if slot.gives and leaf == ("result",):  # `find_user_id_by_email` returns the id of a user
             return self._by_name(thing, (), stated=False) or _subject(thing, leaf)
         if thing and (slot.gives or self._describes(leaf, thing)):
             return _subject(thing, leaf)
@@ -175,7 +171,7 @@ class _Things:
         )
 
     def _by_name(self, leaf: Words, own: Words, *, stated: bool = True) -> ParameterSubject | None:
-        """Return the subject that a name tells by itself: a kind of thing and its property."""
+        """Return the subject stated by a name alone: a kind of entity and its property."""
         for start in range(len(leaf) - 1):
             for end in range(len(leaf) - 1, start, -1):
                 name, rest = _singular(leaf[start:end]), leaf[end:]
@@ -206,9 +202,9 @@ class _Things:
         return name if len(ending) > 1 and len(ending[0]) == len(ending[1]) else ending[0]
 
     def _of_tool(self, name: str) -> Words:
-        """Return the kind of thing that a tool is about, by its name: verb first, then thing."""
+        """Return the kind of entity in a tool's name, which is usually verb first, then entity."""
         words = _phrase(name)
-        # `user_get` and `calendar_event_create` have the verb last.
+        # In `user_get` and `calendar_event_create` the verb comes last.
         for end in range(len(words) - 1, 0, -1):
             if _singular(words[:end]) in self._kinds and _singular(words[1:]) not in self._ending:
                 return self._resolved(_singular(words[:end]))
@@ -248,24 +244,23 @@ def _singular(words: Words) -> Words:
 
 
 # Value names --------------------------------------------------------------------------------------
-# What users call a value: its meaning, or a parameter that has it.
 
 MIN_SPELLING_SIMILARITY = 0.8
-"""How alike a name and that of a parameter are, by `difflib`, for a slip to be likely."""
+"""Minimum `difflib` similarity for a name to count as a misspelling of a parameter."""
 
 
 def meaning_of(name: str, found: Sequence[ParameterMeaning], goals: Collection[str] = ()) -> str:
-    """Return the meaning of a name: its own, or that of a parameter (`TOOL.PARAMETER`, or alone).
+    """Return the meaning with a name, or of a parameter (`TOOL.PARAMETER`, or its name alone).
 
-    A name that no schema has may be that of a property which only results have.
+    An unknown name is returned unchanged: it may name a property that only results have.
 
     Args:
-        name: What the user calls it.
-        found: The meanings of all parameters.
-        goals: Tools that are wanted: of several parameters of this name theirs is meant.
+        name: Name given by the user.
+        found: Meanings of all parameters.
+        goals: Goal tools, whose parameters take precedence.
 
     Raises:
-        UsageError: The name has several meanings, or is nearly that of another.
+        UsageError: The name is ambiguous or a likely misspelling.
     """
     names = [meaning.name for meaning in found]
     if name in names:

@@ -1,4 +1,4 @@
-"""Messages of agents' logs, the events in them, and calls written as Python text."""
+"""Messages in agents' logs, the events they contain, and calls written as Python text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import Any
 from hvr.tools.tool_plans import LoggedCall
 
 # Events -------------------------------------------------------------------------------------------
-# What happens in a log, whatever its format, and the calls that follow from it.
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class CallEvent:
     Args:
         tool: Name of the tool.
         arguments: JSON values by parameter; None if the log does not give them.
-        unnamed: Arguments given by position.
+        unnamed: Positional arguments.
         key: Identifier that the result repeats; empty if the format has none.
     """
 
@@ -46,10 +45,10 @@ class ResultEvent:
     """The result of a call.
 
     Args:
-        value: JSON value.
+        value: Result as a JSON value.
         key: Identifier of the call; empty if the format has none.
         tool: Name of the tool, for formats without identifiers; empty for the earliest open call.
-        failed: Whether the log marks it as an error.
+        failed: Whether the log marks the result as an error.
     """
 
     value: Any
@@ -60,14 +59,14 @@ class ResultEvent:
 
 @dataclass(frozen=True)
 class SkippedPart:
-    """A part of the log that is not a message of the user, a call or a result."""
+    """A part of the log that is neither a user message nor a call or result."""
 
     what: str
 
 
 @dataclass(frozen=True)
 class Format:
-    """The format that the events after it were written in."""
+    """The format of the events that follow."""
 
     name: str
 
@@ -77,13 +76,13 @@ Event = UserMessage | CallEvent | ResultEvent | SkippedPart | Format
 
 @dataclass(frozen=True)
 class Trace:
-    """The events of one log, put together.
+    """The combined events of one log.
 
     Args:
         said: Messages of the user.
         calls: Calls in order, with their results.
-        formats: Names of the formats in order of appearance.
-        skipped: What was skipped, with counts.
+        formats: Names of the formats, in order of appearance.
+        skipped: Descriptions of the skipped parts, with counts.
     """
 
     said: tuple[str, ...]
@@ -93,7 +92,7 @@ class Trace:
 
 
 def trace(events: Iterable[Event]) -> Trace:
-    """Match results with their calls and count what was skipped."""
+    """Match results with their calls and count the skipped parts."""
     said: list[str] = []
     calls: list[LoggedCall] = []
     keys: list[str] = []
@@ -102,7 +101,7 @@ def trace(events: Iterable[Event]) -> Trace:
     for event in events:
         match event:
             case UserMessage(text):
-                # Frameworks repeat the request at the head of the messages.
+                # Frameworks may repeat the request at the start of the messages.
                 if text and (not said or text != said[-1]):
                     said.append(text)
             case CallEvent(tool, arguments, unnamed, key):
@@ -126,9 +125,9 @@ def trace(events: Iterable[Event]) -> Trace:
 
 
 def reports_error(value: Any) -> bool:
-    """Return whether a result says by its form that the call failed.
+    """Return whether a result has the form of an error.
 
-    That is an object whose only content is its error, or a text that begins with "error".
+    That is an object that contains little but an error, or a text that begins with "error".
     """
     if isinstance(value, dict):
         return any(value.get(k) for k in ("error", "Error")) and len(value) <= _ERROR_KEYS
@@ -136,7 +135,7 @@ def reports_error(value: Any) -> bool:
 
 
 _ERROR_KEYS = 2
-"""An object with an error and at most a code beside it holds no result."""
+"""Maximum size of an error object: the error and at most a code."""
 
 
 def _answered(event: ResultEvent, calls: list[LoggedCall], keys: list[str]) -> int | None:
@@ -147,9 +146,8 @@ def _answered(event: ResultEvent, calls: list[LoggedCall], keys: list[str]) -> i
 
 
 # Call text ----------------------------------------------------------------------------------------
-# Calls written as Python text: BFCL's `[f(a=1), g(b="x")]`, and the code of code agents.
-#
-# Nothing is executed; the text is parsed, and arguments that are not literals stay unknown.
+# Calls written as Python text: BFCL's `[f(a=1), g(b="x")]`, and the code of code agents. The text
+# is parsed, never executed; arguments that are not literals stay unknown.
 
 _JSON_WORDS = {"true": True, "false": False, "null": None}
 _FENCE = re.compile(r"^\s*```\w*\n|\n```\s*$")
@@ -157,7 +155,7 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 def calls_in_text(text: str) -> tuple[CallEvent, ...] | None:
-    """Return the calls that a text consists of; None if it is anything else.
+    """Return the calls in a text that consists only of calls; None for any other text.
 
     Args:
         text: One call, or several in square brackets or separated by line breaks or semicolons.
@@ -177,10 +175,10 @@ def calls_in_text(text: str) -> tuple[CallEvent, ...] | None:
 
 
 def calls_in_code(code: str) -> tuple[CallEvent, ...] | None:
-    """Return the calls of tools in a piece of Python code, in the order of a straight line.
+    """Return the tool calls in Python code, in textual order; None if the text is not Python.
 
-    Calls of Python's own functions, of functions that the code defines or imports, and of methods
-    are not calls of tools. None if the text is not Python.
+    Calls of built-in functions, of functions that the code defines or imports, and of methods are
+    not tool calls.
     """
     parsed = _parsed(_FENCE.sub("", code))
     if parsed is None:
@@ -254,7 +252,6 @@ def _literal(node: ast.expr) -> object:
 
 
 # Messages -----------------------------------------------------------------------------------------
-# Messages with roles, and the blocks or parts that their contents consist of.
 
 Record = Mapping[str, Any]
 
@@ -292,11 +289,11 @@ _BODIES = ("content", "value", "parts", "data", "tool_calls", "function_call", "
 _HERMES = "<tool_call>", "</tool_call>"
 _REACT = "\nAction:", "\nAction Input:", "\nObservation"
 _SEEN = "Observation:"
-"""ReAct prompts give a result as a message of the user that begins so."""
+"""Start of a user message in which ReAct prompts report a result."""
 
 
 def role_of(value: Record) -> str | None:
-    """Return the role of a message: user, assistant, tool or system; None if it is not one."""
+    """Return the role of a message (user, assistant, tool or system), if it is one."""
     for key in ("role", "from", "type"):
         name = value.get(key)
         if isinstance(name, str) and name.lower() in _ROLES:
@@ -305,7 +302,7 @@ def role_of(value: Record) -> str | None:
 
 
 def decoded(text: Any) -> Any:
-    """Return the value of a text of JSON, or of a Python literal; other texts as they are."""
+    """Decode a text that is JSON or a Python literal; return any other value unchanged."""
     if not isinstance(text, str):
         return text
     try:
@@ -323,7 +320,7 @@ def decoded(text: Any) -> Any:
 
 
 def arguments_of(given: Any) -> tuple[Mapping[str, Any] | None, tuple[Any, ...]]:
-    """Return arguments by name and by position; None and () if they are unreadable."""
+    """Return arguments by name and by position; the names are None if they are unreadable."""
     value = decoded(given)
     if value is None or value == "":
         return {}, ()
@@ -333,7 +330,7 @@ def arguments_of(given: Any) -> tuple[Mapping[str, Any] | None, tuple[Any, ...]]
 
 
 def called(name: Any, given: Any, key: Any = "") -> Iterator[Event]:
-    """Yield a call, or what is wrong with it."""
+    """Yield a call, or a skipped part if it has no name."""
     if not isinstance(name, str) or not name:
         yield SkippedPart("call without a name")
         return
@@ -373,7 +370,7 @@ def _blocks(value: Record) -> list[Record]:
 
 
 def text_of(content: Any) -> str:
-    """Return the text of a content, which is a text or a list of parts."""
+    """Return the text of a message content: a string or a list of parts."""
     parts = content if isinstance(content, list) else [content]
     texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
     return " ".join(text for text in texts if isinstance(text, str))
@@ -393,7 +390,7 @@ def _user(value: Record) -> Iterator[Event]:
 
 
 def _assistant(value: Record) -> Iterator[Event]:
-    """Yield the calls of a message: frameworks may repeat them in a second form."""
+    """Yield the calls of a message, which frameworks may repeat in a second form."""
     extra = value.get("additional_kwargs")
     extra = extra if isinstance(extra, dict) else {}
     found = list(_listed_calls(value) or _listed_calls(extra))
@@ -435,7 +432,7 @@ def _listed_calls(value: Record) -> list[Event]:
 
 
 def _calls_in_prose(text: str) -> list[Event]:
-    """Return the calls that an assistant wrote into its text, in one of three known ways."""
+    """Return the calls that an assistant wrote into its text, in one of several known forms."""
     found: list[Event] = []
     for told in _hermes(text):
         call = decoded(told)
@@ -465,7 +462,7 @@ def _hermes(text: str) -> Iterator[str]:
 
 
 def _react(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the names and the inputs of actions in ReAct's form, in time linear in the text."""
+    """Yield the names and inputs of actions in ReAct's form, in linear time."""
     action, given, seen = _REACT
     text = f"\n{text}"
     begin = text.find(action)
@@ -500,7 +497,7 @@ def _tool(value: Record) -> Iterator[Event]:
 
 
 def is_block(part: Record) -> bool:
-    """Return whether a part of a content is a call or a result."""
+    """Return whether a content part is a call or a result."""
     kind = part.get("type")
     if isinstance(kind, str) and (
         kind.endswith(("tool_use", "tool_result"))
@@ -515,7 +512,7 @@ _GEMINI = ("functionCall", "function_call", "functionResponse", "function_respon
 
 
 def block(part: Record) -> Iterator[Event]:
-    """Yield the call or the result in a part of a content."""
+    """Yield the call or the result in a content part."""
     kind = str(part.get("type") or "")
     if kind.endswith("tool_use"):
         yield Format(ANTHROPIC)

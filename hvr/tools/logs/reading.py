@@ -1,4 +1,4 @@
-"""The plans in a file: agents' logs and planners' plan files, a verdict's worth each."""
+"""Plans read from agents' logs and planners' plan files."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from hvr.tools.logs.messages import calls_in_text, decoded, role_of, trace
 from hvr.tools.logs.records import events, is_event
 from hvr.tools.tool_plans import Link, LoggedCall, ToolPlan
 
-# Taskbench ----------------------------------------------------------------------------------------
-# Plans in TaskBench's fields, as data sets and planners write them.
-#
-# Language models do not always keep to the format, so the following variants are accepted; anything
+# TaskBench ----------------------------------------------------------------------------------------
+# Language models do not always keep to TaskBench's format, so these variants are accepted; anything
 # else is skipped, and nothing is corrected.
 #
-# task_steps   sentences; or objects, whose `description`, else all values, make the sentence
+# task_steps   sentences; or objects with a `description`, else with all values as the sentence
 # task_nodes   {"task": id}, {"task": [ids]}, {"name": id}, or ids; `arguments` beside the id
-# task_links   {"source": id, "target": id}, or two numbers of steps, counted from 1
+# task_links   {"source": id, "target": id}, or two 1-based step numbers
 #
-# TaskBench's own files call them tool_steps, tool_nodes and tool_links and may hold them as texts
-# of JSON; its predictions hold them in `result`.
+# TaskBench's own files call them tool_steps, tool_nodes and tool_links and may hold them as JSON
+# texts; its predictions hold them in `result`.
 
 Record = Mapping[str, Any]
 
@@ -50,7 +48,10 @@ def _fields(record: Record) -> Record:
 
 
 def taskbench_plan(record: Record, name: str) -> tuple[ToolPlan, tuple[str, ...]]:
-    """Return the plan of a record with this id, and what was skipped; missing fields are empty."""
+    """Return the plan of a record under the given id, and the skipped parts.
+
+    Missing fields are empty.
+    """
     fields = _fields(record)
     nodes = list(_nodes(_list(fields, "nodes")))
     tools = tuple(call.tool for call in nodes)
@@ -101,7 +102,7 @@ def _nodes(listed: list[Any]) -> Iterator[LoggedCall]:
 
 
 def _arguments(given: Any) -> Mapping[str, Any] | None:
-    """Return arguments by name: an object, or TaskBench's list of names and values."""
+    """Return arguments by name, from an object or TaskBench's list of names and values."""
     if isinstance(given, dict):
         return given
     if isinstance(given, list) and given:
@@ -144,7 +145,7 @@ def to_record(plan: ToolPlan) -> Record:
     }
 
 
-# --------------------------------------------------------------------------------------------------
+# Logs ---------------------------------------------------------------------------------------------
 
 KNOWN = (
     "OpenAI messages and Responses, Anthropic messages, Gemini contents, LangChain and LangGraph "
@@ -152,7 +153,7 @@ KNOWN = (
     "messages, BFCL calls, plain calls (name, arguments), TaskBench's fields (user_request, "
     "task_steps, task_nodes, task_links)"
 )
-"""The formats that are read, for messages."""
+"""The supported formats, for messages."""
 
 _IDS = ("id", "task_id", "custom_id", "thread_id", "trace_id", "question_id")
 _COLLECTIONS = (
@@ -170,15 +171,15 @@ _COLLECTIONS = (
 
 @dataclass(frozen=True)
 class ReadPlan:
-    """A plan with what was read of its record, and what was not.
+    """A plan read from a record.
 
     Args:
-        place: The file and the record's number, for messages.
-        plan: The plan; without calls if none were read.
-        format: Names of the formats that the record is in; empty if it is in no known one.
-        skipped: Parts of the record that were skipped, with counts.
-        fault: Why no plan was read; empty if one was.
-        numbered: Whether the plan's id is its record's number, because the record has none.
+        place: File and record number, for messages.
+        plan: The plan; it has no calls if none could be read.
+        format: Names of the record's formats; empty if none is known.
+        skipped: Descriptions of the skipped parts, with counts.
+        fault: Reason why no plan could be read; empty if one was.
+        numbered: Whether the plan's id is the number of its record, which has no id.
     """
 
     place: str
@@ -189,7 +190,7 @@ class ReadPlan:
     numbered: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return a summary as JSON."""
         return {
             "format": self.format or None,
             "calls": len(self.plan.tools),
@@ -213,13 +214,12 @@ def _counted(count: int, noun: str) -> str:
 
 
 def read_log(path: Path) -> tuple[ReadPlan, ...]:
-    """Read the plans of a file in any known format, one of each record.
+    """Read the plans of a file in any known format, one per record.
 
-    A record that cannot be read does not keep the others from being read: it says why.
+    An unreadable record is returned with its fault and does not affect the others.
 
     Raises:
-        DataFileError: The file cannot be read, or no record of it is in a known format; the message
-            lists the formats.
+        DataFileError: The file cannot be read, or none of its records is in a known format.
     """
     found = tuple(
         _read(value, number, f"{path}: record {number}")
@@ -269,7 +269,7 @@ _SHOWN = 6
 
 
 def _records(path: Path) -> Iterator[Any]:
-    """Yield the values of a file, each of which is one log."""
+    """Yield the logs in a file."""
     values = _values(path)
     parts = [v for v in values if not isinstance(v, _Broken)]
     if len(values) == 1 and isinstance(values[0], dict):
@@ -282,7 +282,7 @@ def _records(path: Path) -> Iterator[Any]:
 
 
 def _collected(value: dict[str, Any]) -> Iterator[Any]:
-    """Yield the logs that an object collects, or the object if it is one itself."""
+    """Yield the logs in a collection object, or the object itself if it is a log."""
     for key in _COLLECTIONS:
         some = value.get(key)
         if isinstance(some, list) and some and not any(map(is_event, some)):
@@ -298,7 +298,7 @@ def _are_answers(values: list[Any]) -> bool:
 
 
 def _values(path: Path) -> list[Any]:
-    """Return the values of a file: of a list of JSON, of JSON lines, or of calls as text."""
+    """Return the values of a file: the items of a JSON list, JSON Lines, or calls as text."""
     text = read_text(path)
     if not text.strip():
         return []

@@ -1,4 +1,4 @@
-"""Records of agents' logs other than messages: items, steps, actions, runs and plain calls."""
+"""Records in agents' logs other than messages: items, steps, actions, runs and plain calls."""
 
 from __future__ import annotations
 
@@ -20,9 +20,6 @@ from hvr.tools.logs.messages import (
     decoded,
     text_of,
 )
-
-# Steps --------------------------------------------------------------------------------------------
-# Parts of logs that are no messages: items, steps of agents, actions, runs and plain calls.
 
 Record = Mapping[str, Any]
 
@@ -50,7 +47,7 @@ _RESULTS = ("result", "output", "observation", "response", "error")
 
 
 def is_item(value: Record) -> bool:
-    """Return whether a value is an item of OpenAI's Responses, other than a message."""
+    """Return whether a value is an item of OpenAI's Responses other than a message."""
     kind = value.get("type")
     if not isinstance(kind, str) or "function" in value:
         return False
@@ -88,12 +85,12 @@ def item(value: Record) -> Iterator[Event]:
 
 
 def is_agent_step(value: Record) -> bool:
-    """Return whether a value is a step of a smolagents' memory."""
+    """Return whether a value is a step in a smolagents memory."""
     return ("step_number" in value and "role" not in value) or "task_images" in value
 
 
 def agent_step(value: Record) -> Iterator[Event]:
-    """Yield the events of a step: its calls, or the calls in its code, and what was observed."""
+    """Yield the events of a step: its calls, listed or in code, and its observation."""
     yield Format(SMOLAGENTS)
     if isinstance(value.get("task"), str):
         yield UserMessage(value["task"])
@@ -117,7 +114,7 @@ def agent_step(value: Record) -> Iterator[Event]:
             yield event
     failed = bool(value.get("error"))
     seen = value.get("error") if failed else value.get("observations")
-    # One observation is printed for all calls of a step.
+    # A step prints a single observation for all its calls.
     if seen is not None:
         yield from (ResultEvent(decoded(seen), "", call.tool, failed) for call in calls)
 
@@ -131,7 +128,7 @@ def _code(code: Any) -> list[Event]:
 
 
 def action_of(value: Any) -> CallEvent | None:
-    """Return the call of a LangChain AgentAction, plain or dumped; None for anything else."""
+    """Return the call of a LangChain AgentAction, plain or serialised; None for anything else."""
     if isinstance(value, dict) and value.get("lc") == 1:
         value = value.get("kwargs")
     if not isinstance(value, dict) or "tool_input" not in value:
@@ -142,7 +139,7 @@ def action_of(value: Any) -> CallEvent | None:
 
 
 def observed(action: CallEvent, observation: Any) -> Iterator[Event]:
-    """Yield the call of an action and what was observed, if anything was."""
+    """Yield the call of an action and its observation, if any."""
     if action.tool.startswith("_"):  # LangChain's `_Exception`: the answer could not be parsed
         yield SkippedPart("unparsed answer")
         return
@@ -152,7 +149,7 @@ def observed(action: CallEvent, observation: Any) -> Iterator[Event]:
 
 
 def tool_run(value: Record) -> Iterator[Event]:
-    """Yield the call and the result of a LangSmith run of a tool."""
+    """Yield the call and the result of a LangSmith tool run."""
     inputs = value.get("inputs")
     if isinstance(inputs, dict) and set(inputs) == {"input"}:
         inputs = inputs["input"]
@@ -170,9 +167,9 @@ def tool_run(value: Record) -> Iterator[Event]:
 
 
 def plain_call(value: Any) -> CallEvent | None:
-    """Return the call that an object with a name and arguments is; None for anything else."""
+    """Return the call of an object with a name and arguments; None for anything else."""
     if not isinstance(value, dict) or "description" in value:
-        return None  # a tool's schema has a name and parameters, too
+        return None  # a tool's schema also has a name and parameters
     function = value.get("function")
     if isinstance(function, dict):
         return plain_call({"id": value.get("id"), **function})
@@ -186,7 +183,7 @@ def plain_call(value: Any) -> CallEvent | None:
 
 
 def plain_result(value: Record) -> Iterator[Event]:
-    """Yield the result that stands beside the arguments of a plain call, if any does."""
+    """Yield the result beside the arguments of a plain call, if any."""
     for key in _RESULTS:
         if value.get(key) is not None or (key == "result" and key in value):
             yield ResultEvent(
@@ -196,11 +193,9 @@ def plain_result(value: Record) -> Iterator[Event]:
 
 
 # Records by shape ---------------------------------------------------------------------------------
-# The events in one record of a log, by the shapes of its JSON objects.
-#
 # Frameworks nest a few shapes in their own wrappers: messages with roles, items with types,
-# contents with parts, steps of an agent, plain calls. A shape is known by its keys, wherever it
-# stands, so responses, states, dumps and conversations of one framework need no reader each.
+# contents with parts, agent steps, plain calls. Shapes are recognised by their keys at any depth,
+# so one reader covers a framework's responses, states, dumps and conversations.
 
 CALL_TEXT = "BFCL calls"
 
@@ -215,7 +210,7 @@ _REQUESTS = (
     "goal",
     "input",
 )
-"""Keys whose text is what the user asked."""
+"""Keys whose text is the user's request."""
 
 _HOLDERS = (
     "request",
@@ -264,14 +259,14 @@ _HOLDERS = (
     "results",
     "ground_truth",
 )
-"""Keys that may hold a part of a log, in the order in which the parts happened."""
+"""Keys that may hold a part of a log, in chronological order."""
 
 _CALLS_AS_TEXT = ("result", "ground_truth", "answers", "tool_calls")
 _DEEPEST = 24
 
 
 def events(value: Any, depth: int = 0) -> Iterator[Event]:
-    """Yield what happens in a record, or in a part of one."""
+    """Yield the events in a record or a part of one."""
     if depth > _DEEPEST:
         yield SkippedPart("part nested too deeply")
     elif isinstance(value, list):
@@ -281,7 +276,7 @@ def events(value: Any, depth: int = 0) -> Iterator[Event]:
 
 
 def is_event(value: Any) -> bool:
-    """Return whether a value is a part of one log, rather than a log of its own."""
+    """Return whether a value is part of a log rather than a complete log."""
     if isinstance(value, str):
         return calls_in_text(value) is not None
     if not isinstance(value, dict):
@@ -303,7 +298,7 @@ def is_event(value: Any) -> bool:
 def _listed(values: list[Any], depth: int) -> Iterator[Event]:
     action = action_of(values[0]) if len(values) == _PAIR else None
     if action is not None and action_of(values[1]) is None:
-        # LangChain's intermediate steps are pairs: an action and what was observed.
+        # LangChain's intermediate steps are pairs of an action and its observation.
         yield Format(INTERMEDIATE)
         yield from observed(action, values[1])
         return
@@ -349,7 +344,7 @@ def _object(value: Record, depth: int) -> Iterator[Event]:
 
 
 def _wrapped(value: Record, depth: int) -> Iterator[Event]:
-    """Yield the events of a wrapper: those of what it holds, in order."""
+    """Yield the events of the values in a wrapper, in order."""
     if _is_update(value):
         yield Format(messages.LANGCHAIN)
         for update in value.values():
@@ -375,9 +370,9 @@ def _wrapped(value: Record, depth: int) -> Iterator[Event]:
 
 
 def _bfcl(values: list[Any]) -> list[CallEvent] | None:
-    """Return the calls of a BFCL result or possible answer, each an object with one key.
+    """Return the calls of a BFCL result or possible answer; None for any other list.
 
-    None if the values are anything else.
+    Each call is an object with one key.
     """
     calls = []
     for value in values:
@@ -404,7 +399,7 @@ def _is_update(value: Record) -> bool:
 
 
 def _constructed(value: Record, depth: int) -> Iterator[Event]:
-    """Yield the events of an object that LangChain's `dumpd` wrote."""
+    """Yield the events of an object serialised by LangChain's `dumpd`."""
     name = str((value.get("id") or [""])[-1])
     inner = value.get("kwargs")
     if not isinstance(inner, dict):
@@ -420,7 +415,7 @@ def _constructed(value: Record, depth: int) -> Iterator[Event]:
 
 
 def _run(value: Record, depth: int) -> Iterator[Event]:
-    """Yield the events of a LangSmith run: its request, then the calls of the runs within."""
+    """Yield the events of a LangSmith run: its request, then the calls of its child runs."""
     yield Format("LangSmith runs")
     inner = value.get("child_runs") or []
     if value["run_type"] == "tool":

@@ -1,1 +1,1 @@
-"""Retrieval of tools: which tools for which steps, with and without training."""
+"""Retrieval of the tools for the steps of a plan, with and without training."""

@@ -1,4 +1,4 @@
-"""Decoding: from scores of tools for steps to a sequence of tools, and the choice of the rule."""
+"""Decoding: from scores of tools for steps to a sequence of tools, and the choice of settings."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from hvr.tools.tool_plans import Agreement, Link, ToolGraph, ToolPlan, agreement
 from hvr.values import cached_property
 
 # Decoding -----------------------------------------------------------------------------------------
-# Decoding: from scores of tools for steps to a sequence of tools.
-#
 # nearest    argmax over tools at each step, without the graph
 # greedy     argmax over the out-neighbours of the previous tool (GNN4Plan, section 4.2)
 # viterbi    the sequence with the highest total score, by dynamic programming (hvr's own)
 #
-# All take scores (steps, tools) and return numbers of tools.
+# All take scores (steps, tools) and return indexes of tools.
 
 Scores = NDArray[np.floating]
 Matrix = NDArray[np.floating]
@@ -38,7 +36,7 @@ def adjacency(graph: ToolGraph) -> NDArray[np.bool_]:
 
 
 def nearest(scores: Scores) -> list[int]:
-    """Return the best tool of each step; of equals the first."""
+    """Return the best tool of each step, the first one on ties."""
     return [int(t) for t in scores.argmax(axis=1)] if scores.size else []
 
 
@@ -50,8 +48,8 @@ def greedy(scores: Scores, linked: NDArray[np.bool_]) -> list[int]:
     tool has no other out-neighbour.
 
     Args:
-        scores: (steps, tools), higher is better.
-        linked: A of `adjacency` (tools, tools).
+        scores: S (steps, tools); higher is better.
+        linked: The adjacency matrix (tools, tools).
     """
     sequence: list[int] = []
     for row in scores:
@@ -73,11 +71,11 @@ def viterbi(
     stay: float = 0.0,
     skip: float = -np.inf,
 ) -> list[int]:
-    """Return the sequence of tools with the highest total score: exact dynamic programming.
+    """Return the sequence of tools with the highest total score, by exact dynamic programming.
 
     Each step i does one of three things: it calls a new tool t after s, worth
     S[i, t] + follow[s, t]; it continues the previous call of s, worth S[i, s] + stay; or it is
-    skipped, worth `skip`. Hence a sequence may have fewer tools than there are steps.
+    skipped, worth `skip`. A sequence may therefore have fewer tools than steps.
 
         V_i(t) = max(S[i, t] + max_(s != t) (V_(i-1)(s) + follow[s, t]),   a new call
                      S[i, t] + V_(i-1)(t) + stay,                          the same call
@@ -85,16 +83,16 @@ def viterbi(
                      S[i, t] + (i - 1) skip + start[t])                    the first call
 
     Args:
-        scores: S (steps, tools), best as log-probabilities.
-        follow: value of the column's tool directly after the row's (tools, tools); -inf forbids
-            it. The diagonal is ignored: see `stay`.
-        start: value of beginning with a tool (tools,); 0 if None.
-        stay: value of continuing the same call; -inf forbids it.
-        skip: value of skipping a step; -inf forbids it.
+        scores: S (steps, tools), ideally log-probabilities.
+        follow: Value of the column's tool directly after the row's (tools, tools); -inf forbids it.
+            The diagonal is ignored in favour of `stay`.
+        start: Value of beginning with a tool (tools,); 0 if None.
+        stay: Value of continuing the same call; -inf forbids it.
+        skip: Value of skipping a step; -inf forbids it.
 
     Returns:
-        Numbers of tools. If every sequence is forbidden, the best tool of the first step alone.
-        Ties go to the lower number.
+        Indexes of tools. If every sequence is forbidden, only the best tool of the first step. Ties
+        go to the lower index.
     """
     steps, tools = scores.shape
     if not steps or not tools:
@@ -108,7 +106,7 @@ def viterbi(
 
 
 _CONTINUE, _FIRST = -1, -2
-"""Back pointers other than a tool: no new call at this step; the first call of the sequence."""
+"""Back pointers other than a tool: no new call at this step, and the first call of the sequence."""
 
 
 def _forward(
@@ -116,9 +114,9 @@ def _forward(
 ) -> tuple[Matrix, list[NDArray[np.int64]]]:
     """Return V after the last step (tools,) and the back pointers of each step (tools,)."""
     tools = rows.shape[1]
-    # Targets as rows: the maximum over sources then runs along contiguous memory.
+    # With targets as rows, the maximum over sources runs along contiguous memory.
     into = follow.T
-    # Before the first call there is a single state, whose value is that of the skipped steps.
+    # Before the first call there is a single state, worth the skipped steps.
     idle = 0.0
     value = np.full(tools, -np.inf)
     back: list[NDArray[np.int64]] = []
@@ -143,7 +141,6 @@ def _forward(
 
 
 def _trace_back(last: int, back: Sequence[NDArray[np.int64]]) -> list[int]:
-    """Return the sequence that ends with a tool, along the back pointers."""
     tool, sequence = last, [last]
     for pointers in reversed(back):
         pointer = int(pointers[tool])
@@ -156,7 +153,7 @@ def _trace_back(last: int, back: Sequence[NDArray[np.int64]]) -> list[int]:
 
 
 def distinct(sequence: Sequence[int]) -> list[int]:
-    """Return a sequence without repetitions; the first occurrence of each tool stays."""
+    """Return a sequence without repetitions, keeping first occurrences."""
     return list(dict.fromkeys(sequence))
 
 
@@ -167,29 +164,28 @@ def as_plan(plan: ToolPlan, graph: ToolGraph, sequence: Sequence[int]) -> ToolPl
 
 
 # Transitions --------------------------------------------------------------------------------------
-# Transition statistics of tools in plans, the sequence model of `viterbi`.
 
 LINK_PSEUDO_COUNT = 0.5
-"""Added to the count of each link of the graph, and of each tool as the first one."""
+"""Pseudo-count of each link of the graph, and of each tool as the first one."""
 ANY_PSEUDO_COUNT = 0.01
-"""Added to the count of every pair, so that unseen pairs without a link stay possible."""
+"""Pseudo-count of every pair, so that unseen pairs without a link stay possible."""
 STAY_PSEUDO_COUNT = 0.02
-"""Added to the count of steps that continue the previous call."""
+"""Pseudo-count of steps that continue the previous call."""
 
 
 @dataclass(frozen=True)
 class Transitions:
-    """Transition counts of plans, and the smoothed probabilities estimated from them.
+    """Transition counts of plans and the smoothed probabilities estimated from them.
 
     p(v | u) is proportional to count(u, v) + 0.5 [u -> v is a link] + 0.01: without counts the
     links alone decide, and an unseen pair without a link stays possible.
 
     Args:
-        graph: the tools and links.
-        links: number of times that a tool came directly after another.
-        starts: number of plans that begin with a tool.
-        steps: number of steps of the plans.
-        stays: number of these that continue the previous call.
+        graph: Tools and links.
+        links: Number of times that a tool directly followed another.
+        starts: Number of plans that begin with a tool.
+        steps: Number of steps in all plans.
+        stays: Number of steps that continue the previous call.
     """
 
     graph: ToolGraph
@@ -229,8 +225,8 @@ def count_transitions(graph: ToolGraph, plans: Iterable[ToolPlan]) -> Transition
     """Count the transitions between tools in plans.
 
     Args:
-        graph: the tools and links; other tools in plans are not counted.
-        plans: true plans, such as those of the training split.
+        graph: Tools and links; the retriever ignores counts of other tools.
+        plans: True plans, such as the training split.
     """
     links: Counter[Link] = Counter()
     starts: Counter[str] = Counter()
@@ -244,29 +240,28 @@ def count_transitions(graph: ToolGraph, plans: Iterable[ToolPlan]) -> Transition
 
 
 # Decoders -----------------------------------------------------------------------------------------
-# A decoding rule with its settings, and the choice of these on held-out plans.
 
 Rule = Literal["nearest", "greedy", "viterbi"]
 WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 """Values of `Decoder.weight` that `choose_decoder` tries."""
 SKIPS = (-math.inf, -7.0, -5.0)
-"""Values of `Decoder.skip` that it tries."""
+"""Values of `Decoder.skip` that `choose_decoder` tries."""
 
 
 @dataclass(frozen=True)
 class Decoder:
-    """A decoding rule: scores of the steps of a plan in, a sequence of tools out.
+    """A decoding rule from the scores of a plan's steps to a sequence of tools.
 
-    `viterbi` is run on log softmax(S / temperature), with transitions weight * log p(v | u).
+    `viterbi` runs on log softmax(S / temperature), with transitions weight * log p(v | u).
 
     Args:
-        transitions: the graph, and statistics of plans.
-        rule: see `hvr.tools.retrieval.decoding`.
-        weight: of the log transition probabilities, with `viterbi`.
-        temperature: of the softmax over tools, with `viterbi`.
-        skip: log-probability that a step calls nothing, with `viterbi`.
-        once: keep only the first call of a tool, whatever the rule. It suits data whose plans name
-            each tool once, such as UltraTool's; "at 7 and at 9" does not survive it.
+        transitions: The graph and the statistics of plans.
+        rule: `nearest`, `greedy` or `viterbi`.
+        weight: Weight of the log transition probabilities for `viterbi`.
+        temperature: Temperature of the softmax over tools for `viterbi`.
+        skip: Log-probability that a step calls nothing, for `viterbi`.
+        once: Whether to keep only the first call of a tool. This suits data whose plans name each
+            tool once, such as UltraTool's, but loses repeated calls ("at 7 and at 9").
     """
 
     transitions: Transitions
@@ -281,7 +276,7 @@ class Decoder:
             raise UsageError(f"unknown rule {self.rule!r} (rules: nearest, greedy, viterbi)")
 
     def __call__(self, scores: Scores) -> list[int]:
-        """Return numbers of tools from scores (steps, tools)."""
+        """Return indexes of tools for scores (steps, tools)."""
         if not scores.size:
             return []
         sequence = self._sequence(scores)
@@ -335,16 +330,16 @@ def choose_decoder(
     transitions: Transitions,
     temperatures: Sequence[float] = (1.0,),
 ) -> Decoder:
-    """Return the settings of `viterbi` that agree best with some true plans.
+    """Return the settings of `viterbi` that agree best with true plans.
 
     Args:
-        scores: (steps, tools) for each plan.
-        plans: true ones, on which neither scores nor transitions were fitted.
-        transitions: counted in other plans.
-        temperatures: to try.
+        scores: Scores (steps, tools) of each plan.
+        plans: True plans, used to fit neither scores nor transitions.
+        transitions: Transitions counted in other plans.
+        temperatures: Temperatures to try.
 
     Returns:
-        The decoder with the highest `overall`, of equals the first: temperature and weight are
+        The decoder with the highest `overall`, the first one on ties. Temperature and weight are
         chosen together, then whether steps may be skipped, then whether repeats are removed.
     """
 
@@ -360,5 +355,5 @@ def choose_decoder(
 
 
 def overall(scores: Agreement) -> float:
-    """Return the selection criterion: the mean of both F1 and both accuracies."""
+    """Return the selection criterion: the mean of both F1 scores and both accuracies."""
     return (scores.node_f1 + scores.link_f1 + scores.node_accuracy + scores.plan_accuracy) / 4

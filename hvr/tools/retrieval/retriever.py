@@ -1,4 +1,4 @@
-"""Retrievers of tools for the steps of plans: settings, training samples, score sources."""
+"""Retrievers of tools for the steps of plans: settings, training samples and score sources."""
 
 from __future__ import annotations
 
@@ -30,45 +30,43 @@ if TYPE_CHECKING:
     from hvr.tools.retrieval.scorer import ProgressCallback
 
 
-# Config -------------------------------------------------------------------------------------------
-# Settings of a retriever, with GNN4Plan's values as defaults.
+# Settings -----------------------------------------------------------------------------------------
 
 Layer = Literal["none", "sage"]
 LAYERS: tuple[Layer, ...] = get_args(Layer)
-"""Kinds of graph layers, see `ToolEncoder`."""
+"""Kinds of graph layers; see `ToolEncoder`."""
 
 
 @dataclass(frozen=True)
 class RetrieverConfig:
-    """Settings of a scorer of tools for steps, and of its training.
+    """Settings of a scorer and its training.
 
-    The defaults are those of GNN4Plan (sections 4.3, E.1 and F.1), except for the encoder; the
-    paper's e5-large is `encoder="st:intfloat/e5-large"`. `own` gives hvr's settings.
+    The defaults follow GNN4Plan (sections 4.3, E.1 and F.1), except for the encoder: the
+    paper's e5-large is `encoder="st:intfloat/e5-large"`. `own` returns hvr's settings.
 
     Args:
-        encoder: of texts, see `hvr.knowledge.retrieval.text_vectors`.
-        layer: kind of graph layer over the tools.
-        hidden: width of the MLP of `context`.
-        dropout: probability of dropout in it.
-        loss: `bpr`, against `negatives` other tools; `softmax`, over all tools.
-        negatives: per step and epoch, with `bpr`.
-        near: size of the neighbourhood of hard negatives: with probability one half a negative
-            is one of the `near` tools with the most similar text, else any tool.
-        scale: factor on inner products. GNN4Plan takes e5's vectors as they are,
-            which are long; with vectors of length 1, as here, differences of scores would be
-            too small for either loss.
-        context: score with the request and the neighbouring steps as well, through an MLP; else
-            the step's vector is compared as it is.
-        free: learn a vector per tool besides its text. Such a model knows no other tools.
-        unnamed: probability that a step is shown without the tool's name.
-        epochs: at most.
-        patience: epochs without improvement on the held-out part before training stops.
-        batch: steps in one update.
-        lr: Adam's learning rate.
-        weight_decay: Adam's (decoupled).
-        held_out: fraction of the training plans for early stopping.
-        refit: retrain on all plans for the best number of epochs.
-        seed: of all random numbers.
+        encoder: Encoder of texts; see `hvr.knowledge.retrieval.text_vectors`.
+        layer: Kind of graph layer over the tools.
+        hidden: Width of the context MLP.
+        dropout: Dropout probability of the context MLP.
+        loss: `bpr`, against `negatives` other tools, or `softmax`, over all tools.
+        negatives: Number of negatives per step and epoch for `bpr`.
+        near: Number of neighbours for hard negatives: half of the negatives are drawn from the
+            `near` tools with the most similar text.
+        scale: Factor on inner products. GNN4Plan uses e5's unnormalised vectors; for unit vectors,
+            as used here, differences of scores would be too small for either loss.
+        context: Whether an MLP adds the request and the neighbouring steps to the step's vector.
+        free: Whether to learn a vector per tool in addition to its text; such a model is limited to
+            the tools of its training.
+        unnamed: Probability that a step is shown without the tool's name.
+        epochs: Maximum number of epochs.
+        patience: Epochs without improvement on the held-out part before training stops.
+        batch: Number of steps per update.
+        lr: Learning rate of AdamW.
+        weight_decay: Decoupled weight decay of AdamW.
+        held_out: Fraction of the training plans used for early stopping.
+        refit: Whether to retrain on all plans for the best number of epochs.
+        seed: Random seed.
     """
 
     encoder: str = "minilm"
@@ -107,7 +105,7 @@ class RetrieverConfig:
 
 
 def paper(layer: Layer = "sage", seed: int = 0) -> RetrieverConfig:
-    """Return GNN4Plan's settings; the language model stays as it is."""
+    """Return GNN4Plan's settings, except for the encoder."""
     return RetrieverConfig(layer=layer, seed=seed)
 
 
@@ -129,18 +127,17 @@ def own(layer: Layer = "sage", seed: int = 0) -> RetrieverConfig:
 
 
 # Samples ------------------------------------------------------------------------------------------
-# Inputs of a scorer: the steps of plans as numbers of texts.
 
 
 @dataclass
 class TextList:
-    """Texts and their numbers, in order of appearance."""
+    """Distinct texts, indexed in order of appearance."""
 
     texts: list[str] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
 
     def number(self, text: str) -> int:
-        """Return the number of a text, assigned on first use; -1 for an empty one."""
+        """Return the index of a text, assigned on first use; -1 for a blank one."""
         if not text.strip():
             return -1
         if text not in self._numbers:
@@ -151,12 +148,11 @@ class TextList:
 
 @dataclass(frozen=True)
 class Sample:
-    """The input and the label of a scorer for one step.
+    """The input and label of a scorer for one step.
 
     Args:
-        read: numbers of the texts of the step, the request, the previous and the next step; -1
-            for none.
-        tool: number of the true tool; -1 if it is not known.
+        read: Text indexes of the step, the request, the previous and the next step; -1 for none.
+        tool: Index of the true tool; -1 if unknown.
     """
 
     read: tuple[int, int, int, int]
@@ -165,13 +161,13 @@ class Sample:
 
 @dataclass(frozen=True)
 class Encodable:
-    """Texts of tools and steps with common numbers."""
+    """Texts of tools and steps with common indexes."""
 
     graph: ToolGraph
     list: TextList = field(default_factory=TextList)
 
     def tools(self) -> tuple[int, ...]:
-        """Return the numbers of the texts of the tools."""
+        """Return the text indexes of the tools."""
         return tuple(self.list.number(tool_text(t)) for t in self.graph.tools)
 
     def samples(
@@ -180,9 +176,9 @@ class Encodable:
         """Return a sample for each step of a plan.
 
         Args:
-            plan: its `tools` are ignored.
-            tools: labels of the steps, where they are known.
-            names: leave the tools' names in the steps.
+            plan: The plan, whose own `tools` are ignored.
+            tools: Labels of the steps, where they are known.
+            names: Whether the steps keep the names of tools.
         """
         clean = without_number if names else self._unnamed
         steps = [self.list.number(clean(s)) for s in plan.steps]
@@ -202,15 +198,14 @@ class Encodable:
         return ToolNameRemover(t.id for t in self.graph.tools)
 
 
-# Pairs --------------------------------------------------------------------------------------------
-# Labels for retrievers: the tool that each step of a true plan calls.
+# Labels -------------------------------------------------------------------------------------------
 
 
 def paired(plan: ToolPlan) -> tuple[str, ...] | None:
-    """Return the tool of each step by GNN4Plan's rule; None for a plan that the rule excludes.
+    """Return the tool of each step by GNN4Plan's rule; None if the rule excludes the plan.
 
-    A plan must have as many steps as tools, no tool twice, and links that form a single path
-    through all tools; the tools are taken in the order of the path.
+    A plan must have as many steps as tools, no repeated tool, and links that form a single path
+    through all tools. The tools are taken in the order of the path.
     """
     tools = plan.tools
     if not tools or len(plan.steps) != len(tools) or len(set(tools)) != len(tools):
@@ -226,10 +221,10 @@ def paired(plan: ToolPlan) -> tuple[str, ...] | None:
 
 
 def aligned(plan: ToolPlan) -> tuple[str | None, ...]:
-    """Return the tool of each step, for plans of any shape (hvr's own); None if it is unclear.
+    """Return the tool of each step of any plan (hvr's own rule), None where it is unclear.
 
-    A step that names exactly one of the plan's tools calls it; the other steps are paired by
-    their place if there are as many steps as tools.
+    A step that names exactly one of the plan's tools calls it. The other steps are paired by
+    position if there are as many steps as tools.
     """
     same = len(plan.steps) == len(plan.tools)
     labels: list[str | None] = []
@@ -245,12 +240,12 @@ def aligned(plan: ToolPlan) -> tuple[str | None, ...]:
 def hold_out(
     plans: Sequence[ToolPlan], fraction: float, seed: int
 ) -> tuple[tuple[ToolPlan, ...], tuple[ToolPlan, ...]]:
-    """Split plans at random into a part to train on and a part to choose by.
+    """Split plans at random into a training part and a held-out part.
 
     Args:
-        plans: at least one.
-        fraction: size of the second part, from 0 to 1; at least one plan stays in the first.
-        seed: of the choice.
+        plans: At least one plan.
+        fraction: Fraction of held-out plans; at least one plan stays in the training part.
+        seed: Random seed.
     """
     order = list(range(len(plans)))
     random.Random(seed).shuffle(order)
@@ -265,14 +260,13 @@ def _names(step: str, tool: str) -> bool:
 
 
 # Retriever ----------------------------------------------------------------------------------------
-# Retrievers: from the steps of plans to tools, by a score source and a decoder.
 
 UNTRAINED = Decoder(Transitions(ToolGraph(())), weight=0.4, temperature=0.08, skip=-5.0)
-"""The decoder of `untrained_retriever`, apart from the tools; chosen on UltraTool's training plans
-and on TMDB's."""
+"""Decoder settings of `untrained_retriever`, chosen on training plans of UltraTool and TMDB."""
 FINE_SKIP = -3.0
-"""Its `skip` where steps are finer than tools; chosen on steps that GPT-4 wrote, without having
-seen the tools, for training requests."""
+"""The `skip` for steps finer than tools, chosen on steps that GPT-4 wrote for training requests
+without seeing the tools.
+"""
 
 
 class ScoreSource(Protocol):
@@ -286,14 +280,14 @@ class ScoreSource(Protocol):
         """Return the scores of each plan (steps, tools); higher is better.
 
         Args:
-            plans: only request and steps are read.
-            names: leave the tools' names in the steps.
+            plans: Plans; only their requests and steps are read.
+            names: Whether the steps keep the names of tools.
         """
 
 
 @dataclass(frozen=True)
 class TextScores:
-    """Cosines of the texts of steps and tools."""
+    """Cosine similarities between the texts of steps and tools."""
 
     graph: ToolGraph
     encoder: TextVectors
@@ -310,13 +304,13 @@ class TextScores:
         return [rows @ tools.T for rows in np.split(vectors, ends[:-1])]
 
     def tools(self) -> NDArray[np.float32]:
-        """Return the vectors of the tools' texts (tools, d), of length 1."""
+        """Return the unit vectors of the tools' texts (tools, d)."""
         return self.encoder.encode([tool_text(t) for t in self.graph.tools], "passage")
 
 
 @dataclass(frozen=True)
 class Retriever:
-    """Retrieval of the tools of plans whose steps are given."""
+    """Retrieves the tools of plans whose steps are given."""
 
     source: ScoreSource
     decoder: Decoder
@@ -325,13 +319,13 @@ class Retriever:
         """Return the plans with the tools retrieved for their steps, as chains.
 
         Args:
-            plans: their own tools are ignored. A plan without steps gets no tools.
-            names: read the tools' names in the steps too.
+            plans: Plans, whose own tools are ignored; a plan without steps gets no tools.
+            names: Whether to read the names of tools in the steps.
         """
         decoded = decode(
             self.decoder,
             self.source.scores(plans, names=names),
-            # Ids may repeat among requests; places do not.
+            # Ids of requests may repeat, so use positions.
             [replace(p, id=str(i)) for i, p in enumerate(plans)],
             self.decoder.transitions,
         )
@@ -339,15 +333,15 @@ class Retriever:
 
 
 def untrained_retriever(graph: ToolGraph, encoder: TextVectors, *, fine: bool = False) -> Retriever:
-    """Return a retriever that needs no plans to learn from, for any number of tools.
+    """Return a retriever that needs no training plans, for any number of tools.
 
-    Texts of steps and tools are compared, and the best whole sequence along the links is taken.
-    Steps that continue a call are merged with it.
+    It compares the texts of steps and tools and takes the best sequence along the links. Steps that
+    continue a call are merged with it.
 
     Args:
-        graph: the tools; without links their texts alone decide.
-        encoder: of texts.
-        fine: steps are finer than tools, so that steps that nothing fits are skipped.
+        graph: The tools; without links only their texts count.
+        encoder: Encoder of texts.
+        fine: Whether steps may be finer than tools, so that steps without a match are skipped.
     """
     weight = UNTRAINED.weight if graph.links else 0.0
     return Retriever(
@@ -371,27 +365,27 @@ def fit_retriever(
     device: str = "cpu",
     progress: ProgressCallback | None = None,
 ) -> Retriever:
-    """Train a scorer, and choose the settings of `viterbi`, on true plans.
+    """Train a scorer and choose the decoder's settings on true plans.
 
-    A held-out part of the plans is used for early stopping and for the choice of settings; with
-    `config.refit` the scorer is then retrained on all plans. Transitions are counted in all.
+    A held-out part of the plans serves for early stopping and for the choice of settings. With
+    `config.refit` the scorer is then retrained on all plans. Transitions are counted in all plans.
 
     Args:
-        config: of the scorer and its training.
-        graph: tools and links.
-        plans: true ones.
-        encoder: of texts; the one named in the settings if None.
-        seen_links: keep only links that occur in the training plans. While settings are chosen,
-            these exclude the held-out part, so that the links do not leak it.
+        config: Settings of the scorer and its training.
+        graph: Tools and links.
+        plans: True plans.
+        encoder: Encoder of texts; None for the one in the settings.
+        seen_links: Whether to keep only links that occur in the training plans. While settings are
+            chosen, the held-out part does not count, so that the links do not leak it.
         device: `cpu` or `cuda`.
-        progress: called after each epoch.
+        progress: Called after each epoch.
 
     Returns:
-        The retriever; its source is a `TrainedScores`, which other rules can use too.
+        The retriever, whose source is a `TrainedScores`.
 
     Raises:
-        MissingExtraError: a package of the extras `gnn` and `embeddings` is not installed.
-        UsageError: no step can be paired with a tool.
+        MissingExtraError: A package of the extras `gnn` and `embeddings` is not installed.
+        UsageError: No step can be paired with a tool.
     """
     need_gnn()
     from hvr.tools.retrieval.scorer import TrainedScores, train_scorer
@@ -408,7 +402,7 @@ def fit_retriever(
         scores = TrainedScores(first, config, trained.scorer, encoder)
         shown = [n for n in (True, False) if (config.unnamed < 1 if n else config.unnamed > 0)]
         rows = [row for n in shown for row in scores.scores(held, names=n)]
-        # `choose_decoder` tells plans apart by id, and a plan shown both ways is there twice.
+        # `choose_decoder` identifies plans by id, so a plan shown both ways needs two ids.
         twice = [replace(p, id=f"{p.id} {n}") for n in shown for p in held]
         decoder = choose_decoder(rows, twice, decoder.transitions)
     if config.refit and held:

@@ -1,4 +1,4 @@
-"""The scoring network: tool encoder (a GNN over the tool graph), step encoder, training, files."""
+"""The scoring network: encoders, training, scores and checkpoints."""
 
 from __future__ import annotations
 
@@ -35,18 +35,15 @@ from hvr.tools.retrieval.retriever import (
 )
 from hvr.tools.tool_plans import Tool, ToolGraph, ToolPlan
 
-# Scorer -------------------------------------------------------------------------------------------
-# The scoring network: tool encoder (a GNN over the tool graph), step encoder, training.
+# Network ------------------------------------------------------------------------------------------
 
-# Scorer -------------------------------------------------------------------------------------------
-# The scoring network: tool encoder (a GNN over the tool graph), step encoder, scores.
 
 _CONTEXT_TEXTS = 4
-"""Texts that `context` reads: the step, the request, the previous and the next step."""
+"""Number of texts that `context` reads: the step, the request, the previous and the next step."""
 
 
 class ToolEncoder(nn.Module):
-    """Tool vectors H (tools, d) from the vectors of their texts X (tools, d).
+    """Tool vectors H (tools, d) from the vectors X (tools, d) of their texts.
 
     - `none`:  H = X
     - `sage`:  H = (X + SAGE(X)) / 2  (GNN4Plan, section 4.3), one GraphSAGE convolution over the
@@ -61,8 +58,8 @@ class ToolEncoder(nn.Module):
         """Return H (tools, d).
 
         Args:
-            vectors: X, of the tools' texts (tools, d).
-            links: sources above targets, int64 (2, links).
+            vectors: X (tools, d), the vectors of the tools' texts.
+            links: Source and target indexes of the links, int64 (2, links).
         """
         if self.convolution is None:
             return vectors
@@ -75,10 +72,10 @@ class Scorer(nn.Module):
 
     - without `context`:  S[i, t] = scale <h_t, x_i>  (GNN4Plan, section 4.3; there scale = 1)
     - with `context`:     S[i, t] = scale cos(h_t, x_i + MLP([x_i; r; x_(i-1); x_(i+1)]))
-      (hvr's own), scale learnt, initially `config.scale`
+      (hvr's own), with a learnt scale that starts at `config.scale`
 
-    x_i (d,) is the vector of step i, r (d,) of the request, h_t (d,) of tool t: the output of
-    `ToolEncoder`, plus a learnt vector of its own with `config.free`.
+    x_i (d,) is the vector of step i, r (d,) of the request, and h_t (d,) of tool t: the output of
+    `ToolEncoder`, plus a learnt vector per tool with `config.free`.
     """
 
     def __init__(self, config: RetrieverConfig, width: int, tools: int) -> None:
@@ -102,7 +99,7 @@ class Scorer(nn.Module):
             self.register_buffer("scale", scale)
 
     def tools(self, vectors: Tensor, links: Tensor) -> Tensor:
-        """Return h of all tools (tools, d); arguments as of `ToolEncoder.forward`."""
+        """Return h of all tools (tools, d); see `ToolEncoder.forward` for the arguments."""
         encoded: Tensor = self.encoder(vectors, links)
         return encoded if self.own is None else encoded + self.own
 
@@ -110,9 +107,9 @@ class Scorer(nn.Module):
         """Return S (steps, tools).
 
         Args:
-            tools: h of `tools` (tools, d).
-            read: vectors of the step, the request, the previous and the next step, zeros for
-                those that do not exist (steps, 4, d).
+            tools: Output of `tools` (tools, d).
+            read: Vectors of the step, the request, the previous and the next step, zeros for
+                missing ones (steps, 4, d).
         """
         step = read[:, 0]
         if self.context is None:
@@ -122,7 +119,6 @@ class Scorer(nn.Module):
 
 
 # Texts --------------------------------------------------------------------------------------------
-# Vectors of the texts that a retriever reads.
 
 
 def vectors_of(encoder: TextVectors, texts: Sequence[str]) -> Tensor:
@@ -131,30 +127,28 @@ def vectors_of(encoder: TextVectors, texts: Sequence[str]) -> Tensor:
 
 
 def looked_up(vectors: Tensor, numbers: Tensor) -> Tensor:
-    """Return the vectors of texts by number (…, d); zeros for the number -1."""
+    """Return the vectors of texts by index (…, d), zeros for the index -1."""
     return vectors[numbers.clamp(min=0)] * (numbers >= 0).unsqueeze(-1)
 
 
 # Training -----------------------------------------------------------------------------------------
-# Training of a scorer, by Bayesian personalised ranking (BPR) as GNN4Plan, or by softmax.
-#
 # With S[i, t] the score of tool t for step i, t_i its true tool and σ the logistic function:
 #
-# bpr        L = mean over (i, t') of -log σ(S[i, t_i] - S[i, t'])      GNN4Plan, section 4.3; each
-#            step has `negatives` tools t', half of them among the nearest of t_i, which are the
-#            hard negatives
+# bpr        L = mean over (i, t') of -log σ(S[i, t_i] - S[i, t'])      GNN4Plan, section 4.3:
+#            Bayesian personalised ranking against `negatives` tools t' per step, half of them
+#            hard negatives from the nearest neighbours of t_i
 # softmax    L = mean over i of -log softmax_t(S[i, t])[t_i]            hvr's own
 
 
 @dataclass(frozen=True)
 class ScorerEpoch:
-    """Figures of one epoch.
+    """Metrics of one epoch.
 
     Args:
-        number: from 1.
-        loss: mean over its updates.
-        accuracy: fraction of held-out steps whose best tool is the true one; of the training
-            steps if nothing is held out.
+        number: 1-based epoch number.
+        loss: Mean loss of its updates.
+        accuracy: Fraction of held-out steps, or of training steps without a held-out part, whose
+            best tool is the true one.
     """
 
     number: int
@@ -171,9 +165,9 @@ class TrainedScorer:
     """A trained scorer with its history.
 
     Args:
-        scorer: in evaluation mode, on the CPU.
-        epochs: figures of each epoch.
-        best: number of the epoch that was kept.
+        scorer: Network in evaluation mode, on the CPU.
+        epochs: Metrics of each epoch.
+        best: Number of the epoch that was kept.
     """
 
     scorer: Scorer
@@ -183,12 +177,12 @@ class TrainedScorer:
 
 @dataclass(frozen=True)
 class _StepTensors:
-    """Steps as numbers of their texts.
+    """Training steps as indexes of their texts.
 
     Args:
-        named: texts with the tool's name in them (steps, 4).
-        unnamed: texts without it (steps, 4).
-        tools: numbers of the true tools (steps,).
+        named: Texts that include the tool's name (steps, 4).
+        unnamed: Texts without the tool's name (steps, 4).
+        tools: Indexes of the true tools (steps,).
     """
 
     named: Tensor
@@ -230,18 +224,18 @@ def train_scorer(
     """Train on true plans, with early stopping on held-out ones.
 
     Args:
-        config: the settings.
-        graph: tools, and the links that messages pass along.
-        plans: true ones.
-        encoder: of texts.
-        held: plans for early stopping; without them all epochs run and the last one is kept.
+        config: Settings of the network and its training.
+        graph: Tools, and links for message passing.
+        plans: True plans.
+        encoder: Encoder of texts.
+        held: Plans for early stopping; without them, all epochs run and the last one is kept.
         device: `cpu` or `cuda`.
-        progress: called after each epoch.
+        progress: Called after each epoch.
 
     Raises:
-        UsageError: no step of the plans can be paired with a tool of the graph, or the device
-            does not exist.
-        MissingExtraError: the package of the encoder is not installed.
+        UsageError: No step of the plans can be paired with a tool of the graph, or the device is
+            not available.
+        MissingExtraError: The package of the encoder is not installed.
     """
     if device != "cpu" and not torch.cuda.is_available():
         raise UsageError(f"the device {device!r} is not there: use cpu")
@@ -264,7 +258,7 @@ def train_scorer(
 
 
 def links_of(graph: ToolGraph) -> Tensor:
-    """Return the links as numbers of sources above those of targets, int64 (2, links)."""
+    """Return the source and target indexes of the links, int64 (2, links)."""
     pairs = [(graph.index(s), graph.index(t)) for s, t in graph.links]
     return torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).T.contiguous()
 
@@ -308,7 +302,7 @@ class _Trainer:
         early_stopping: bool,
         progress: ProgressCallback | None,
     ) -> tuple[tuple[ScorerEpoch, ...], int]:
-        """Train, and restore the best epoch; the last one without early stopping."""
+        """Train, and restore the best epoch, or the last one without early stopping."""
         history: list[ScorerEpoch] = []
         best = _Snapshot(-1.0, 0, {})
         for number in range(1, self.config.epochs + 1):
@@ -325,7 +319,7 @@ class _Trainer:
         return tuple(history), best.epoch
 
     def epoch(self, part: _StepTensors) -> float:
-        """Make one pass over all steps, and return the mean loss."""
+        """Make one pass over all steps and return the mean loss."""
         self.scorer.train()
         losses = []
         order = torch.randperm(len(part.tools), generator=self.random)
@@ -346,7 +340,7 @@ class _Trainer:
     def accuracy(self, part: _StepTensors) -> float:
         """Return the fraction of steps whose best tool is the true one.
 
-        Steps with names and without are weighted as in training.
+        Steps with and without tool names are weighted as in training.
         """
         self.scorer.eval()
         unnamed = self.config.unnamed
@@ -361,7 +355,7 @@ class _Trainer:
     def _scores(self, read: Tensor) -> Tensor:
         tools = self.scorer.tools(looked_up(self.texts, self.tools), self.links)
         if not self.config.context:
-            read = read[:, :1]  # only the step is read
+            read = read[:, :1]  # without context only the step itself counts
         scores: Tensor = self.scorer(tools, looked_up(self.texts, read))
         return scores
 
@@ -373,11 +367,11 @@ class _Trainer:
         return nn.functional.softplus(-gap).mean()  # softplus(-x) = -log σ(x)
 
     def _negatives(self, tools: Tensor) -> Tensor:
-        """Draw negatives (steps, negatives): one of the nearest tools or any other, half each."""
+        """Draw negatives (steps, negatives), half from the nearest tools, half from all others."""
         size = (len(tools), self.config.negatives)
         count = len(self.tools)
         shift = torch.randint(1, max(2, count), size, generator=self.random)
-        # A shift by 1 to count - 1 never gives the true tool itself.
+        # A shift by 1 to count - 1 never yields the true tool itself.
         anything = (tools.unsqueeze(1) + shift) % count
         if not self.near.shape[1]:
             return anything
@@ -394,19 +388,18 @@ def _nearest(texts: Tensor, tools: Tensor, count: int) -> Tensor:
 
 
 # Trained scores -----------------------------------------------------------------------------------
-# Scores of a trained network.
 
 _CHUNK = 2048
 
 
 class TrainedScores:
-    """A source of scores, see `hvr.tools.retrieval.retriever.ScoreSource`.
+    """Scores of a trained network; see `ScoreSource`.
 
     Args:
-        graph: tools and links; others than in training only if `config.free` is false.
-        config: the settings that the network was trained with.
-        scorer: the network.
-        encoder: of texts.
+        graph: Tools and links; they may differ from training only if `config.free` is false.
+        config: Settings that the network was trained with.
+        scorer: The network.
+        encoder: Encoder of texts.
     """
 
     def __init__(
@@ -442,25 +435,25 @@ class TrainedScores:
         return list(np.split(rows, ends[:-1])) if plans else []
 
 
-# Checkpoint ---------------------------------------------------------------------------------------
-# Checkpoints of retrievers: a self-contained folder, whose `retriever.json` names the rest.
+# Checkpoints --------------------------------------------------------------------------------------
+# A checkpoint is a self-contained folder; `retriever.json` names the other file.
 #
 # retriever.json        format, settings, tools and links, transition counts, decoder, fingerprints
 # model-….safetensors   the parameters of the network
 
 FORM = "hvr-tool-retriever-2"
-"""Name and version of the format."""
+"""Name and version of the file format."""
 
 _JSON = "retriever.json"
 
 
 def graph_fingerprint(graph: ToolGraph) -> str:
-    """Return the SHA-256 digest of the tools in order and of the links."""
+    """Return the SHA-256 digest of the tools, in order, and the links."""
     return _digest([[asdict(t) for t in graph.tools], graph.links])
 
 
 def data_fingerprint(plans: Iterable[ToolPlan]) -> str:
-    """Return the SHA-256 digest of plans in order."""
+    """Return the SHA-256 digest of plans, in order."""
     return _digest([asdict(p) for p in plans])
 
 
@@ -468,13 +461,14 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
     """Write a checkpoint.
 
     Args:
-        retriever: with scores of a trained network.
-        folder: created if necessary; a retriever in it is replaced in one step.
-        data: fingerprint of the training plans.
+        retriever: A retriever with a trained network.
+        folder: Folder of the checkpoint, created if missing; an existing one is replaced
+            atomically.
+        data: Fingerprint of the training plans.
 
     Raises:
-        UsageError: its scores are not those of a trained network.
-        DataFileError: the folder cannot be written; what was there is as it was.
+        UsageError: The retriever has no trained network.
+        DataFileError: The folder cannot be written; its content is unchanged.
     """
     source, decoder = retriever.source, retriever.decoder
     if not isinstance(source, TrainedScores):
@@ -516,14 +510,14 @@ def load_retriever(
     """Read a checkpoint.
 
     Args:
-        folder: as `save_retriever` wrote it.
-        graph: tools or links other than in training, if the settings allow it (`free` off).
-        encoder: of texts; the one named in the settings if None.
+        folder: A folder written by `save_retriever`.
+        graph: Other tools or links than in training, which requires `free` to be off.
+        encoder: Encoder of texts; None for the one in the settings.
 
     Raises:
-        DataFileError: the folder or a file is missing, damaged, or something else.
-        UsageError: the network was trained for other tools.
-        MissingExtraError: the package of the encoder is not installed.
+        DataFileError: The folder or a file is missing, damaged, or not a checkpoint.
+        UsageError: The network was trained for other tools.
+        MissingExtraError: The package of the encoder is not installed.
     """
     return read_set(folder / _JSON, lambda: _load(folder, graph, encoder))
 
