@@ -27,12 +27,10 @@ class ModelChoice:
         embedder: Specification of the embedder that maps names to objects and actions.
         prompts: Folder with the user's own templates.
         library: File of macro actions to use and extend.
-        cache: File that caches answers.
         limits: Maximum usage, in a bench for all plans together; None for no limit.
         calls_per_plan: Maximum number of requests per plan; None for the configured limit, or 100.
             For a single plan, `limits` takes precedence.
         timeout: Maximum seconds per request; None for the configured timeout, or 60.
-        temperature: Sampling temperature.
         recorded_url: Whether the address comes from a run folder; then no provider's own key is
             sent to it.
         trust_project: Whether pyproject.toml may name the model and its address.

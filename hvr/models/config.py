@@ -31,8 +31,6 @@ class Price:
     """Price of a model in US dollars per million tokens.
 
     Args:
-        input: Price of prompt tokens.
-        output: Price of answer and reasoning tokens.
         cached: Price of prompt tokens in the provider's cache; None means `input`.
     """
 
@@ -53,12 +51,7 @@ class Price:
         return dollars / _MILLION
 
     def at_most(self, prompt: int, answer: int) -> float:
-        """Return an upper bound of the cost in US dollars.
-
-        Args:
-            prompt: Number of prompt tokens.
-            answer: Number of answer and reasoning tokens.
-        """
+        """Return an upper bound of the cost in US dollars."""
         # A user's price for cached tokens may exceed the regular one.
         dearest = max(self.input, self.cached or 0.0)
         return (prompt * dearest + answer * self.output) / _MILLION
@@ -75,7 +68,6 @@ def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None
     Args:
         model: The provider's name, such as `gpt-4o-mini`; a trailing date is ignored if the table
             does not list the dated name.
-        own: The user's prices, which take precedence.
     """
     table = {**_table(), **(own or {})}
     return table.get(model) or table.get(_DATED.sub("", model))
@@ -137,9 +129,6 @@ class ModelOptions:
         calls_per_plan: Maximum number of requests per plan, counting each attempt; None for the
             default.
         reply_bytes: Maximum size of a reply, both compressed and decompressed.
-        requests_per_minute: Rate limit; None for no limit.
-        tokens_per_minute: Rate limit; None for no limit.
-        prices: The user's prices by model.
         about: Task, scene and seed of the plan; only a simulated model reads them.
     """
 
@@ -227,7 +216,6 @@ class ConfiguredModel:
 
     Args:
         spec: Specification such as `openai:gpt-4o-mini`; None if no model was named.
-        options: Options for reaching the model.
         untrusted: Error message if the model depends on untrusted settings of pyproject.toml.
     """
 
@@ -268,12 +256,8 @@ def read_config(
     file's model and address are ignored unless the project is trusted.
 
     Args:
-        spec: Model given as an option.
-        base_url: Address given as an option.
         recorded_url: Whether `base_url` comes from a run folder instead.
-        api_key: Key given by the caller.
         trust_project: Whether pyproject.toml may name the model and its address.
-        environ: Environment variables; `os.environ` by default.
         folder: Folder where the search for pyproject.toml begins; the working folder by default.
         numbers: Numeric fields of `ModelOptions` given as options, such as `timeout`.
 
@@ -324,15 +308,6 @@ def read_embedder_config(
 
     The model's address and key must not go to another provider, so only that provider's own
     variables count. The numeric settings apply to both.
-
-    Args:
-        spec: Specification of the embedder, such as `openai:text-embedding-3-small`.
-        environ: Environment variables; `os.environ` by default.
-        folder: Folder where the search for pyproject.toml begins; the working folder by default.
-
-    Raises:
-        DataFileError: The file cannot be read.
-        UsageError: A setting is unknown, invalid, or a key.
     """
     environ = os.environ if environ is None else environ
     section, _ = _section(folder or Path.cwd())

@@ -51,11 +51,7 @@ _SIMULATIONS = frozenset({"scripted"})
 
 
 def make_model(spec: str, options: ModelOptions | None = None) -> Model:
-    """Return the model of a spec with its guard, but no other layer.
-
-    Raises:
-        HvrError: See `make_provider`.
-    """
+    """Return the model of a spec with its guard, but no other layer."""
     options = options or ModelOptions()
     model = make_provider(spec, options)
     # Recorded answers passed a guard when they were recorded.
@@ -69,7 +65,6 @@ def make_provider(spec: str, options: ModelOptions) -> Model:
         spec: `openai:MODEL`, `gemini:MODEL`, `hf:NAME_OR_FOLDER`, `replay:PATH` (a transcript or
             run folder), `scripted` with optional parameters, or the name and argument of a
             provider from another package.
-        options: Options for reaching the model.
 
     Raises:
         UsageError: The spec is invalid.
@@ -106,7 +101,6 @@ class SharedLimits:
     """Limits shared by several models, threads or processes.
 
     Args:
-        budgets: Budgets for all of them together.
         sent: File for the shared rate limit; None if each model counts for itself.
     """
 
@@ -134,15 +128,6 @@ def stack(
     the model   with its guard (see `make_model`)
 
     A replay sends nothing, so it gets only the recording.
-
-    Args:
-        model: The model to wrap.
-        options: Options for reaching the model.
-        record: File for a transcript.
-        header: Additional fields for the first line of the transcript.
-        cache: File of a cache, which may be shared.
-        shared: Budgets and the shared rate limit.
-        cancel: Cancels all requests.
 
     Raises:
         DataFileError: A file cannot be used.
@@ -189,10 +174,6 @@ SENT = "sent.sqlite"
 def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> ConfiguredModel:
     """Return the chosen model and its options, from the choice, the environment and pyproject.toml.
 
-    Args:
-        choice: The model and its settings.
-        about: Task, scene and seed, for a simulated model.
-
     Raises:
         UsageError: No model is named, or a setting is invalid.
         DataFileError: pyproject.toml cannot be read.
@@ -227,7 +208,6 @@ def connect(
 
     Args:
         choice: The model and its settings; see `read_config` for those it leaves open.
-        about: Task, scene and seed, for a simulated model.
         transcript: File for the exchanges; an existing one is continued.
         header: Additional fields for the first line of the transcript.
         ledger: File of charges, which later attempts and other processes continue.
@@ -290,12 +270,7 @@ def embedder_options(choice: ModelChoice) -> ModelOptions:
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """A recorded run that `replay:FOLDER` repeats.
-
-    Args:
-        folder: Folder of the run.
-        run: Recorded request, task, scene, seed and settings.
-    """
+    """A recorded run that `replay:FOLDER` repeats."""
 
     folder: Path
     run: Mapping[str, Any]

@@ -63,9 +63,6 @@ class ModelError(LLMError):
     and 4 if asking again may help.
 
     Args:
-        message: Description of the failure and its remedy.
-        kind: Category of the failure.
-        status: HTTP status, if any.
         retry_after: Seconds that the server asks to wait before the next request.
         usage: Usage billed despite the failure, if known.
     """
@@ -138,7 +135,6 @@ def seconds_of(text: str, unit: float = 1.0) -> float | None:
     """Return a waiting time in seconds; None if it is malformed, negative or over a month.
 
     Args:
-        text: The number.
         unit: Unit of the number, in seconds.
     """
     try:
@@ -162,20 +158,14 @@ class Cancellation:
         self._event = threading.Event()
 
     def cancel(self) -> None:
-        """Cancel everything permanently."""
         self._event.set()
 
     @property
     def cancelled(self) -> bool:
-        """Whether everything is cancelled."""
         return self._event.is_set()
 
     def check(self) -> None:
-        """Raise if cancelled.
-
-        Raises:
-            CancelledError: The flag is set.
-        """
+        """Raise if cancelled."""
         if self.cancelled:
             raise CancelledError
 

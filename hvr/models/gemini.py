@@ -32,10 +32,6 @@ _CALLED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 class GeminiModel:
     """A Gemini model.
 
-    Args:
-        model: Name such as `gemini-2.0-flash`.
-        options: Options for reaching the model.
-
     Raises:
         UsageError: No base URL and no key is given.
         MissingExtraError: The package google-genai is not installed.
@@ -69,18 +65,12 @@ class GeminiModel:
 
     @property
     def name(self) -> str:
-        """See `Model`."""
         return f"gemini:{self._model}"
 
     def __repr__(self) -> str:
         return f"GeminiModel({self._model!r}, {self._options!r})"
 
     def answer(self, request: Request) -> Answer:
-        """See `Model`.
-
-        Raises:
-            ModelError: No usable answer came; `kind` and `status` say why.
-        """
         body = self._asked(
             lambda: self._body(
                 self._client.models.generate_content(
@@ -93,15 +83,7 @@ class GeminiModel:
         return self._read(body)
 
     def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
-        """Return the embeddings of texts, if the model is an embedding model.
-
-        Args:
-            texts: The texts to embed.
-            seconds: Time limit; None for the configured timeout.
-
-        Raises:
-            ModelError: No usable answer came; `kind` and `status` say why.
-        """
+        """Return the embeddings of texts, if the model is an embedding model."""
         reply = self._asked(
             lambda: self._client.models.embed_content(
                 model=self._model,

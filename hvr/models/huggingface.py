@@ -20,10 +20,6 @@ class HuggingFaceModel:
 
     Decoding is greedy at temperature 0. Requests run one at a time.
 
-    Args:
-        model: Name on the Hugging Face hub, or a folder.
-        options: Options of the model; `timeout` bounds an answer.
-
     Raises:
         MissingExtraError: transformers or torch is not installed.
         DataFileError: The model cannot be loaded.
@@ -52,7 +48,6 @@ class HuggingFaceModel:
 
     @property
     def name(self) -> str:
-        """See `Model`."""
         return f"hf:{self._name}"
 
     def answer(self, request: Request) -> Answer:

@@ -84,7 +84,6 @@ class Cache(Layer):
     is kept. The file holds only digests of the prompts.
 
     Args:
-        model: Model to ask on a cache miss.
         path: The file; created if missing.
         scope: Distinguishes models of the same name, for example by server address.
 
@@ -101,12 +100,7 @@ class Cache(Layer):
             base.execute(_TABLE)
 
     def answer(self, request: Request) -> Answer:
-        """See `Model`; a cached answer uses and costs nothing.
-
-        Raises:
-            LLMError: The model raised it.
-            DataFileError: The file cannot be used.
-        """
+        """See `Model`; a cached answer uses and costs nothing."""
         key = transcript.digest(transcript.request_json(request))
         with self._open() as base:
             row = base.execute(
@@ -187,11 +181,7 @@ class RetryPolicy:
     logged.
 
     Args:
-        patience: How often and how long to retry.
         cancel: Checked before each call and while waiting.
-        seed: Seed for the jitter of the waits.
-        sleep: Waits for a number of seconds; cancellable by default.
-        clock: Returns monotonic seconds.
     """
 
     def __init__(
@@ -213,12 +203,10 @@ class RetryPolicy:
         """Return the result of a question, retrying if necessary.
 
         Args:
-            question: Asks once, given the remaining seconds.
             discarded: Collects the usage of discarded answers.
 
         Raises:
             ModelError: The last error, with the number of attempts.
-            CancelledError: Cancelled before a call or while waiting.
             BudgetError: The budget does not allow another attempt.
         """
         start = self._clock()
@@ -294,13 +282,6 @@ class Retry(Layer):
         self._persistence = persistence or RetryPolicy()
 
     def answer(self, request: Request) -> Answer:
-        """See `Model` and `RetryPolicy.ask`.
-
-        Raises:
-            ModelError: The last error, with the number of attempts.
-            CancelledError: Cancelled before a call or while waiting.
-            BudgetError: The budget does not allow another attempt.
-        """
         discarded: list[Usage] = []
         answer = self._persistence.ask(
             lambda seconds: self._model.answer(replace(request, seconds=seconds)), discarded

@@ -52,9 +52,6 @@ class Load:
 class Ledger:
     """A file of charges that several processes may share.
 
-    Args:
-        path: The file; created if missing.
-
     Raises:
         DataFileError: The file cannot be used.
     """
@@ -68,11 +65,7 @@ class Ledger:
                 database.execute("INSERT INTO charged VALUES (0, 0, 0, 0)")
 
     def change(self, update: Callable[[Load], Load]) -> None:
-        """Replace the charges atomically.
-
-        Raises:
-            DataFileError: The file cannot be used.
-        """
+        """Replace the charges atomically."""
         with transaction(self._path) as database:
             calls, prompt, answer, dollars = database.execute("SELECT * FROM charged").fetchone()
             after = update(Load(int(calls), int(prompt), int(answer), dollars))
@@ -88,12 +81,7 @@ def transaction(
     """Open an SQLite file for one atomic change; several processes may share it.
 
     Args:
-        path: The file.
-        use: Purpose of the file, for messages.
         durable: Whether to wait for the disk, so that the change survives a power failure.
-
-    Raises:
-        DataFileError: The file cannot be used.
     """
     try:
         # Writers wait for each other, but a charge takes next to no time.
@@ -178,7 +166,6 @@ class Budget:
             return self._totals
 
     def to_json(self) -> dict[str, Any]:
-        """Return limits and totals as JSON."""
         limits = {f.name: getattr(self.limits, f.name) for f in fields(Limits)}
         return {"limits": limits, "used": self.totals.to_json()}
 
@@ -214,8 +201,6 @@ class Budgeted(Layer):
     """A layer that sends a request only if the budget allows it.
 
     Args:
-        model: Model to ask.
-        budget: The limits and the usage so far.
         price: Price of the model, if known.
         count: Counts the prompt tokens of a request; an upper estimate by default.
 
@@ -246,7 +231,6 @@ class Budgeted(Layer):
 
         Raises:
             BudgetError: The request could exceed the budget; it was not sent.
-            LLMError: The model raised it.
         """
         prompt = self._count(request)
         reserved = self._load(prompt, request.max_tokens)
@@ -311,8 +295,6 @@ class PerMinute:
 
         Args:
             sent: Time and tokens of each request of the last minute, oldest first.
-            tokens: Tokens of the new request.
-            now: Current time.
         """
         full = self.requests is not None and len(sent) >= self.requests
         if self.tokens is not None:
@@ -343,7 +325,6 @@ class OwnWindow:
         self._sent: deque[tuple[float, int]] = deque()
 
     def enter(self, rate: PerMinute, tokens: int) -> float:
-        """See `Window`."""
         with self._lock:
             now = self._clock()
             while self._sent and self._sent[0][0] <= now - MINUTE_S:
@@ -360,9 +341,7 @@ class SharedWindow:
     Their clocks must agree to about a second, since the file records wall-clock times.
 
     Args:
-        path: An SQLite file; created if missing.
         model: Name of the model; each model has its own window.
-        clock: Returns seconds since the epoch.
 
     Raises:
         DataFileError: The file cannot be used.
@@ -379,11 +358,6 @@ class SharedWindow:
             )
 
     def enter(self, rate: PerMinute, tokens: int) -> float:
-        """See `Window`.
-
-        Raises:
-            DataFileError: The file cannot be used.
-        """
         # Not durable: after a power failure, the requests before it are older than a minute anyway.
         with transaction(self._path, _USE, durable=False) as database:
             now = self._clock()
@@ -412,12 +386,7 @@ class RateLimit(Layer):
     A request counts with its estimated prompt tokens plus its `max_tokens`.
 
     Args:
-        model: Model to ask.
-        rate: Maximum within any 60 seconds.
         window: Counts the requests; a new `OwnWindow` by default.
-        cancel: Ends a wait.
-        sleep: Waits for a number of seconds; cancellable by default.
-        clock: Returns monotonic seconds.
     """
 
     def __init__(
@@ -442,8 +411,6 @@ class RateLimit(Layer):
         Raises:
             ModelError: The request alone exceeds the limit, or would wait longer than its time
                 limit.
-            LLMError: The model raised it.
-            DataFileError: The file of the window cannot be used.
         """
         tokens = count_tokens(request.messages) + request.max_tokens
         most = self._rate.tokens

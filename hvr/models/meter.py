@@ -20,14 +20,8 @@ class MeteredUse:
     """Calls of a model and their usage; unknown values are None, never 0.
 
     Args:
-        calls: Number of requests to the model.
         cached_calls: Number of answers from hvr's own cache.
         input: Prompt tokens, including those that the provider had cached.
-        output: Answer tokens, without reasoning.
-        cached: Prompt tokens that the provider had cached.
-        reasoning: Reasoning tokens.
-        cost: US dollars.
-        seconds: Wall time of planning.
     """
 
     calls: int = 0
@@ -45,7 +39,6 @@ class Meter:
     """A model that counts calls and usage; answers from hvr's cache are counted separately.
 
     Args:
-        model: Model to ask.
         aside: Returns the usage of abandoned exchanges from earlier attempts of the run.
     """
 
@@ -56,20 +49,13 @@ class Meter:
 
     @property
     def name(self) -> str:
-        """See `Model`."""
         return self.model.name
 
     @property
     def simulated(self) -> bool:
-        """See `Model`."""
         return self.model.simulated
 
     def answer(self, request: Request) -> Answer:
-        """See `Model`.
-
-        Raises:
-            LLMError: The model raised it; the call counts.
-        """
         try:
             answer = self.model.answer(request)
         except LLMError as error:

@@ -33,8 +33,6 @@ class Request:
         schema: JSON schema that the answer must satisfy; None asks for text.
         temperature: Sampling temperature; 0 is as deterministic as the model can be.
         max_tokens: Maximum length of the answer, in the model's tokens.
-        seed: Sampling seed, for providers that accept one.
-        stop: Strings that end the answer.
         seconds: Time limit for the answer; None means the model's timeout. It is not sent.
     """
 
@@ -89,11 +87,9 @@ class Answer:
     """The answer of a model.
 
     Args:
-        text: The answer as text.
         data: The decoded object if the request had a schema.
         model: The provider's name for the model that answered.
         finish: `stop` (complete), `length` (cut off at `max_tokens`) or `filter` (withheld).
-        usage: Tokens and cost of the answer.
         source: `cache` or `replay` if no provider was asked, otherwise `model`.
     """
 
@@ -129,12 +125,7 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class Amount:
-    """A sum whose parts may be unknown.
-
-    Args:
-        known: Sum of the known parts.
-        unknown: Number of unknown parts.
-    """
+    """A sum whose parts may be unknown."""
 
     known: float = 0
     unknown: int = 0
@@ -145,7 +136,6 @@ class Amount:
         return None if self.unknown else self.known
 
     def plus(self, part: float | None) -> Amount:
-        """Return the sum with one more part."""
         if part is None:
             return Amount(self.known, self.unknown + 1)
         return Amount(self.known + part, self.unknown)
@@ -159,7 +149,6 @@ class Amount:
         return f"unknown (known: {self.known:.6g})" if self.known else "unknown"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the amount as JSON; `value` is null if a part is unknown."""
         return {"value": self.value, "known": self.known, "unknown_parts": self.unknown}
 
 
@@ -185,7 +174,6 @@ class Totals:
     def plus(
         self, usage: Usage, *, seconds: float | None = 0.0, calls: int = 1, failed: bool = False
     ) -> Totals:
-        """Return the totals with one more call."""
         return Totals(
             calls=self.calls + calls,
             failed=self.failed + failed,
@@ -201,7 +189,6 @@ class Totals:
         return Totals(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in _FIELDS})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the totals as JSON."""
         values = ((f.name, getattr(self, f.name)) for f in _FIELDS)
         return {n: v.to_json() if isinstance(v, Amount) else v for n, v in values}
 
@@ -286,10 +273,8 @@ class Layer:
 
     @property
     def name(self) -> str:
-        """See `Model`."""
         return self._model.name
 
     @property
     def simulated(self) -> bool:
-        """See `Model`."""
         return self._model.simulated

@@ -145,18 +145,12 @@ class OpenAIModel:
 
     @property
     def name(self) -> str:
-        """See `Model`."""
         return f"openai:{self._model}"
 
     def __repr__(self) -> str:
         return f"OpenAIModel({self._model!r}, {self._options!r})"
 
     def answer(self, request: Request) -> Answer:
-        """See `Model`.
-
-        Raises:
-            ModelError: No usable answer came; `kind` and `status` say why.
-        """
         create = self._client.chat.completions.with_raw_response.create
         end = time.monotonic() + self._options.within(request.seconds)
         # Terminates: each dialect removes or replaces a setting of the one before.
@@ -180,15 +174,7 @@ class OpenAIModel:
         return self._read(reply.http_response, request)
 
     def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
-        """Return the embeddings of texts, if the model is an embedding model.
-
-        Args:
-            texts: The texts to embed.
-            seconds: Time limit; None for the configured timeout.
-
-        Raises:
-            ModelError: No usable answer came; `kind` and `status` say why.
-        """
+        """Return the embeddings of texts, if the model is an embedding model."""
         try:
             reply = self._client.embeddings.create(
                 model=self._model,

@@ -66,9 +66,6 @@ class EarlierTranscript:
 
         Returns:
             None if no earlier attempt had the prompt.
-
-        Raises:
-            DataFileError: A file cannot be written.
         """
         # An error at the end interrupted the run and is asked again; the run survived all others.
         at_end = len(self._ahead) == 1 and self._ahead[0].failed
@@ -111,11 +108,7 @@ class EarlierTranscript:
 
 
 def has_header(path: Path) -> bool:
-    """Return whether a transcript exists with at least its header.
-
-    Raises:
-        DataFileError: The file cannot be read.
-    """
+    """Return whether a transcript exists with at least its header."""
     return path.is_file() and bool(read_log(path))
 
 
@@ -125,11 +118,7 @@ def aside_of(path: Path) -> Path:
 
 
 def set_aside(path: Path) -> tuple[Exchange, ...]:
-    """Return the paid exchanges that are not part of the run.
-
-    Raises:
-        DataFileError: A file is damaged.
-    """
+    """Return the paid exchanges that are not part of the run."""
     # Exchanges that were needed after all have moved to the transcript.
     used = Counter(map(_identity, transcript.read(path)[1]))
     rest = []
@@ -142,16 +131,11 @@ def set_aside(path: Path) -> tuple[Exchange, ...]:
 
 
 def times_asked(path: Path) -> int:
-    """Return the number of exchanges of earlier attempts, including those set aside.
-
-    Raises:
-        DataFileError: A file is damaged.
-    """
+    """Return the number of exchanges of earlier attempts, including those set aside."""
     return len(transcript.read(path)[1]) + len(set_aside(path)) if has_header(path) else 0
 
 
 def totals(exchanges: Iterable[Exchange]) -> Totals:
-    """Return the total usage of exchanges."""
     total = Totals()
     for exchange in exchanges:
         total = total.plus(exchange.usage, failed=exchange.failed)
@@ -185,12 +169,7 @@ class RecordingModel(Layer):
     `EarlierTranscript`).
 
     Args:
-        model: Model to ask.
-        path: The transcript.
         header: Additional fields of the header, such as commit and settings.
-        scrubber: Redacts secrets.
-        clock: Returns seconds, for durations.
-        now: Returns the current date.
 
     Raises:
         DataFileError: The file cannot be written, or is not a transcript of this model.
@@ -228,12 +207,6 @@ class RecordingModel(Layer):
         return self._earlier.totals if self._earlier is not None else Totals()
 
     def answer(self, request: Request) -> Answer:
-        """See `Model`.
-
-        Raises:
-            LLMError: The model raised it; it is recorded first.
-            DataFileError: The transcript cannot be written.
-        """
         if isinstance(self._model, Replay):
             # Keep the recorded line with its times, so that a replay writes the same file.
             exchange = self._model.exchange(request)

@@ -29,12 +29,7 @@ _MOST = 5
 
 @dataclass(frozen=True)
 class Complaint:
-    """An error as a server reports it.
-
-    Args:
-        message: Error message; may be empty.
-        codes: Codes, types and states of the error, verbatim.
-    """
+    """An error as a server reports it."""
 
     message: str
     codes: tuple[str, ...] = ()

@@ -45,7 +45,6 @@ class Exchange:
 
     @property
     def request(self) -> Request:
-        """The request that was sent."""
         messages = tuple(Message(m["role"], m["text"]) for m in self.line["messages"])
         settings = dict(self.line["settings"])
         stop = tuple(settings.pop("stop"))
@@ -53,20 +52,14 @@ class Exchange:
 
     @property
     def usage(self) -> Usage:
-        """The recorded usage."""
         return Usage(**self.line["usage"])
 
     @property
     def failed(self) -> bool:
-        """Whether the exchange ended with an error."""
         return self.line["error"] is not None
 
     def outcome(self) -> Answer:
-        """Return the recorded answer with the source `replay`.
-
-        Raises:
-            LLMError: The recorded error.
-        """
+        """Return the recorded answer with the source `replay`."""
         error = self.line["error"]
         if error is not None:
             raise error_from(error, self.usage)
@@ -95,7 +88,6 @@ def digest(request: Mapping[str, Any]) -> str:
 
 
 def error_json(error: LLMError) -> dict[str, Any]:
-    """Return an error as JSON."""
     known = next(c.__name__ for c in type(error).__mro__ if c.__name__ in _ERRORS)
     value: dict[str, Any] = {"type": known, "message": str(error)}
     if isinstance(error, ModelError):
@@ -195,7 +187,6 @@ class Replay:
     errors are raised.
 
     Args:
-        path: A transcript or run folder.
         scrubber: Redacts the secrets that were redacted in the transcript.
 
     Raises:
@@ -232,11 +223,7 @@ class Replay:
         return self.exchange(request).outcome()
 
     def exchange(self, request: Request) -> Exchange:
-        """Return the recorded exchange of a request.
-
-        Raises:
-            CassetteError: The prompt was not recorded, or fewer times.
-        """
+        """Return the recorded exchange of a request."""
         asked = self._scrubber.value(request_json(request))
         key = digest(asked)
         with self._lock:
@@ -302,9 +289,5 @@ def _settings(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 
 def open_replay(path: str, options: ModelOptions) -> Replay:
-    """Return the replay of a transcript or run folder.
-
-    Raises:
-        DataFileError: The transcript is missing or corrupt.
-    """
+    """Return the replay of a transcript or run folder."""
     return Replay(Path(path), options.scrubber)

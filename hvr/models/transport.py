@@ -90,16 +90,7 @@ def reported_error(
     headers: Mapping[str, str] | None = None,
     usage: Usage | None = None,
 ) -> ModelError:
-    """Return the error that a server reports.
-
-    Args:
-        name: Name of the model.
-        options: Options of the model; its key is redacted.
-        complaint: The server's message and codes.
-        status: HTTP status; some servers report errors with status 200.
-        headers: Headers of the reply.
-        usage: Usage billed despite the error, if known.
-    """
+    """Return the error that a server reports."""
     kind = kind_of_complaint(complaint, status)
     if told := _told_by_proxy(name, options, complaint, status):
         return ModelError(f"{name}: {told}", kind=kind, status=status)
@@ -161,15 +152,7 @@ def refused_answer(name: str, options: ModelOptions, words: str, usage: Usage) -
 def filtered_answer(
     name: str, options: ModelOptions, reason: str, usage: Usage, text: str = ""
 ) -> ModelError:
-    """Return the error for an answer that the provider's filter withholds.
-
-    Args:
-        name: Name of the model.
-        options: Options of the model.
-        reason: The provider's reason.
-        usage: Usage of the answer.
-        text: The part of the answer that arrived.
-    """
+    """Return the error for an answer that the provider's filter withholds."""
     why = brief(options, reason)
     begun = f"; it begins with {brief(options, text)!r}" if text.strip() else ""
     return ModelError(
@@ -183,8 +166,6 @@ def timed_out(name: str, options: ModelOptions, seconds: float | None = None) ->
     """Return the error for an answer that is not complete in time.
 
     Args:
-        name: Name of the model.
-        options: Options of the model.
         seconds: Time waited; None for the configured timeout.
     """
     waited = max(round(options.timeout if seconds is None else seconds, 1), 0.1)
@@ -231,9 +212,6 @@ def not_json(name: str, options: ModelOptions, body: bytes, reason: str) -> Mode
     """Return the error for a body that is not JSON, describing what it is instead.
 
     Args:
-        name: Name of the model.
-        options: Options of the model.
-        body: Body of the reply.
         reason: Error of the JSON decoder, used if the body starts like JSON.
     """
     text = body[:_READ].decode("utf-8", "replace").strip().lstrip("\ufeff")
@@ -266,8 +244,6 @@ def without_text(name: str, usage: Usage, *, calls: Sequence[str], cut: bool) ->
     """Return the error for an answer without text.
 
     Args:
-        name: Name of the model.
-        usage: Usage of the answer.
         calls: Names of the tools that the model wants to call; empty if it only reasoned.
         cut: Whether the answer ended at the token limit.
     """
@@ -418,15 +394,12 @@ def _warn_of_clear_text(name: str, options: ModelOptions) -> None:
 
 @dataclass(frozen=True)
 class _Bounds:
-    """The bounds of one request."""
-
     http: Any
     name: str
     options: ModelOptions
     seconds: float
 
     def awaited(self, outcome: Future[Any]) -> Any:
-        """Return the result if it arrives in time."""
         quiet = min(QUIET_S, self.seconds)
         if not wait([outcome], quiet).done and self.seconds > quiet:
             _log.info(

@@ -258,7 +258,6 @@ class KnownTools:
     """The tools of a file.
 
     Args:
-        graph: Tools with their types and links.
         schemas: Schemas by name; empty for files that list only types.
         linked: Whether the links come from a file rather than from the schemas.
     """
@@ -316,7 +315,6 @@ def read_known_tools(tools: Path, graph: Path | None = None) -> KnownTools:
 
     Raises:
         DataFileError: A file cannot be read, or its format is unknown.
-        MissingExtraError: A file is YAML but PyYAML is not installed.
         UsageError: Two tools have the same name, or a link names an unknown tool.
     """
     read = read_graph(tools, graph)
@@ -334,7 +332,6 @@ class CallLog:
     """The calls of a plan with their tools, messages and values.
 
     Args:
-        plan: The plan.
         known: The tools; None if they are unknown.
     """
 

@@ -85,11 +85,8 @@ class ToolData:
     """A data set.
 
     Args:
-        name: Name of the folder.
-        graph: Tools and links.
         plans: True plans by split. `train` is the public training sample, `train_extra` the
             remaining training plans, and `single` RestBench's one-tool plans.
-        requests: Texts of all requests by id.
     """
 
     name: str
@@ -132,7 +129,6 @@ def read_graph(tools_file: Path, graph_file: Path | None = None) -> ToolGraph:
     """Read a tool graph.
 
     Args:
-        tools_file: The tools, in any format of `hvr.tools.catalogue.reading`.
         graph_file: The links; None to derive them from the tools.
 
     Raises:

@@ -20,7 +20,6 @@ class Tool:
     """A tool that a step of a plan can call, or an atomic action of a robot.
 
     Args:
-        id: Name of the tool in plans.
         description: Description in one sentence.
         inputs: Input types; empty if unknown.
         outputs: Output types; empty if unknown.
@@ -100,7 +99,6 @@ class ToolGraph:
         return frozenset(self.links)
 
     def linked(self, source: str, target: str) -> bool:
-        """Return whether the graph has a link."""
         return (source, target) in self._pairs
 
     def successors(self, tool_id: str) -> tuple[str, ...]:
@@ -123,10 +121,8 @@ class LoggedCall:
     """A call recorded in a log.
 
     Args:
-        tool: Name of the tool.
         arguments: JSON values by parameter; None if the log does not give them.
         unnamed: Positional arguments.
-        result: Result as a JSON value.
         returned: Whether the log has the result.
         failed: Whether the result reports an error.
         turn: Number of user messages before the call.
@@ -146,7 +142,6 @@ class ToolPlan:
     """A request and the steps that should fulfil it.
 
     Args:
-        id: Id of the request.
         request: Text of the request; empty if unknown.
         steps: Text of each step. A well-formed plan has as many steps as tools; in real data the
             numbers may differ.
@@ -166,7 +161,6 @@ class ToolPlan:
 
     @property
     def chain(self) -> tuple[Link, ...]:
-        """The links between consecutive tools."""
         return tuple(zip(self.tools, self.tools[1:], strict=False))
 
 
@@ -242,8 +236,6 @@ def cleaned(steps: Sequence[str], tools: Iterable[str], *, names: bool) -> tuple
     """Return the steps in the form that a retriever reads.
 
     Args:
-        steps: Steps of the plan.
-        tools: Ids of the tools.
         names: Whether to keep the names of tools and remove only the numbers.
     """
     clean = without_number if names else ToolNameRemover(tools)
@@ -273,10 +265,6 @@ class Agreement:
     """Means over requests, from 0 to 1.
 
     Args:
-        requests: Number of requests scored.
-        missing: Number of requests without a prediction.
-        node_f1: F1 of the tools.
-        link_f1: F1 of the links.
         node_accuracy: Fraction with a node F1 of at least 0.99.
         plan_accuracy: Fraction with node F1 and link F1 above 0.99.
     """
@@ -294,7 +282,6 @@ class Hallucination:
     """Tools and links of predicted plans that do not exist.
 
     Args:
-        requests: Number of plans.
         node_micro: Mean fraction of a plan's tools that are not in the tool list.
         node_macro: Fraction of plans with at least one such tool.
         link_micro: Mean fraction of a plan's links that are not in the tool graph.
@@ -318,12 +305,10 @@ def f1(predicted: Sequence[T], true: Sequence[T]) -> float:
 
 
 def node_f1(predicted: ToolPlan, true: ToolPlan) -> float:
-    """Return the F1 of the tools of two plans."""
     return f1(predicted.tools, true.tools)
 
 
 def link_f1(predicted: ToolPlan, true: ToolPlan) -> float:
-    """Return the F1 of the links of two plans."""
     return f1(predicted.links, true.links)
 
 
@@ -332,7 +317,6 @@ def agreement(predicted: Mapping[str, ToolPlan], truth: Iterable[ToolPlan]) -> A
 
     Args:
         predicted: Plans by the id of their request; ids without a true plan are ignored.
-        truth: The true plans.
     """
     rows: list[tuple[float, float]] = []
     missing = 0

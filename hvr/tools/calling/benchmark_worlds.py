@@ -208,9 +208,6 @@ DOMAINS = ("retail", "airline", "telecom")
 class Tau2Tools:
     """The agent's and the user's tools of one tau2-bench domain.
 
-    Args:
-        domain: One of `DOMAINS`.
-
     Raises:
         UsageError: The domain does not exist.
         MissingExtraError: The package or a dependency is not installed.

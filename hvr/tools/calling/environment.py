@@ -47,11 +47,7 @@ class ToolEnvironment(Protocol):
 def joined(
     sources: Sequence[tuple[str, Catalogue]],
 ) -> tuple[Catalogue, dict[str, tuple[int, str]]]:
-    """Return the tools of several sources, and per tool its source's index and its name there.
-
-    Args:
-        sources: Catalogues with unique names.
-    """
+    """Return the tools of several sources, and per tool its source's index and its name there."""
     times = Counter(tool.name for _, one in sources for tool in one.tools)
     tools, homes = [], {}
     for index, (label, catalogue) in enumerate(sources):
@@ -76,16 +72,13 @@ class JoinedTools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools of all sources."""
         return self._catalogue
 
     def reset(self) -> None:
-        """Reset every source."""
         for _, source in self._sources:
             source.reset()
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool of the source that has it."""
         if call.tool not in self._homes:
             error = f"there is no tool {quoted(call.tool)}"
             return CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL, error=error)
@@ -120,7 +113,6 @@ class ToolFault:
     """An injected fault of one tool.
 
     Args:
-        kind: Failure of its calls.
         calls: Number of calls of any tool after which it works again; None for never.
     """
 
@@ -134,9 +126,7 @@ def draw_faults(
     """Return random faults for a share of the tools, reproducible by the seed.
 
     Args:
-        catalogue: The tools.
         share: Share of the tools that fail, from 0 to 1; at least one tool unless it is 0.
-        seed: Random seed.
         calls: Number of calls after which the tools work again; None for never.
 
     Raises:
@@ -172,7 +162,6 @@ class FaultyTools:
         self._calls = 0
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool, or fail according to its fault."""
         self._calls += 1
         fault = self._faults.get(call.tool)
         if fault is None or (fault.calls is not None and self._calls > fault.calls):
@@ -181,11 +170,9 @@ class FaultyTools:
         return CallOutcome(call, result, fault.kind, _SAID[fault.kind])
 
     def state(self) -> Json:
-        """Return the state of the environment."""
         return self._inner.state()
 
     def close(self) -> None:
-        """Close the environment."""
         self._inner.close()
 
 

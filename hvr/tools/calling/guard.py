@@ -66,9 +66,6 @@ class ProposedCall:
     """A call that may write, presented to the user before it is made.
 
     Args:
-        call: The call with its final arguments.
-        effect: Effect of the tool.
-        sources: Sources of the argument values, by path.
         before: An equal call that may have been done, or was done in this request, if any; then
             approving the call means repeating it.
     """
@@ -99,9 +96,7 @@ class GuardedTools:
     A call that is not allowed does not reach the environment; its failure is `NOT_ALLOWED`.
 
     Args:
-        inner: The environment to guard.
         name: Name of the environment in the log.
-        policy: Budget, dry run and log.
         ledger: Records calls that may write before they are made; in memory by default.
         approve: Asked before each call that may write. Without it, such calls need no approval, but
             a call that may have been done before is refused.
@@ -127,7 +122,6 @@ class GuardedTools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools."""
         return self._inner.catalogue
 
     @property
@@ -168,8 +162,6 @@ class GuardedTools:
         """Call a tool if every value that it may write has a sufficient source.
 
         Args:
-            call: The call to make.
-            sources: Sources of the argument values; see `source_of`.
             again: Whether to allow a writing call although this process has made an equal one,
                 because the request wants it several times or the first one turned out not to be
                 done.
@@ -193,11 +185,7 @@ class GuardedTools:
         return failed if failed is not None or tool is None else self._refused(call, tool)
 
     def proposed(self, call: ToolCall, sources: Mapping[Place, Source]) -> ProposedCall:
-        """Return a call in the form presented to the user.
-
-        Raises:
-            DataFileError: The ledger cannot be read.
-        """
+        """Return a call in the form presented to the user."""
         tool = find_tool(self.catalogue, call.tool)
         effect = Effect.UNKNOWN if tool is None else tool.effect
         again = tool is not None and tool.idempotent
@@ -208,11 +196,9 @@ class GuardedTools:
         self._ledger.settle(call, by, done=done)
 
     def state(self) -> Json:
-        """Return the state of the environment."""
         return self._inner.state()
 
     def close(self) -> None:
-        """Close the environment."""
         self._inner.close()
 
     def _guarded(
@@ -342,7 +328,6 @@ class Question:
     """A question that the user must answer before a call is made.
 
     Args:
-        proposed: The call.
         wrong: Its unsupported values; approving the call confirms them.
     """
 
@@ -366,11 +351,7 @@ class Question:
         return without_keys("\n".join(short(one_line(line), _SHOWN) for line in lines))
 
     def reason(self, why: str) -> str:
-        """Return the explanation for the agent if the call is not made.
-
-        Args:
-            why: Reason for the refusal, as a clause.
-        """
+        """Return the explanation for the agent if the call is not made."""
         wrong = "; ".join(map(str, self.wrong))
         before = self.proposed.before
         parts = [f"Not called: {why}."]
@@ -387,11 +368,8 @@ class AgentGuard:
     """Tools for a third-party agent: each call is made, refused, or put to the user.
 
     Args:
-        tools: The tools to guard.
         name: Name of the tools in the log.
         schemas: JSON Schemas of the arguments, by tool.
-        policy: Budget, dry run and log.
-        ledger: Records calls that may write before they are made.
         allowed: Effects that need no confirmation if the user has stated every value.
     """
 
@@ -417,7 +395,6 @@ class AgentGuard:
         """Make a call, or return its refusal or the question to ask first.
 
         Args:
-            call: The call to make.
             confirmed: The question that the user has approved; ignored if it is about another call.
         """
         if confirmed is not None and confirmed.proposed.call != call:
@@ -439,7 +416,6 @@ class AgentGuard:
         return outcome
 
     def close(self) -> None:
-        """Close the tools."""
         self._tools.close()
 
     def _approve(self, proposed: ProposedCall) -> bool | None:

@@ -42,7 +42,6 @@ class GuardServer:
     """An MCP server for the tools of a guard.
 
     Args:
-        guard: The guard that makes the calls.
         tools: The tools to list, in the protocol's format.
         last: Returns the last reply of the upstream server, which is forwarded unchanged; returns
             None if there is none.

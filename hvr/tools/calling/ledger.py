@@ -53,13 +53,9 @@ class LedgerEntry:
     """A call in the ledger.
 
     Args:
-        id: Unique id of the entry.
         key: Idempotency key, derived from tool and arguments.
-        tool: Name of the tool.
         arguments: Arguments with secrets redacted.
-        request: Request that the call belongs to.
         time: Start of the call, in ISO 8601.
-        state: Known state of the call.
         error: Error message of the tool, if it failed.
     """
 
@@ -127,11 +123,7 @@ class CallLedger:
             self._own.clear()
 
     def entries(self) -> tuple[LedgerEntry, ...]:
-        """Return all entries in the order in which they began.
-
-        Raises:
-            DataFileError: The file cannot be read, or is not a ledger.
-        """
+        """Return all entries in the order in which they began."""
         lines, rest, end = self._new_lines()
         for number, line in enumerate(lines, self._lines + 1):
             self._take(line, number, self._entries)
@@ -153,7 +145,6 @@ class CallLedger:
         That is a call that may have been done, in any request, or was done in this request.
 
         Args:
-            call: The call to look for.
             own: Whether to include calls of this process.
         """
         key = key_of(call)
@@ -166,11 +157,7 @@ class CallLedger:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes from beginning a call between a check and an entry.
-
-        Raises:
-            DataFileError: The file cannot be locked.
-        """
+        """Keep other processes from beginning a call between a check and an entry."""
         if self._path is None:
             yield
             return
@@ -223,9 +210,6 @@ class CallLedger:
             call: The call; all its uncertain entries are settled.
             by: Evidence, such as "get_order shows it".
             done: Whether the call was done.
-
-        Raises:
-            DataFileError: The entry cannot be written.
         """
         state = CallState.DONE if done else CallState.NOT_DONE
         for one in self.entries():

@@ -46,7 +46,6 @@ class ValueOrigin:
     """The origin of a value.
 
     Args:
-        source: Kind of origin.
         call: 0-based index of the call whose result has the value, if any.
         path: Path of the value in that result: object keys and list indexes. Keys are arbitrary
             data, so they are never joined to a string.
@@ -66,11 +65,6 @@ def trace(
 
     Values of the request precede results, and later results precede earlier ones. Equal values of
     different types are different.
-
-    Args:
-        arguments: Arguments of a call, by parameter.
-        outcomes: Outcomes of the calls before it, in order.
-        request: Values of the request.
     """
     return {name: _origin(value, outcomes, request) for name, value in arguments.items()}
 
@@ -94,12 +88,7 @@ def same_value(one: Json, other: Json) -> bool:
 def places(
     result: Json, most: int = MAX_RESULT_PLACES
 ) -> Iterator[tuple[tuple[str | int, ...], Json]]:
-    """Yield the values in a result with their paths, outermost first and without recursion.
-
-    Args:
-        result: Result of a call, of any size.
-        most: Maximum number of values.
-    """
+    """Yield the values in a result with their paths, outermost first and without recursion."""
     todo: list[tuple[tuple[str | int, ...], Json]] = [((), result)]
     for path, value in todo:
         yield path, value
@@ -131,15 +120,7 @@ def log_line(
     *,
     secrets: bool = False,
 ) -> dict[str, Json]:
-    """Return the log entry of a call; it has the shape of the result, not its values.
-
-    Args:
-        world: Name of the environment.
-        outcome: Outcome of the call.
-        origins: Origin of each argument.
-        time: Time of the call.
-        secrets: Whether to keep values that look like keys.
-    """
+    """Return the log entry of a call; it has the shape of the result, not its values."""
     arguments: Json = dict(outcome.call.arguments)
     return {
         "time": time.astimezone(UTC).isoformat(),
@@ -184,13 +165,7 @@ def redacted(value: Json, depth: int = 0) -> Json:
 
 
 def excerpt(value: Json, characters: int, depth: int = 0) -> Json:
-    """Return a shortened value: the first characters of strings, the first items of containers.
-
-    Args:
-        value: Value of any size.
-        characters: Maximum length of each string.
-        depth: Current nesting depth.
-    """
+    """Return a shortened value: the first characters of strings, the first items of containers."""
     if isinstance(value, str):
         return value[:characters]
     if isinstance(value, (list, dict)) and depth >= MAX_SHOWN_DEPTH:

@@ -71,9 +71,6 @@ class ToolListFilter:
     def told(self, tools: Iterable[Any]) -> Iterator[Any]:
         """Yield the tools of the last list in the server's order.
 
-        Args:
-            tools: The tools that the client read.
-
         Yields:
             Each tool, or the reason why it is left out.
         """
@@ -158,9 +155,7 @@ class McpServer:
     Args:
         command: Program and arguments that start the server; empty if it is already running.
         url: Address of a running server, for streamable HTTP; empty if it is started.
-        folder: Working folder of the started server.
         env: Additional environment variables; the program inherits few from this process.
-        seconds: Time limit for one answer.
         trusted: Whether to trust its annotations about effects. Annotations of an untrusted server
             can only make its tools more dangerous.
     """
@@ -181,15 +176,9 @@ class McpServer:
 def open_server(value: Any, folder: Path, place: str) -> McpTools:
     """Open the server of an `mcp` entry in a `world.toml`.
 
-    Args:
-        value: A table with `command` or `url`, and optionally `env`, `seconds` and `trusted`.
-        folder: Folder of the world.
-        place: Location of the table, for messages.
-
     Raises:
         DataFileError: The table is invalid.
         SimulatorError: The server cannot be reached.
-        MissingExtraError: The package `mcp` is not installed.
     """
     kinds = {"command": list, "url": str, "env": dict, "seconds": (int, float), "trusted": bool}
     good = isinstance(value, dict) and set(value) <= set(kinds)

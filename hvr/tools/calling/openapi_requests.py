@@ -29,14 +29,7 @@ MAX_BYTES = 20_000_000
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """An HTTP request.
-
-    Args:
-        method: HTTP method in capitals.
-        url: Absolute URL.
-        headers: Header fields.
-        body: Bytes of the body, if any.
-    """
+    """An HTTP request."""
 
     method: str
     url: str
@@ -49,10 +42,7 @@ class HttpAnswer:
     """An HTTP response.
 
     Args:
-        status: Status code.
-        reason: Reason phrase of the status line.
         headers: Header fields by lower-case name.
-        body: Bytes of the body.
     """
 
     status: int
@@ -177,8 +167,6 @@ def request_of(operation: ApiOperation, server: str, arguments: Mapping[str, Jso
     """Return the HTTP request for a call of an operation.
 
     Args:
-        operation: The operation to call.
-        server: Base URL of the server.
         arguments: Values by parameter; null values are sent only in the body.
 
     Raises:

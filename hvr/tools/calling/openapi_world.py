@@ -55,7 +55,6 @@ class OpenApiServer:
     """An OpenAPI document and how to reach its server.
 
     Args:
-        file: The document.
         server: Base URL; if empty, the first server of the document.
         seconds: Time limit for one call, including redirects.
         auth: Name of the environment variable with the secret, by security scheme.
@@ -141,7 +140,6 @@ class OpenApiTools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The operations as tools."""
         return self._catalogue
 
     def reset(self) -> None:

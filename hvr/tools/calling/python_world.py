@@ -50,11 +50,7 @@ _PLAIN = {
 
 
 class TypedFunction:
-    """A function that is called with JSON values.
-
-    Args:
-        function: A function, possibly `async` or without type hints.
-    """
+    """A function that is called with JSON values."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -203,8 +199,6 @@ class PythonTools:
     means that it is broken.
 
     Args:
-        catalogue: Schemas of the functions.
-        functions: Functions by tool name.
         state: The shared state, copied for resets; None if the functions are stateless.
     """
 
@@ -224,7 +218,6 @@ class PythonTools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools."""
         return self._catalogue
 
     def reset(self) -> None:

@@ -37,7 +37,6 @@ class ToolScore(Value):
         right: Number of required changes that were made.
         needed: Number of required changes.
         wrong: Number of other values that differ from the goal state.
-        failed: Number of failed calls.
         says: Explanation for the model; empty if the goal state is reached.
     """
 
@@ -92,7 +91,6 @@ class ToolRewards:
         Args:
             completions: Texts or message lists written by a model, in any format that
                 `hvr tools learn` accepts.
-            discount: Discount factor for the rewards of single calls.
         """
         return [self._score(completion, discount) for completion in completions]
 

@@ -21,7 +21,6 @@ def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
     """Return the problems of a tool world, one located message each.
 
     Args:
-        world: The world to check.
         run: Whether to open its tools to list them; none is called. Otherwise only tools that can
             be listed without running code are checked.
     """
@@ -75,11 +74,7 @@ def overview(world: WorldFile, *, run: bool = False) -> dict[str, Any]:
     """Return an overview of a tool world as JSON.
 
     Args:
-        world: The world.
         run: Whether to open its tools; otherwise `tools` is null if only a program can list them.
-
-    Raises:
-        HvrError: The tools cannot be opened or read.
     """
     catalogue, found = _looked_at(world, run)
     return {

@@ -34,13 +34,7 @@ SOURCES = ("module", "bfcl", "tau2", "mcp", "openapi", "entry")
 
 @dataclass(frozen=True)
 class ToolSource:
-    """A source of tools.
-
-    Args:
-        kind: One of `SOURCES`.
-        value: Value of the entry in the world's file.
-        label: Unique name of the source within the world.
-    """
+    """A source of tools."""
 
     kind: str
     value: Any
@@ -359,7 +353,6 @@ def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
     The rest of the file, including comments, stays unchanged.
 
     Args:
-        world: The world.
         effects: Effect by tool name, never `UNKNOWN`.
 
     Raises:

@@ -115,8 +115,6 @@ def result_parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
 
 
 class _Place(NamedTuple):
-    """A value nested in a result."""
-
     flat: _Flat
     name: str
     required: bool
@@ -316,8 +314,6 @@ def read_tool(record: Any, place: str, *, trusted: bool = True) -> ToolSchema:
     """Decode an entry of a tool list.
 
     Args:
-        record: The entry.
-        place: Location of the entry, for messages.
         trusted: Whether to trust its statements about effects; otherwise they can only make the
             tool more dangerous.
 

@@ -95,8 +95,6 @@ class RequestField:
     """The encoding of a parameter in a request.
 
     Args:
-        name: Name of the parameter in the request.
-        place: Part of the request that holds the value.
         style: OpenAPI's serialisation style; empty for the default of its part.
         explode: Whether each item of a list or object is written separately; None for the default.
         as_json: Whether the value is written as JSON, as for parameters described by `content`.
@@ -114,10 +112,7 @@ class ApiOperation:
     """An operation of an OpenAPI document.
 
     Args:
-        tool: The operation as a tool.
-        method: HTTP method in capitals.
         path: Path template, relative to the server's URL.
-        fields: Encoding of each parameter of the tool.
         media: Media type of the body; empty for no body.
         servers: Server URLs of the operation or its path, with the defaults of their variables; the
             document's servers apply if empty.
@@ -138,7 +133,6 @@ class ApiDescription:
     """The operations of an OpenAPI document.
 
     Args:
-        operations: Readable operations, in the document's order.
         left_out: One error message per unreadable operation.
     """
 
@@ -173,8 +167,6 @@ def read_openapi(document: Mapping[str, Any], place: str) -> ApiDescription:
 
 
 class _Reader:
-    """A reader of the operations of one document."""
-
     def __init__(self, root: Mapping[str, Any], paths: Mapping[Any, Any], place: str) -> None:
         self._root = root
         self._place = place

@@ -74,7 +74,6 @@ def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph
     takes what it gives, according to the meanings of their parameters.
 
     Args:
-        path: The file, in any format that `read_tools` accepts.
         encoder: Encodes descriptions to match parameters; by spelling if None.
 
     Raises:
@@ -101,11 +100,7 @@ def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph
 
 
 def read_links(links: Any, path: Path) -> tuple[Link, ...]:
-    """Decode a list of links.
-
-    Raises:
-        DataFileError: The value is not a list, or a link has no source or target.
-    """
+    """Decode a list of links."""
     if not isinstance(links, list):
         raise DataFileError(f"{path}: has no list of links")
     for link in links:

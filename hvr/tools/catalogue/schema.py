@@ -34,7 +34,6 @@ class ToolParameter:
         name: Name in the schema. A nested value of a result has a path with dots, and `[]` after
             the name of a list: `flights[].id`.
         type: JSON Schema types joined by `|`; empty if unknown.
-        description: Description in the schema.
         required: Whether a call needs a value, or a result always has one.
         choices: Allowed values as JSON; empty if not restricted.
         or_null: Whether a call must send the parameter but may send null.
@@ -63,11 +62,8 @@ class ToolSchema:
     """A tool as described by its schema.
 
     Args:
-        name: Name used in calls.
-        description: Description of the tool.
         takes: Parameters, in the schema's order.
         gives: Values of the result; empty if unknown.
-        effect: Effect of a call on the world.
         idempotent: Whether repeating a call has no further effect; None if unknown.
     """
 
@@ -84,7 +80,6 @@ class Catalogue:
     """Tools with unique names.
 
     Args:
-        tools: The tools, in the order of their files.
         left_out: One error message per tool with an invalid description.
 
     Raises:
@@ -142,7 +137,6 @@ def effect_of_hints(hints: Mapping[str, Any], *, trusted: bool) -> Effect:
     `destructiveHint` is false.
 
     Args:
-        hints: The annotations as sent by the server.
         trusted: Whether the server is trusted; otherwise its hints can only warn.
     """
     if hints.get("readOnlyHint") is True and hints.get("destructiveHint") is not True:
@@ -165,8 +159,6 @@ def escalated_effect(effect: Effect, name: str, description: str = "") -> Effect
     """Return an effect, made destructive if the tool's name or description suggests it.
 
     Args:
-        effect: Effect according to hints, method or format.
-        name: Name of the tool.
         description: Description of the tool, whose first two words count.
     """
     words = _words(name)

@@ -161,7 +161,6 @@ class Overrides:
 
     Args:
         same: Slots that share a meaning, as `tool.parameter`, by the meaning's name.
-        apart: Groups of slots with different meanings.
     """
 
     same: Mapping[str, tuple[str, ...]]
@@ -211,10 +210,8 @@ def meanings(
     under two names.
 
     Args:
-        catalogue: The tools.
         encoder: Encodes the descriptions, each distinct text once.
         alike: Minimum cosine within a group; it is lower for parameters with the same name.
-        overrides: The user's decisions.
 
     Raises:
         UsageError: The overrides mention an unknown parameter.

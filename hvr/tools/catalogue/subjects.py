@@ -66,8 +66,6 @@ class Slot:
     """A place for a value: a parameter or a result value of a tool.
 
     Args:
-        tool: Name of the tool.
-        name: Name of the parameter.
         gives: Whether the value is in the tool's result.
     """
 
@@ -85,7 +83,6 @@ class ParameterSubject:
 
     Args:
         resource: Kind of entity, in words; empty if unknown.
-        property: Name of the property, in words.
         role: Words that distinguish two entities of one kind: "from" in `from_account_id`.
         stated: Whether the schema or the parameter's name, rather than the tool's name, states the
             entity.
@@ -117,8 +114,6 @@ def subjects_of(catalogue: Catalogue) -> dict[Slot, ParameterSubject]:
 
 
 class _Things:
-    """The kinds of entities in a catalogue."""
-
     def __init__(self, catalogue: Catalogue) -> None:
         slots = list(slots_of(catalogue))
         stated = {name for _, one, _ in slots for name in one.resource.split("|") if name}
@@ -255,8 +250,6 @@ def meaning_of(name: str, found: Sequence[ParameterMeaning], goals: Collection[s
     An unknown name is returned unchanged: it may name a property that only results have.
 
     Args:
-        name: Name given by the user.
-        found: Meanings of all parameters.
         goals: Goal tools, whose parameters take precedence.
 
     Raises:

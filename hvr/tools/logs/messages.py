@@ -18,8 +18,6 @@ from hvr.tools.tool_plans import LoggedCall
 
 @dataclass(frozen=True)
 class UserMessage:
-    """A message of the user."""
-
     text: str
 
 
@@ -28,7 +26,6 @@ class CallEvent:
     """A call of a tool.
 
     Args:
-        tool: Name of the tool.
         arguments: JSON values by parameter; None if the log does not give them.
         unnamed: Positional arguments.
         key: Identifier that the result repeats; empty if the format has none.
@@ -45,7 +42,6 @@ class ResultEvent:
     """The result of a call.
 
     Args:
-        value: Result as a JSON value.
         key: Identifier of the call; empty if the format has none.
         tool: Name of the tool, for formats without identifiers; empty for the earliest open call.
         failed: Whether the log marks the result as an error.
@@ -59,8 +55,6 @@ class ResultEvent:
 
 @dataclass(frozen=True)
 class SkippedPart:
-    """A part of the log that is neither a user message nor a call or result."""
-
     what: str
 
 
@@ -79,9 +73,6 @@ class Trace:
     """The combined events of one log.
 
     Args:
-        said: Messages of the user.
-        calls: Calls in order, with their results.
-        formats: Names of the formats, in order of appearance.
         skipped: Descriptions of the skipped parts, with counts.
     """
 
@@ -339,7 +330,6 @@ def called(name: Any, given: Any, key: Any = "") -> Iterator[Event]:
 
 
 def message(value: Record) -> Iterator[Event]:
-    """Yield the events of a message."""
     role = role_of(value)
     inner = value.get("data")
     if isinstance(inner, dict) and "role" not in value:

@@ -59,7 +59,6 @@ def is_item(value: Record) -> bool:
 
 
 def item(value: Record) -> Iterator[Event]:
-    """Yield the events of an item."""
     kind, key = str(value["type"]), value.get("call_id") or value.get("id") or ""
     yield Format(RESPONSES)
     if kind in _SILENT_ITEMS:

@@ -46,10 +46,6 @@ def greedy(scores: Scores, linked: NDArray[np.bool_]) -> list[int]:
     t_1 = argmax_t S[1, t] over all tools, then t_i = argmax_t S[i, t] over the out-neighbours of
     t_(i-1). A tool does not follow itself but may return later. A step is skipped if the previous
     tool has no other out-neighbour.
-
-    Args:
-        scores: S (steps, tools); higher is better.
-        linked: The adjacency matrix (tools, tools).
     """
     sequence: list[int] = []
     for row in scores:
@@ -88,7 +84,6 @@ def viterbi(
             The diagonal is ignored in favour of `stay`.
         start: Value of beginning with a tool (tools,); 0 if None.
         stay: Value of continuing the same call; -inf forbids it.
-        skip: Value of skipping a step; -inf forbids it.
 
     Returns:
         Indexes of tools. If every sequence is forbidden, only the best tool of the first step. Ties
@@ -181,10 +176,8 @@ class Transitions:
     links alone decide, and an unseen pair without a link stays possible.
 
     Args:
-        graph: Tools and links.
         links: Number of times that a tool directly followed another.
         starts: Number of plans that begin with a tool.
-        steps: Number of steps in all plans.
         stays: Number of steps that continue the previous call.
     """
 
@@ -226,7 +219,6 @@ def count_transitions(graph: ToolGraph, plans: Iterable[ToolPlan]) -> Transition
 
     Args:
         graph: Tools and links; the retriever ignores counts of other tools.
-        plans: True plans, such as the training split.
     """
     links: Counter[Link] = Counter()
     starts: Counter[str] = Counter()
@@ -255,8 +247,6 @@ class Decoder:
     `viterbi` runs on log softmax(S / temperature), with transitions weight * log p(v | u).
 
     Args:
-        transitions: The graph and the statistics of plans.
-        rule: `nearest`, `greedy` or `viterbi`.
         weight: Weight of the log transition probabilities for `viterbi`.
         temperature: Temperature of the softmax over tools for `viterbi`.
         skip: Log-probability that a step calls nothing, for `viterbi`.
@@ -333,10 +323,7 @@ def choose_decoder(
     """Return the settings of `viterbi` that agree best with true plans.
 
     Args:
-        scores: Scores (steps, tools) of each plan.
         plans: True plans, used to fit neither scores nor transitions.
-        transitions: Transitions counted in other plans.
-        temperatures: Temperatures to try.
 
     Returns:
         The decoder with the highest `overall`, the first one on ties. Temperature and weight are

@@ -45,8 +45,6 @@ class RetrieverConfig:
     paper's e5-large is `encoder="st:intfloat/e5-large"`. `own` returns hvr's settings.
 
     Args:
-        encoder: Encoder of texts; see `hvr.knowledge.retrieval.text_vectors`.
-        layer: Kind of graph layer over the tools.
         hidden: Width of the context MLP.
         dropout: Dropout probability of the context MLP.
         loss: `bpr`, against `negatives` other tools, or `softmax`, over all tools.
@@ -61,12 +59,10 @@ class RetrieverConfig:
         unnamed: Probability that a step is shown without the tool's name.
         epochs: Maximum number of epochs.
         patience: Epochs without improvement on the held-out part before training stops.
-        batch: Number of steps per update.
         lr: Learning rate of AdamW.
         weight_decay: Decoupled weight decay of AdamW.
         held_out: Fraction of the training plans used for early stopping.
         refit: Whether to retrain on all plans for the best number of epochs.
-        seed: Random seed.
     """
 
     encoder: str = "minilm"
@@ -177,7 +173,6 @@ class Encodable:
 
         Args:
             plan: The plan, whose own `tools` are ignored.
-            tools: Labels of the steps, where they are known.
             names: Whether the steps keep the names of tools.
         """
         clean = without_number if names else self._unnamed
@@ -243,9 +238,7 @@ def hold_out(
     """Split plans at random into a training part and a held-out part.
 
     Args:
-        plans: At least one plan.
         fraction: Fraction of held-out plans; at least one plan stays in the training part.
-        seed: Random seed.
     """
     order = list(range(len(plans)))
     random.Random(seed).shuffle(order)
@@ -293,7 +286,6 @@ class TextScores:
     encoder: TextVectors
 
     def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
-        """Return the scores of each plan (steps, tools); see `ScoreSource`."""
         tools = self.tools()
         ids = [t.id for t in self.graph.tools]
         steps = [cleaned(p.steps, ids, names=names) for p in plans]
@@ -340,7 +332,6 @@ def untrained_retriever(graph: ToolGraph, encoder: TextVectors, *, fine: bool = 
 
     Args:
         graph: The tools; without links only their texts count.
-        encoder: Encoder of texts.
         fine: Whether steps may be finer than tools, so that steps without a match are skipped.
     """
     weight = UNTRAINED.weight if graph.links else 0.0
@@ -371,14 +362,8 @@ def fit_retriever(
     `config.refit` the scorer is then retrained on all plans. Transitions are counted in all plans.
 
     Args:
-        config: Settings of the scorer and its training.
-        graph: Tools and links.
-        plans: True plans.
-        encoder: Encoder of texts; None for the one in the settings.
         seen_links: Whether to keep only links that occur in the training plans. While settings are
             chosen, the held-out part does not count, so that the links do not leak it.
-        device: `cpu` or `cuda`.
-        progress: Called after each epoch.
 
     Returns:
         The retriever, whose source is a `TrainedScores`.

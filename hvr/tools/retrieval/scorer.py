@@ -142,15 +142,6 @@ def looked_up(vectors: Tensor, numbers: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class ScorerEpoch:
-    """Metrics of one epoch.
-
-    Args:
-        number: 1-based epoch number.
-        loss: Mean loss of its updates.
-        accuracy: Fraction of held-out steps, or of training steps without a held-out part, whose
-            best tool is the true one.
-    """
-
     number: int
     loss: float
     accuracy: float
@@ -166,7 +157,6 @@ class TrainedScorer:
 
     Args:
         scorer: Network in evaluation mode, on the CPU.
-        epochs: Metrics of each epoch.
         best: Number of the epoch that was kept.
     """
 
@@ -224,13 +214,7 @@ def train_scorer(
     """Train on true plans, with early stopping on held-out ones.
 
     Args:
-        config: Settings of the network and its training.
-        graph: Tools, and links for message passing.
-        plans: True plans.
-        encoder: Encoder of texts.
         held: Plans for early stopping; without them, all epochs run and the last one is kept.
-        device: `cpu` or `cuda`.
-        progress: Called after each epoch.
 
     Raises:
         UsageError: No step of the plans can be paired with a tool of the graph, or the device is
@@ -265,8 +249,6 @@ def links_of(graph: ToolGraph) -> Tensor:
 
 @dataclass(frozen=True)
 class _Snapshot:
-    """The best state so far."""
-
     accuracy: float
     epoch: int
     scorer: dict[str, Any]
@@ -397,9 +379,6 @@ class TrainedScores:
 
     Args:
         graph: Tools and links; they may differ from training only if `config.free` is false.
-        config: Settings that the network was trained with.
-        scorer: The network.
-        encoder: Encoder of texts.
     """
 
     def __init__(
@@ -416,7 +395,6 @@ class TrainedScores:
 
     @torch.no_grad()
     def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
-        """Return the scores of each plan (steps, tools); see `ScoreSource`."""
         encodable = Encodable(self.graph)
         numbers = torch.tensor(encodable.tools())
         samples = [encodable.samples(p, names=names) for p in plans]
@@ -461,7 +439,6 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
     """Write a checkpoint.
 
     Args:
-        retriever: A retriever with a trained network.
         folder: Folder of the checkpoint, created if missing; an existing one is replaced
             atomically.
         data: Fingerprint of the training plans.
@@ -510,9 +487,7 @@ def load_retriever(
     """Read a checkpoint.
 
     Args:
-        folder: A folder written by `save_retriever`.
         graph: Other tools or links than in training, which requires `free` to be off.
-        encoder: Encoder of texts; None for the one in the settings.
 
     Raises:
         DataFileError: The folder or a file is missing, damaged, or not a checkpoint.
