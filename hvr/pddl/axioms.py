@@ -147,7 +147,6 @@ class _Stratum:
         numeric: Whether the rules read numbers.
         known: Earlier results by the facts that were read.
         ground: The ground rules; None if there are too many.
-        rules: The rules.
         joins: For each predicate of the stratum, the rules and positions in which it can be joined.
         opaque: The rules that read the stratum in a place where it cannot be joined.
     """
@@ -212,8 +211,6 @@ class Axioms:
 
 
 class _Fixpoint:
-    """A single evaluation of the rules."""
-
     def __init__(self, task: Task, bits: int, values: Values) -> None:
         self.task = task
         self.bits = bits
@@ -274,7 +271,6 @@ class _Fixpoint:
                 relation.add(atom.args)
 
     def _join(self, stratum: _Stratum, atom: Atom, new: list[int]) -> None:
-        """Derive the atoms that follow from a new atom and known ones."""
         for rule, place in stratum.joins.get(atom.predicate, ()):
             clause = rule.clause
             literal = clause.literals[place][0]
@@ -306,7 +302,6 @@ class _Fixpoint:
                     self._set(bit, new)
 
     def relation(self, predicate: str) -> Relation:
-        """Return the current rows of a predicate."""
         task = self.task
         if predicate not in task.fluent_predicates:
             return task.static_facts.relation(predicate)

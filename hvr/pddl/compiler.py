@@ -144,7 +144,6 @@ class Compiler:
 
         Raises:
             KeyError: A free variable is not in `binding`.
-            GroundingLimitError: The formula's quantifiers have too many instances.
         """
         return run_trampoline(self._condition(formula, binding, positive))
 
@@ -359,9 +358,6 @@ class Compiler:
         """Yield the bindings under which the static part of `body` (or its negation) holds.
 
         Under all other bindings the body is false (or true).
-
-        Raises:
-            GroundingLimitError: There are too many instances.
         """
         task = self.task
         literals = [

@@ -112,7 +112,6 @@ def define(
 
 
 def _overlook_late(source: SourceText, what: str, sections: tuple[str, ...], node: Node) -> None:
-    """Reject text after the definition; a lenient reading accepts late sections with a warning."""
     if isinstance(node, Group) and head_of(node) in sections:
         source.overlook(
             node.offset,
@@ -146,7 +145,6 @@ _ONE = Number(Decimal(1))
 
 
 def process_effect(reader: ExpressionReader, node: Node, scope: Scope) -> Effect:
-    """Read the effect of a process: continuous effects under and, forall, when."""
     return run_trampoline(_process_effect(reader, node, scope))
 
 
@@ -471,7 +469,6 @@ def _fields(
     known: tuple[str, ...],
     what: str = "action",
 ) -> dict[str, Node]:
-    """Return the `:keyword value` pairs of an action, a process or an event."""
     fields: dict[str, Node] = {}
     reader.context = f"{what} {word.text}"
     last = ""
@@ -532,7 +529,6 @@ def _action(reader: ExpressionReader, word: Word, items: list[Node]) -> ActionSc
 
 
 def _by_itself(reader: ExpressionReader, word: Word, items: list[Node], what: str) -> ActionSchema:
-    """Read a process or an event."""
     fields = _fields(reader, word, items, _ACTION_FIELDS, what)
     parameters = _parameters(reader, word, fields)
     scope = {p.name: p.types for p in parameters}

@@ -107,7 +107,6 @@ class DurativeTemplate:
     """A durative action schema, split by time and prepared for grounding.
 
     Attributes:
-        schema: The schema.
         conditions: The part of the condition at each time.
         effects: The part of the effect at each end, without spanning effects.
     """
@@ -131,11 +130,7 @@ class DurativeTemplate:
         self._known: dict[tuple[GroundAction, Rational | None], DurativeOperator] = {}
 
     def ground(self, action: GroundAction, duration: Rational | None) -> DurativeOperator:
-        """Return the compiled operator of an action of the schema.
-
-        Raises:
-            GroundingLimitError: The action's quantifiers have too many instances.
-        """
+        """Return the compiled operator of an action of the schema."""
         key = action, duration if self._depends else None
         operator = self._known.get(key)
         if operator is None:
@@ -197,11 +192,7 @@ class DurativeTemplate:
 def ground_durative(
     task: Task, action: GroundAction, duration: Rational | None
 ) -> DurativeOperator:
-    """Return the compiled operator of a durative action that belongs to the task.
-
-    Raises:
-        GroundingLimitError: The action's quantifiers have too many instances.
-    """
+    """Return the compiled operator of a durative action that belongs to the task."""
     template = task.durative_templates.get(action.name)
     if template is None:
         template = DurativeTemplate(task, task.domain.durative_actions[action.name])

@@ -300,7 +300,6 @@ class ExpressionReader(ListReader):
         return literal if isinstance(atom, Atom) and atom.predicate not in self._derived else None
 
     def _plain_cost(self, token: str, offset: int) -> NumericEffect | None:
-        """Read `(increase (function) number)`; return None if the token has another form."""
         match = _COST.fullmatch(token)
         if match is None:
             return None

@@ -399,7 +399,6 @@ def _consistent(
     current: Mapping[str, str],
     relation: Callable[[str], Relation],
 ) -> bool:
-    """Return whether all decided literals with a variable in `choice` hold."""
     keys = current.keys()
     for name in choice:
         for literal, positive, names in filters[name]:

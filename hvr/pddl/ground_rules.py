@@ -72,8 +72,6 @@ def clauses_of(rule: DerivedPredicate) -> list[HornClause]:
 
 
 class _Names:
-    """A generator of fresh names for quantified variables."""
-
     def __init__(self) -> None:
         self.count = 0
 
@@ -170,7 +168,6 @@ class GroundRules:
     condition on the bits of any state, so later states are evaluated without a join.
 
     Args:
-        task: The task.
         clauses: The rules of the stratum as Horn clauses.
     """
 
@@ -203,11 +200,7 @@ class GroundRules:
         ]
 
     def close(self, bits: int, values: Values) -> int | None:
-        """Return the bits with the derived atoms of the stratum; None if the stratum is too large.
-
-        Raises:
-            GroundingLimitError: A quantifier has too many instances.
-        """
+        """Return the bits with the derived atoms of the stratum; None if it is too large."""
         batch: Iterable[_Instance] = ()
         read = 0
         for predicate in self._joins:
@@ -335,8 +328,6 @@ class _Join:
     for the best order on every call.
 
     Args:
-        task: The task.
-        clause: The clause.
         literals: The literals to match.
         skip: The index of the literal that is already matched.
     """

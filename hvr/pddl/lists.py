@@ -215,7 +215,6 @@ class ListReader:
         return names
 
     def _plain_list(self, items: list[str], types: Iterable[str]) -> dict[str, Types] | None:
-        """Read a typed list of distinct words without checking them; None if it is malformed."""
         known = {OBJECT, *types}
         result: dict[str, Types] = {}
         count = place = 0

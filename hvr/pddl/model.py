@@ -667,7 +667,6 @@ def _substituted(
 def substitute_number(
     expression: NumericExpression, binding: Mapping[str, str]
 ) -> NumericExpression:
-    """Replace free ?variables in a numeric expression."""
     return run_trampoline(_substitute_number(expression, binding))
 
 

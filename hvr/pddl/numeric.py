@@ -84,8 +84,6 @@ def undefined(name: str) -> Callable[[Values], Rational]:
 
 
 class _Arithmetic:
-    """A compiled `+`, `-`, `*` or `/`, called with the values of the numeric fluents."""
-
     __slots__ = ("_depth", "_expression", "_operands", "_symbol")
 
     def __init__(self, symbol: str, operands: list[Compiled], expression: object) -> None:

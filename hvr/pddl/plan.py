@@ -143,7 +143,6 @@ def print_plan(steps: Iterable[Step], cost: float | Decimal | Fraction | None = 
     """Print a plan, with its cost in a comment on the last line.
 
     Args:
-        steps: The steps.
         cost: The cost of the plan; None if every step costs 1.
     """
     lines = [str(step) for step in steps]
@@ -431,7 +430,6 @@ def plain_plan(source: SourceText, epsilon: Fraction) -> PlainPlan | None:
 
 
 def _is_timed(text: str, epsilon: Fraction) -> bool:
-    """Return whether all steps have times, each more than epsilon after the previous one."""
     if re.fullmatch(_TIMED, text) is None:
         return False
     least, before = int(epsilon * 10**_DIGITS), -(10 ** (3 * _DIGITS))
@@ -466,7 +464,6 @@ def _step_starts(expression: str, text: str) -> Iterator[int]:
 
 
 def _json_plan(source: SourceText) -> PlainPlan | None:
-    """Read a JSON list of strings, each a step in parentheses."""
     from hvr.base.texts import parse_json
 
     try:

@@ -198,7 +198,6 @@ def steps_from_json(data: object) -> tuple[Step, ...]:
 
 
 def _refuse_steps_beside(holder: dict[str, Any], name: str, plan: object) -> None:
-    """Raise if an object has different steps beside its plan."""
     for key, value in holder.items():
         if key == name or key in _NO_STEPS or not _has_steps(value, _MOST_WRAPPINGS):
             continue
@@ -211,7 +210,6 @@ def _refuse_steps_beside(holder: dict[str, Any], name: str, plan: object) -> Non
 
 
 def _has_steps(value: object, levels: int) -> bool:
-    """Return whether a value contains anything that looks like a step."""
     if isinstance(value, str):
         return _STEP_LINE.search(value) is not None
     if not levels or not isinstance(value, list | dict):

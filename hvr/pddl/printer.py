@@ -88,7 +88,6 @@ def print_formula(formula: Expression, *, indent: int = 0) -> str:
 
 
 def _section(keyword: str, names: Iterable[TypedName]) -> list[str]:
-    """Print a typed list with one line per type."""
     rows: list[list[TypedName]] = []
     for item in names:
         if rows and rows[-1][0].types == item.types:

@@ -171,8 +171,6 @@ class ProblemParser(ListReader):
 
 
 class _InitReader:
-    """A reader of :init: facts, function values and timed initial literals."""
-
     def __init__(self, reader: ExpressionReader) -> None:
         self.reader = reader
         self.true: dict[str, list[tuple[str, ...]]] = {}
@@ -456,7 +454,6 @@ def parse_constraint(
 def _single(
     text: str, domain: Domain, objects: Iterable[TypedName], file: str
 ) -> tuple[ExpressionReader, Node]:
-    """Return the only node of a text and a reader for it."""
     source = SourceText.read(text, file=file, default=file)
     nodes = read_nodes(source)
     known = {o.name: o.types for o in (*domain.constants, *objects)}

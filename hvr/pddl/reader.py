@@ -52,7 +52,6 @@ class SourceText:
     """A named text that creates all diagnostics about it.
 
     Args:
-        text: The text.
         file: The name of the text in messages.
         lenient: Whether harmless errors become warnings.
 
@@ -185,7 +184,6 @@ class SourceText:
     def _keep(
         self, offset: int, message: str, expected: str, found: str, suggestion: str, context: str
     ) -> None:
-        """Add a warning; beyond the limit, add only that there are more."""
         if len(self.warnings) > _MOST_WARNINGS:
             return
         if len(self.warnings) == _MOST_WARNINGS:
@@ -454,7 +452,6 @@ def read_nodes(source: SourceText) -> list[Node]:
 
 
 def _overlook_surplus(source: SourceText, offset: int, count: int, *, begun: bool) -> None:
-    """Reject a `)` that closes nothing; a lenient reading warns instead."""
     message = "a ')' too many"
     if not begun:
         source.syntax_error(offset, message, expected="'('", found="')'")

@@ -53,7 +53,6 @@ class Disjunction:
         return False
 
     def _steps(self, bits: int, values: Values) -> Steps[bool]:
-        """Do the same as `holds` without recursion."""
         if bits & self.positive or self.negative & ~bits:
             return True
         for part in self.parts:
@@ -308,7 +307,6 @@ def is_satisfiable(condition: Conjunction, true: int, false: int) -> bool:
     """Return whether a condition is satisfiable; numeric comparisons count as satisfiable.
 
     Args:
-        condition: The condition.
         true: The mask of atoms that may be true.
         false: The mask of atoms that may be false.
     """
@@ -337,7 +335,6 @@ class State:
     """An immutable state; states of the same task compare and hash by value.
 
     Args:
-        task: The task.
         bits: The mask of the true fluents.
         values: The values of the numeric fluents.
         closed: Whether `bits` includes the derived atoms; if not, they are derived on access.

@@ -90,7 +90,6 @@ class Task:
     A task caches what it compiles and is not thread-safe.
 
     Args:
-        domain: The domain.
         problem: A problem of this domain, as `parse_problem` ensures.
         instance_limit: The maximal number of quantifier instances in one action or formula.
         tolerance: The accepted error in numeric comparisons; VAL uses 0.0001.
@@ -336,11 +335,7 @@ class Task:
         )
 
     def try_ground(self, action: GroundAction) -> Operator | Misfit:
-        """Compile an action like `ground`, but return a misfit instead of raising.
-
-        Raises:
-            GroundingLimitError: The action's quantifiers have too many instances.
-        """
+        """Compile an action like `ground`, but return a misfit instead of raising."""
         operator = self._operators.get(action)
         if operator is not None:
             return operator
@@ -374,9 +369,6 @@ class Task:
 
         An action may have hundreds of conditional effects, which are not needed to test whether
         it is applicable.
-
-        Raises:
-            GroundingLimitError: The precondition's quantifiers have too many instances.
         """
         operator = self._operators.get(action)
         if operator is not None:
@@ -460,9 +452,6 @@ class Task:
         """Yield the bindings under which the static part of `body` (or its negation) holds.
 
         Under all other bindings the body is false (or true).
-
-        Raises:
-            GroundingLimitError: There are too many instances.
         """
         return Compiler(self).instances(variables, body, positive, binding)
 
@@ -578,11 +567,7 @@ def ground_all(task: Task) -> Iterator[GroundAction]:
 
 
 def applicable_actions(state: State) -> Iterator[GroundAction]:
-    """Yield the actions that are applicable in a state, in a fixed order.
-
-    Raises:
-        GroundingLimitError: An action's quantifiers have too many instances.
-    """
+    """Yield the actions that are applicable in a state, in a fixed order."""
     task = state.task
     true = Facts(task.atoms_in(state.bits))
 
@@ -615,8 +600,5 @@ def holds_initially(domain: Domain, problem: Problem, formula: Formula) -> bool:
         domain: The domain; its actions are ignored.
         problem: The problem; its goal is ignored.
         formula: A formula about the objects of the problem.
-
-    Raises:
-        GroundingLimitError: A quantifier still has too many instances.
     """
     return Task(domain.replace(actions={}), problem).initial.holds(formula)

@@ -25,7 +25,6 @@ def macro_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABlock, 
     """Split a plan into blocks.
 
     Args:
-        task: The task.
         actions: A plan that is applicable in the initial state of the task.
     """
     state = task.initial.bits
@@ -47,7 +46,6 @@ def block_conditions(
     what the block changes for good.
 
     Args:
-        task: The task.
         state: The mask of the state before the block, which must be applicable there.
         block: The actions.
 
@@ -230,7 +228,6 @@ def _needed(reads: Sequence[Literals], states: Sequence[int], wanted: Literals) 
 
 
 def _lasting(states: Sequence[int]) -> list[int]:
-    """Return, for each state, the mask of facts that stay true from there to the end."""
     stays = states[-1]
     lasting = []
     for state in reversed(states):
@@ -260,7 +257,6 @@ def _landmarks(operators: Sequence[Operator], initial: int, wanted: Literals) ->
 
 
 def _reaches(operators: Sequence[Operator], initial: int, goal: int, allowed: int) -> bool:
-    """Return whether the operators reach a goal without deletes and without some facts."""
     true = initial
     waiting = list(operators)
     while goal & ~true:

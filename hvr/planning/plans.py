@@ -118,7 +118,6 @@ class Planned(Value):
         problem: The problem, restricted to the relevant objects.
         task: The compiled problem.
         relevant: The objects, and why each was chosen.
-        plan: The plan.
         planner_calls: The number of calls to a classical planner.
     """
 

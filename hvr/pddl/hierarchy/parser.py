@@ -298,7 +298,6 @@ class _HddlDomainParser(DomainParser):
         return hierarchy.replace(methods=methods)
 
     def read(self, name: Word, sections: list[tuple[Word, Group]]) -> Domain:
-        """Read the sections of the domain; keep the tasks and methods for later."""
         self._sections = sections
         return super().read(name, sections)
 
@@ -379,7 +378,6 @@ class _HddlProblemParser(ProblemParser):
         return HierarchicalProblem(problem, self._network(self._htn, problem))
 
     def read(self, name: Word, sections: list[tuple[Word, Group]]) -> Problem:
-        """Read the sections of the problem and keep the network."""
         self._htn = next((group for keyword, group in sections if keyword.text == ":htn"), None)
         return super().read(name, sections)
 
@@ -407,7 +405,6 @@ class _HddlProblemParser(ProblemParser):
 def _fields(
     reader: DomainParser | ProblemParser, items: list[Node], known: tuple[str, ...], what: str
 ) -> dict[str, Node]:
-    """Return the `:keyword value` pairs of a section."""
     fields: dict[str, Node] = {}
     for index in range(0, len(items), 2):
         keyword = reader.word(items[index], " or ".join(known))

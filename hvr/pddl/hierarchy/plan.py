@@ -331,7 +331,6 @@ class DecompositionTree:
     """The nodes of a plan, numbered: actions in order, decomposed tasks, the root.
 
     Attributes:
-        plan: The plan.
         children: The children of each node.
         parent: The first node that refers to each node, or -1.
         missing: Undefined identifiers, with the node that refers to them.

@@ -39,8 +39,6 @@ class TaskAndPlan(Value):
     """A domain, a problem and a plan.
 
     Attributes:
-        domain: The domain.
-        problem: The problem.
         steps: The steps; untimed ones get the times 1, 2, 3, …
         actions: The identifiers of the actions of a hierarchical plan, in order.
         calls: The action or task of each identifier, as words. The key None is the initial network.

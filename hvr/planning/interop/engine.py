@@ -285,7 +285,6 @@ def _value(metric: Any, problem: Any, plan: Any, report: ValidationReport) -> in
 
 
 def _makespan(problem: Any, plan: Any) -> Fraction:
-    """Return the time at which everything is over, including timed effects and goals."""
     times = [Fraction(0)]
     if isinstance(plan, TimeTriggeredPlan):
         times += [Fraction(start + (length or 0)) for start, _, length in plan.timed_actions]

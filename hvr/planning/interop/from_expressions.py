@@ -290,7 +290,6 @@ class UnifiedExpressionReader:
         return timed_effect(change, _and(*lifted.guards), lifted.variables, when)
 
     def _changes(self, effect: Any) -> Iterable[tuple[Formula, Lifted, Effect]]:
-        """Yield (condition, terms, change) for an effect."""
         fluent, value = effect.fluent.fluent(), effect.value
         name = self.vocabulary.fluent(fluent)
         lifted = Lifted()

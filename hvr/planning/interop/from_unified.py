@@ -104,7 +104,6 @@ class Translation(Value):
 
 
 def number_name(value: Fraction) -> str:
-    """Return the name of the object that represents a number."""
     return "n" + str(value).replace("-", "minus-").replace("/", "-over-")
 
 
@@ -546,7 +545,6 @@ def _effects(effects: list[Effect]) -> Effect:
 
 
 def _assigned_often(action: Any, fluent: Any) -> bool:
-    """Return whether an action may assign a fluent twice at the same time."""
     effects = action.effects
     groups = effects.values() if isinstance(effects, dict) else [effects]
     for group in groups:

@@ -18,7 +18,6 @@ class JudgedStep(Value):
     """A step of a plan to be judged.
 
     Attributes:
-        step: The step.
         owner: The index of the step in the plan, or of the step to which a companion belongs; None
             if it belongs to the whole plan.
     """

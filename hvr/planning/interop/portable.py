@@ -59,12 +59,6 @@ def portable(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
 
 
 class _Writer:
-    """Rewrites models.
-
-    Args:
-        top: The type that replaces `object`.
-    """
-
     def __init__(self, top: str) -> None:
         self.top = top
 
@@ -310,7 +304,6 @@ class _Untyped:
         )
 
     def _timed(self, condition: Expression, guard: tuple[Expression, ...]) -> Steps[Expression]:
-        """Rewrite the condition of a durative action, with type conditions for its variables."""
         match condition:
             case And(operands):
                 parts = []

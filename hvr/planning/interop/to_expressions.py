@@ -283,7 +283,6 @@ class Types:
         return next(n for n in lines[0] if all(n in line for line in lines))
 
     def _line(self, name: str) -> list[str]:
-        """Return a type and its ancestors, nearest first."""
         line = [name]
         while line[-1] != OBJECT:
             parent = self._domain.types.get(line[-1], (OBJECT,))[0]
@@ -294,7 +293,6 @@ class Types:
 
 
 def _typed(domain: Domain, problem: Problem) -> list[TypedName]:
-    """Return everything that has a type."""
     typed = [*domain.constants, *problem.objects]
     parts: list[Expression] = [domain.constraints, problem.goal, problem.constraints]
     for predicate in domain.predicates.values():

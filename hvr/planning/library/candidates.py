@@ -284,7 +284,6 @@ class Candidate:
     """A library entry that may match a query.
 
     Args:
-        entry: The entry.
         classes: The ontology class that each variable accepts.
         roles: Possible interpretations of the name: the objects that variables may denote.
         score: The similarity of the names, from 0 to 1.
@@ -316,8 +315,6 @@ def candidates(
     """Return the entries that may match a query, in the order in which to try them.
 
     Args:
-        library: The library.
-        query: The query.
         types: The PDDL types of the available objects.
         embedder: The model of text similarity.
         ontology: The classes.
@@ -357,7 +354,6 @@ def _proposals(
     ontology: Ontology,
     checked_after: bool,
 ) -> Iterator[_Proposal]:
-    """Yield the entries that are compatible with the query, with the texts to compare."""
     for entry, classes, generalised in _open(library, ontology):
         for name in entry.names:
             words = read_words(name, ontology, {}, entry.types)
@@ -389,7 +385,6 @@ def _open(
 
 
 def _compatible(asked: NameReading, words: NameReading, entry: Entry, checked_after: bool) -> bool:
-    """Return whether the names do not contradict each other."""
     if asked.contradicts(words):
         return False
     texts = (*entry.effects, *entry.needs)
@@ -451,7 +446,6 @@ def _agrees(mention: Mention, wider: str | None, ontology: Ontology) -> bool:
 
 
 def _roles(way: Mapping[Mention, str], types: Mapping[str, str], ontology: Ontology) -> Roles:
-    """Return the objects that a name allows for each variable."""
     return {
         variable: frozenset({mention.name})
         if mention.name
@@ -500,7 +494,6 @@ def _shown(
 
 
 def _likenesses(proposals: Sequence[_Proposal], embedder: Embedder) -> list[float]:
-    """Return the similarity of the texts of each proposal; 1 for equal texts."""
     texts = [
         tuple(r.text.lower().strip(" .").replace("?", "") for r in (p.asked, p.named))
         for p in proposals

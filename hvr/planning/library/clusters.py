@@ -129,7 +129,6 @@ class GeneralForm:
 
 
 def generalise(members: Sequence[Entry], ontology: Ontology) -> GeneralForm:
-    """Return the least general form of some macro actions."""
     first = members[0]
     maps = [_alignment(first, other) for other in members]
     common = [v for v in first.types if all(v in m.values() for m in maps)]
@@ -198,7 +197,6 @@ def _alignment(base: Entry, other: Entry) -> dict[str, str]:
 
 
 def _by_words(base: Entry, other: Entry) -> Iterator[tuple[str, str]]:
-    """Yield pairs of variables at the same position of two names that are otherwise equal."""
     for mine in base.names:
         for theirs in other.names:
             ours, yours = mine.lower().split(), theirs.lower().split()

@@ -281,7 +281,6 @@ def make(entry: Entry) -> Entry:
 
 
 def _problem(entry: Entry) -> str:
-    """Return the first defect of an entry, or ""."""
     if not entry.names or not all(n.strip() for n in entry.names):
         return "it has no name"
     if any(len(name.splitlines()) > 1 for name in entry.names):

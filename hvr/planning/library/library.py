@@ -309,7 +309,6 @@ def write_library(library: Library, path: Path) -> None:
     """Write a library atomically, replacing the file.
 
     Args:
-        library: The library.
         path: The file: JSON if its name ends in `.json`, else Turtle. Missing folders are created.
 
     Raises:

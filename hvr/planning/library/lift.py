@@ -167,7 +167,6 @@ class BlockTrace:
     """An executed block with the situations that it passed through.
 
     Args:
-        task: The task.
         facts: The facts before the block, including static ones.
         actions: The block.
 
@@ -210,7 +209,6 @@ class BlockTrace:
         return self._regress(frozenset({literal}), preconditions=False)
 
     def _regress(self, goal: Support, *, preconditions: bool) -> Support:
-        """Return the literals before the block from which the goal follows."""
         wanted = set(goal)
         for step in reversed(self._steps):
             # Effects before preconditions: an action's own precondition must hold before it, even
@@ -291,7 +289,6 @@ def conditions_of(
     """Return the conditions of a block, derived from its execution in a situation.
 
     Args:
-        task: The task.
         facts: The facts before the block, including static ones.
         actions: The block, which must be applicable.
         named: Objects that the block is about although no step mentions them, such as the food in
@@ -417,7 +414,6 @@ def lift(
 
     Args:
         block: The macro action and its actions.
-        task: The task.
         state: The state of the task before the block.
         agent: The agent that executed it.
         origin: The circumstances of the execution.
@@ -575,7 +571,6 @@ def learn(
     Blocks without lasting changes, such as navigation, are skipped.
 
     Args:
-        plan: The plan.
         task: The problem that it solves, in the agent's domain.
         agent: The name of the agent.
         origin: The circumstances of the execution.

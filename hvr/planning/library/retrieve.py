@@ -99,7 +99,6 @@ def bound_blocks(
     validator decides.
 
     Args:
-        entry: The entry.
         allowed: For some variables, the objects that they may denote.
         facts: The current facts, including static ones.
         slots: The objects that the other variables may denote.
@@ -155,7 +154,6 @@ class MacroMatch:
     """A macro action of the library that works here.
 
     Args:
-        entry: The entry.
         block: The block bound to objects, with its conditions here and the name of the query.
         binding: The objects that its variables denote.
         score: The similarity of the names, from 0 to 1.
@@ -188,8 +186,6 @@ def retrieve(
     returned.
 
     Args:
-        library: The library.
-        query: The query.
         task: The problem in the querying agent's domain.
         state: The current state of the task.
         embedder: The model of text similarity.
@@ -243,7 +239,6 @@ class _Search:
     """Prefixes of blocks that are known to fail; blocks with such a prefix fail, too."""
 
     def first(self, candidate: Candidate) -> MacroMatch | None:
-        """Return the first binding of an entry that is proven to work."""
         facts = self.state.atoms(static=True)
         missing = [i for i in self.wanted.literals if (i[0] in facts) != i[1]]
         slots = Slots(self.task, candidate.classes, self.ontology, self._distance)

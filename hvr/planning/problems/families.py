@@ -26,7 +26,6 @@ class Draft(Value):
     Attributes:
         objects: The typed objects.
         init: The initial facts and values.
-        goal: The goal.
     """
 
     objects: str
@@ -131,7 +130,6 @@ def blocksworld(rng: Random, level: int, *, solvable: bool) -> Draft:
 
 
 def _towers(rng: Random, blocks: Sequence[str], most: int) -> list[list[str]]:
-    """Return at most `most` towers, each listed from the bottom."""
     towers: list[list[str]] = []
     for block in rng.sample(blocks, len(blocks)):
         place = rng.randrange(min(len(towers) + 1, most))

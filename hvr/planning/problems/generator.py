@@ -152,7 +152,6 @@ def series(
 
     Args:
         chosen: The names of the families.
-        levels: The levels.
         count: The number of problems.
         seed: The seed of the first problem; the others use the following integers.
         unsolvable: The proportion of problems without a plan, from 0 to 1.

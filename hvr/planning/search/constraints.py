@@ -53,7 +53,6 @@ class Compiled(Value):
     Args:
         operators: The operators by their actions.
         initial: The mask of fluents that are true initially.
-        goal: The goal.
         memory: The mask of fluents that remember the past.
     """
 
@@ -81,8 +80,6 @@ def compile_constraints(task: Task, operators: Sequence[Operator]) -> Compiled:
 
 
 class _Watched(Value):
-    """A ground constraint: its operator and its one or two conditions."""
-
     operator: str
     first: Conjunction
     second: Conjunction = TRUE
@@ -131,14 +128,11 @@ def _conjuncts(condition: Conjunction) -> Iterator[Conjunction]:
 
 
 class _Change(Value):
-    """The precondition and effects that a constraint adds to an operator."""
-
     guard: Conjunction = TRUE
     effects: tuple[Effect, ...] = ()
 
 
 def _with(compiled: Compiled, watched: _Watched, memory: int) -> Compiled:
-    """Add one constraint to a compiled task."""
     touched = watched.first.mentioned() | watched.second.mentioned()
     operators = {}
     for action, operator in compiled.operators.items():
@@ -209,7 +203,6 @@ def _start(watched: _Watched, state: int) -> tuple[bool, bool]:
 
 
 def _wanted(watched: _Watched, memory: int) -> Conjunction:
-    """Return the constraint's contribution to the goal."""
     match watched.operator:
         case "at end":
             return watched.first

@@ -249,7 +249,6 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
     """Find a short plan.
 
     Args:
-        task: The task.
         seconds: The wall time limit; a proof of a shortest plan ends the search earlier.
         patience: Seconds without a better plan after which the search stops; 0 searches for a proof
             until the time is up. Waiting for a processor on a busy machine counts only in part.
@@ -368,7 +367,6 @@ class _Search:
         return code is not None
 
     def worked(self) -> float:
-        """Return its CPU time in seconds; 0 if unknown."""
         return self._process.cpu_seconds()
 
     @property
@@ -384,7 +382,6 @@ class _Search:
         return self.finished() and self._process.code in _OUT_OF_MEMORY
 
     def best(self) -> tuple[int, ...] | None:
-        """Return the best plan so far, as indices of operators."""
         files = sorted(self.folder.glob("plan*"), key=lambda path: (len(path.name), path.name))
         for path in reversed(files):
             text = path.read_text(encoding="utf-8")
@@ -394,7 +391,6 @@ class _Search:
         return None
 
     def lower_bound(self) -> int:
-        """Return the highest f-value in the log of A*."""
         return max((int(f) for f in re.findall(r" f = (\d+),", self._log())), default=0)
 
     def _log(self) -> str:

@@ -65,7 +65,6 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
     """Translate a task into a search problem.
 
     Args:
-        task: The task.
         reduce: Whether to apply reductions that keep the length of a shortest plan.
 
     Raises:
@@ -213,7 +212,6 @@ def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
     """Return the disjunctive normal form of a condition; empty if it is unsatisfiable.
 
     Args:
-        condition: The condition.
         can: Masks of the fluents that may be true and false; impossible literals are dropped.
 
     Raises:

@@ -92,13 +92,9 @@ def insert_navigation(
     the remaining problem is not navigation.
 
     Args:
-        task: The task.
         state: The current state.
         action: The next action.
         navigation: The result of `find_navigation`, if known.
-
-    Raises:
-        GroundingLimitError: An action's quantifiers have too many instances.
     """
     navigation = navigation or find_navigation(task.domain)
     operator = task.try_ground(action)
@@ -128,7 +124,6 @@ def insert_navigation(
 def _moves(
     task: Task, state: State, action: GroundAction, navigation: Navigation
 ) -> Iterator[GroundAction]:
-    """Yield possible moves for an action, the likeliest first."""
     arguments = tuple(dict.fromkeys(reversed(action.args)))
     places = dict.fromkeys(arguments)
     holders = arguments
@@ -183,7 +178,6 @@ def drop_useless(
     be meant for that action.
 
     Args:
-        task: The task.
         state: The state before the block.
         actions: The block; inapplicable actions are skipped.
         navigation: The result of `find_navigation`, if known.
@@ -246,7 +240,6 @@ def repair_navigation(
     Actions that navigation cannot make applicable are kept and skipped.
 
     Args:
-        task: The task.
         state: The state before the block.
         actions: The block.
         navigation: The result of `find_navigation`, if known.

@@ -394,8 +394,6 @@ def merge_interchangeable(
 
     Args:
         initial: The initial state.
-        operators: The operators.
-        goals: The goals.
         groups: Groups of mutually exclusive fluents that cover all fluents.
 
     Returns:
@@ -513,7 +511,6 @@ def _overwrite_each_other(
 
 
 def _joined(first: GroundOperator, second: GroundOperator) -> GroundOperator | None:
-    """Return the sequence of two operators; None if it is impossible or unnecessary."""
     after = Literals(first.add, first.delete)
     rest = _regressed(second.precondition, after)
     if rest is None:

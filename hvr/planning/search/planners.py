@@ -178,7 +178,6 @@ class RecordedPlanner:
 
 
 def _read(path: Path) -> dict[str, SearchResult | PlannerError]:
-    """Return recorded results, or errors, by the digest of the problem."""
     results: dict[str, SearchResult | PlannerError] = {}
     try:
         for _, line in read_log(path):

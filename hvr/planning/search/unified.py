@@ -52,7 +52,6 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
     """Find a plan with an engine of unified-planning, in a separate process.
 
     Args:
-        task: The task.
         engine: The engine's name in unified-planning, such as `fast-downward`.
         seconds: The wall time limit of the engine.
 
@@ -201,7 +200,6 @@ def to_unified(problem: GroundProblem) -> Any:
 
 
 def operator_numbers(plan: Any) -> list[int]:
-    """Return the indices of the operators in a plan of a converted problem."""
     names = (step.action.name.rsplit("-", 1) for step in plan.actions)
     return [int(number) for kind, number in names if kind == _OPERATOR]
 

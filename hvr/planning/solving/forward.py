@@ -81,8 +81,6 @@ class SearchEnd(Generic[S]):
 
 @dataclass(frozen=True)
 class _Reached(Generic[S]):
-    """A state and how it was reached: by a step from the previous state, possibly repeated."""
-
     state: S
     depth: int
     before: _Reached[S] | None = None

@@ -39,16 +39,6 @@ _ENDS_FIRST = {"at end": 0, "": 1, "at start": 2}
 
 @dataclass(frozen=True)
 class _Event:
-    """A start, an end, an instantaneous step or a timed initial literal.
-
-    Args:
-        time: The time in the plan.
-        step: The index of the step; -1 for a timed initial literal.
-        when: The end of the step; "" for an instantaneous step.
-        operator: The compiled effects.
-        parts: The conditions and effects, to detect interference.
-    """
-
     time: Fraction
     step: int
     when: str
@@ -224,7 +214,6 @@ def free_memory() -> int | None:
 
 
 def memory_is_short() -> bool:
-    """Return whether there is too little memory for another planner."""
     free = free_memory()
     return free is not None and free < MIN_FREE_MEMORY
 
@@ -290,8 +279,6 @@ class RaceField:
 
 @dataclass
 class _Runner:
-    """A started planner and the time that it has worked."""
-
     running: Running
     worked: float = 0.0
     since: float | None = None
@@ -373,7 +360,6 @@ class _Race:
         self.turns = self.entry.turns(tuple(self.programs.values()), self.spent)
 
     def admit(self) -> None:
-        """Add further planners once they are known."""
         if self.complete or (more := self.entry.more()) is None:
             return
         self.complete = True
@@ -385,7 +371,6 @@ class _Race:
         return [runner for runner in self.runners.values() if runner.since is not None]
 
     def over(self) -> bool:
-        """Return whether every planner has ended."""
         return self.complete and all(
             name in self.runners and self.runners[name].running.code is not None
             for name in self.programs

@@ -181,8 +181,6 @@ def _solution(task: Task, outcome: RaceResult, ends: _Ends) -> Solution:
 
 @dataclass(frozen=True)
 class _Manner:
-    """Settings of a race: the patience in seconds, the number of slots, and the listener."""
-
     patience: float
     slots: int
     listen: Callable[[FoundPlan], None] | None
@@ -242,7 +240,6 @@ _FAULTS = frozenset({PlannerEnd.CRASHED, PlannerEnd.OUT_OF_MEMORY})
 
 
 def _undecided(outcome: RaceResult, ends: _Ends) -> HvrError:
-    """Return the error for a search without a plan and without a proof."""
     rejected = [_rejection(candidate) for candidate in outcome.rejected]
     started = [(name, *ends[name]) for name in ends if name in outcome.ends]
     if not started:

@@ -68,7 +68,6 @@ class _Comparison:
     varies: bool = False
 
     def excess(self, values: Values) -> float | None:
-        """Return the excess; None if a number is undefined."""
         try:
             return float(
                 self.sign * (evaluate(self.test.left, values) - evaluate(self.test.right, values))
@@ -77,7 +76,6 @@ class _Comparison:
             return None
 
     def repeats(self, excess: float, gain: float) -> float:
-        """Return how often a gain must be added to satisfy the comparison."""
         times = -excess / gain
         whole = floor(times)
         return whole + 1 if self.strict or whole < times else max(whole, 1)
@@ -126,7 +124,6 @@ class Subgoals:
     """An estimator of the distance from states of a task to a condition.
 
     Args:
-        task: The task.
         operators: The ground actions.
         rules: The ground rules, as pairs of a body and the derived bit.
         goal: The condition.

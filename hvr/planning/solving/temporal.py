@@ -60,7 +60,6 @@ class Snapped:
     """A domain with starts and ends in addition to its durative actions.
 
     Args:
-        domain: The domain.
         starts, ends: Names of durative actions by the names of their starts and ends.
         running: The predicate that is true while an action runs, by its name.
         literals: Indices of timed initial literals by the names of the actions that represent them.
@@ -366,7 +365,6 @@ class _Happenings:
 
 
 def _in_durations(task: Task) -> frozenset[str]:
-    """Return the functions that duration constraints read."""
     return frozenset(
         term.function
         for schema in task.domain.durative_actions.values()

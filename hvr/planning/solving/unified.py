@@ -92,7 +92,6 @@ class _Form:
 
 
 def _solved(form: _Form, name: str, seconds: float) -> int:
-    """Run an engine, write its plans, and return the exit code."""
     unified = form.conversion.unified
     optimal, number = False, 0
     try:
@@ -113,7 +112,6 @@ def _solved(form: _Form, name: str, seconds: float) -> int:
 
 
 def _results(unified: Any, name: str, seconds: float) -> Iterator[Any]:
-    """Yield the results of an engine: several if it is an anytime planner."""
     from unified_planning.engines import PDDLPlanner
     from unified_planning.environment import get_environment
 
@@ -209,7 +207,6 @@ def _reason(result: Any) -> str:
 
 
 def _converted(domain: Domain, problem: Problem) -> _Form:
-    """Convert a problem, without its metric if unified-planning cannot express it."""
     try:
         return _Form(convert(domain, problem), True)
     except InteropError:
