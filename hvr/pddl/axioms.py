@@ -142,9 +142,7 @@ class _Stratum:
     """The rules of predicates that depend on each other.
 
     Attributes:
-        predicates: The predicates that the rules derive.
         read: The other fluent predicates that the rules read.
-        numeric: Whether the rules read numbers.
         known: Earlier results by the facts that were read.
         ground: The ground rules; None if there are too many.
         joins: For each predicate of the stratum, the rules and positions in which it can be joined.

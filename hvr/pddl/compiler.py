@@ -85,9 +85,6 @@ class Parts:
 
     Actions share such parts: every action that puts an object on a table asks how the table can
     be reached.
-
-    Attributes:
-        compiled: The compiled formulas by `key`.
     """
 
     _MOST = 20_000
@@ -98,11 +95,7 @@ class Parts:
         self._free: dict[int, tuple[Expression, tuple[str, ...]]] = {}
 
     def key(self, formula: Expression, binding: Binding, positive: bool) -> tuple[object, ...]:
-        """Return a key that identifies an instance of a formula or of its negation.
-
-        Raises:
-            KeyError: A free variable is not in `binding`.
-        """
+        """Return a key that identifies an instance of a formula or of its negation."""
         number = id(formula)
         if number not in self._free:
             free = all_free_variables(formula)

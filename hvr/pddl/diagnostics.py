@@ -59,10 +59,7 @@ class Diagnostic(Value):
     """An error or warning about a PDDL text.
 
     Attributes:
-        location: The place of the error.
-        message: A description of the error.
         source_line: The line at `location`, or the part of a very long line around it.
-        expected, found: The expected and the actual text, if they help.
         suggestion: The nearest known name, if any.
         context: The enclosing construct, such as "action pick, :effect".
         caret: The column in `source_line`; 0 if it equals the column of `location`.

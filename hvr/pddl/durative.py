@@ -51,10 +51,8 @@ class SpanningEffect(Value):
 
     Attributes:
         start, between, end: The compiled parts of the condition.
-        effects: An operator with the effects.
         condition_at_start: The uncompiled part of the condition at the start.
         condition, effect: The uncompiled condition and effect at the end.
-        binding: The binding of their variables.
     """
 
     start: Conjunction
@@ -81,10 +79,7 @@ class DurativeOperator(Value):
 
     Attributes:
         template: The schema, split by time.
-        start, end: The operators at its start and end.
         invariant: The condition that must hold in the open interval between them.
-        wishes: The preferences in its condition.
-        tests: The constraints on its duration.
         spanning: Conditional effects that read more than one time.
     """
 

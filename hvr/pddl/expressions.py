@@ -93,7 +93,6 @@ class ExpressionReader(ListReader):
     """A reader of formulas and effects.
 
     Args:
-        source: The text.
         domain: A domain with types, predicates and functions; its actions are ignored.
         objects: The types of all objects that the text may mention.
 
@@ -377,8 +376,6 @@ class ExpressionReader(ListReader):
         """Read a number, a function term or an arithmetic expression.
 
         Args:
-            node: The expression.
-            scope: The variables in scope.
             metric: Whether `total-time` and `(is-violated …)` are allowed.
         """
         return run_trampoline(self._numeric(node, scope, metric))

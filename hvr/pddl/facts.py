@@ -270,7 +270,6 @@ def bindings(
     """Yield the bindings of `variables` under which all `literals` are true.
 
     Args:
-        variables: The variables to bind to objects of their types.
         literals: The conditions. Literals with a variable that is neither in `variables` nor in
             `binding` are ignored.
         binding: Variables that are already bound; included in the results.

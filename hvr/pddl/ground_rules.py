@@ -328,7 +328,6 @@ class _Join:
     for the best order on every call.
 
     Args:
-        literals: The literals to match.
         skip: The index of the literal that is already matched.
     """
 

@@ -134,7 +134,6 @@ class ListReader:
         """Read a typed list such as `a b - t c - (either u v) d`.
 
         Args:
-            items: The nodes of the list.
             what: "variable", or the kind of the names in messages.
             types: The declared types; None accepts any type name.
         """

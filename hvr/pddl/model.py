@@ -252,8 +252,6 @@ class Trajectory(Compound):
     Attributes:
         operator: `always`, `sometime`, `at end`, `within`, `at-most-once`, `sometime-after`,
             `sometime-before`, `always-within`, `hold-during` or `hold-after`.
-        times: The numeric arguments of the operator, possibly none.
-        formulas: The one or two conditions.
     """
 
     operator: str

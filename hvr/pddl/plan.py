@@ -106,13 +106,11 @@ def parse_plan(source: str | Path, *, file: str | None = None) -> tuple[GroundAc
 
     Args:
         source: The text, or the path of a file, in one of the notations of `read_plan`.
-        file: The name of the text in messages.
 
     Returns:
         The steps with their locations, without times.
 
     Raises:
-        DataFileError: The file cannot be read.
         PddlSyntaxError: The text is not a plan, or two steps have the same time.
     """
     return in_order(read_plan(source, file=file).steps)
@@ -410,7 +408,6 @@ def plain_plan(source: SourceText, epsilon: Fraction) -> PlainPlan | None:
     must be the order of execution.
 
     Args:
-        source: The text.
         epsilon: The distance that consecutive times must exceed.
     """
     text = source.text
@@ -528,7 +525,6 @@ class LazyTimedPlan(Sequence[TimedAction]):
     Steps accessed by index have a location; iteration omits it.
 
     Args:
-        source: The text they come from.
         text: The same text in lower case, with comments blanked.
         starts: The offset of each step.
     """

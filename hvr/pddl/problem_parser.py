@@ -408,9 +408,7 @@ def parse_problem(
     """Parse a problem of a domain; the options are described in `parse_domain`.
 
     Raises:
-        DataFileError: The file cannot be read.
         PddlSyntaxError, PddlSemanticError: The text is not a problem of this domain.
-        UnsupportedPddlError: The problem uses an unsupported feature of PDDL.
     """
     text = SourceText.read(source, file=file, default="<problem>", lenient=lenient)
     problem = ProblemParser(text, domain).parse()
@@ -425,14 +423,11 @@ def parse_formula(
     """Parse a single formula, such as the goal of a task.
 
     Args:
-        text: The formula.
         domain: The domain; the formula may mention its constants.
         objects: Other objects that the formula may mention.
-        file: The name of the text in messages.
 
     Raises:
         PddlSyntaxError, PddlSemanticError: The text is not a formula over these names.
-        UnsupportedPddlError: The formula uses an unsupported feature of PDDL.
     """
     reader, node = _single(text, domain, objects, file or "<formula>")
     return reader.formula(node, {})
@@ -445,7 +440,6 @@ def parse_constraint(
 
     Raises:
         PddlSyntaxError, PddlSemanticError: The text is not a constraint over these names.
-        UnsupportedPddlError: The constraint uses an unsupported feature of PDDL.
     """
     reader, node = _single(text, domain, objects, file or "<constraint>")
     return reader.constraints(node, {})

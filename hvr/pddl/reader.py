@@ -52,7 +52,6 @@ class SourceText:
     """A named text that creates all diagnostics about it.
 
     Args:
-        file: The name of the text in messages.
         lenient: Whether harmless errors become warnings.
 
     Attributes:

@@ -200,8 +200,6 @@ class Operator:
     """A compiled ground action, or one end of a durative action.
 
     Attributes:
-        action: The action it was compiled from.
-        precondition: The condition for applying it.
         add: The atoms it adds unconditionally.
         delete: The atoms it deletes unconditionally, before adding.
         conditional: Triples (condition, add, delete); conditions are evaluated before the action.
@@ -336,7 +334,6 @@ class State:
 
     Args:
         bits: The mask of the true fluents.
-        values: The values of the numeric fluents.
         closed: Whether `bits` includes the derived atoms; if not, they are derived on access.
     """
 

@@ -463,7 +463,6 @@ class Task:
         """Return the metric's value for a plan; without a metric, its total time.
 
         Args:
-            values: The numeric state after the plan.
             total_time: The number of steps, or the makespan of a temporal plan.
             violated: The number of violated instances of each preference.
 
@@ -599,6 +598,5 @@ def holds_initially(domain: Domain, problem: Problem, formula: Formula) -> bool:
     Args:
         domain: The domain; its actions are ignored.
         problem: The problem; its goal is ignored.
-        formula: A formula about the objects of the problem.
     """
     return Task(domain.replace(actions={}), problem).initial.holds(formula)

@@ -47,7 +47,6 @@ def block_conditions(
 
     Args:
         state: The mask of the state before the block, which must be applicable there.
-        block: The actions.
 
     Returns:
         The precondition and postcondition as literals, without nearness, and the mask of the state

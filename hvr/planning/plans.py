@@ -29,7 +29,6 @@ class MacroAction(Value):
     """A subtask in words, with conditions on the world before and after it.
 
     Args:
-        name: A short description of the subtask.
         precondition: PDDL literals that must hold before.
         postcondition: PDDL literals that hold after.
     """
@@ -65,10 +64,7 @@ class Plan(Value):
     """A plan as macro actions with their blocks.
 
     Args:
-        blocks: The blocks in order.
         optimal: Whether no plan of this problem has fewer actions, by proof.
-        planner: The planner that found it.
-        seconds: The wall time it took to find.
     """
 
     blocks: tuple[AABlock, ...]
@@ -116,9 +112,7 @@ class Planned(Value):
 
     Args:
         problem: The problem, restricted to the relevant objects.
-        task: The compiled problem.
         relevant: The objects, and why each was chosen.
-        planner_calls: The number of calls to a classical planner.
     """
 
     problem: Problem
@@ -194,11 +188,7 @@ class PolicyContext:
     """The dependencies and settings of a policy.
 
     Args:
-        ontology: The classes, words and preferences.
-        domain: The actions.
         agent: The robot of the domain, for the library.
-        planner: The classical planner.
-        model: The language model and its settings.
         prompts: The folder of the world's prompt templates; None for the default world.
         about: Request, task, scene and seed, as transcripts name them.
         folder: The run folder; None saves nothing.
@@ -274,9 +264,6 @@ class Policy(Protocol[Wanted]):
         """Return a plan from the observed state of the world.
 
         Args:
-            stage: The goal.
-            graph: The world.
-            inventory: The objects in the world.
             reason: Why the previous plan failed; "" at first.
 
         Raises:
@@ -314,11 +301,8 @@ class Policy(Protocol[Wanted]):
         """Return a plan to open a place and look inside.
 
         Args:
-            place: The name of the place.
             closing: Places to close, which were opened without success.
             stage: The goal to reach afterwards, with its constraints.
-            graph: The world.
-            inventory: The objects in the world.
 
         Raises:
             ImpossibleGoalError: There is no plan, or the policy does not support this.
@@ -331,7 +315,6 @@ class Policy(Protocol[Wanted]):
         """Return a goal with other constraints.
 
         Args:
-            stage: The goal.
             constraints: The remaining trajectory constraints as PDDL.
         """
         del constraints
@@ -347,10 +330,8 @@ class Policy(Protocol[Wanted]):
         """Return whether the request was met, after the plans were carried out.
 
         Args:
-            understanding: The interpretation of the request.
             done: Whether the goals of the plans were observed to hold, and why not.
             graph: The world as observed at the end.
-            inventory: The objects in the world.
         """
         del graph, inventory
         if understanding.goal is None and done.reached:

@@ -96,7 +96,6 @@ class TaskNetwork(Value):
     """A task network.
 
     Attributes:
-        subtasks: The subtasks in the order of the file.
         order: Pairs of subtask indexes; the first comes before the second.
         constraints: Equalities and inequalities of parameters.
     """

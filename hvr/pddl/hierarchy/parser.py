@@ -242,9 +242,7 @@ def parse_hddl_domain(
     """Parse an HDDL domain; the arguments are described in `hvr.pddl.parse_domain`.
 
     Raises:
-        DataFileError: The file cannot be read.
         PddlSyntaxError, PddlSemanticError: The text is not a domain; the message says where.
-        UnsupportedPddlError: The domain uses an unsupported feature of the language.
     """
     text = HddlSource.read(source, file=file, default="<domain>", lenient=lenient)
     domain = _HddlDomainParser(text).parse_hierarchy()
@@ -264,9 +262,7 @@ def parse_hddl_problem(
     """Parse an HDDL problem; the arguments are described in `hvr.pddl.parse_problem`.
 
     Raises:
-        DataFileError: The file cannot be read.
         PddlSyntaxError, PddlSemanticError: The text is not a problem of this domain.
-        UnsupportedPddlError: The problem uses an unsupported feature of the language.
     """
     text = HddlSource.read(source, file=file, default="<problem>", lenient=lenient)
     problem = _HddlProblemParser(text, domain).parse_hierarchy()

@@ -23,11 +23,7 @@ class PlanLine(Compact):
     """A line of a plan: an action, or a task with its method and subtasks.
 
     Attributes:
-        identifier: The identifier of the action or task.
-        name: The name of the action or task.
-        args: The arguments.
         method: The method; "" for an action.
-        subtasks: The identifiers of the subtasks.
         number: The line number in the text.
     """
 
@@ -141,10 +137,7 @@ class HierarchicalPlan(Value):
     """A plan with its decomposition.
 
     Attributes:
-        actions: The actions in the order of execution.
         root: The identifiers of the initial tasks; None if no line lists them.
-        tasks: The decomposed tasks.
-        file: The name of the text.
         root_line: The line number of the initial tasks.
         end: The number of the last line.
         closed: Whether the text marks the end of the plan.
@@ -331,7 +324,6 @@ class DecompositionTree:
     """The nodes of a plan, numbered: actions in order, decomposed tasks, the root.
 
     Attributes:
-        children: The children of each node.
         parent: The first node that refers to each node, or -1.
         missing: Undefined identifiers, with the node that refers to them.
         first: The first action at or below each node; the number of actions if there is none.

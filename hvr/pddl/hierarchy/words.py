@@ -22,7 +22,6 @@ class Decomposition(Value):
 
     Attributes:
         subtasks: The identifiers of its subtasks, in the order of the plan.
-        parameters: The parameters of the method.
         calls: The method's task and subtasks, with variables, as tuples of words.
         condition: The method's precondition and constraints, as words.
         order: Pairs of subtask indexes; the first comes before the second.

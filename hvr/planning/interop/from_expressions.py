@@ -53,13 +53,7 @@ class Lifted:
 class UnifiedExpressionReader:
     """A translator for the expressions of an action, or of the rest of the problem.
 
-    Args:
-        vocabulary: The names of the problem.
-        where: The name of the action in error messages.
-        parameters: The parameters of the action.
-
     Attributes:
-        parameters: The parameters in PDDL.
         needed: Additional conditions of the effects read so far.
     """
 

@@ -64,7 +64,6 @@ class Companion(Value):
     """An additional action in a judged plan, which belongs to a step or to the whole plan.
 
     Attributes:
-        action: The name of the action, which has the parameters of the step.
         begin: The time at which it happens or begins.
         end: The time at which it ends, if it is durative.
         left_open: Whether the state at its beginning is excluded.
@@ -80,7 +79,6 @@ class Translation(Value):
     """A problem of unified-planning in PDDL.
 
     Attributes:
-        domain, problem: The PDDL model.
         names: The names on both sides, by kind: type, fluent, action, object.
         companions: The companions by action; "" is the key for the whole plan.
     """
@@ -126,7 +124,6 @@ def translate(
     """Translate a problem.
 
     Args:
-        problem: The `unified_planning.model.Problem`.
         following: The numbers among the arguments of a plan, if the translation is only for judging
             this plan; None for a translation that is valid for every plan.
         metric: The index of the quality metric to translate.

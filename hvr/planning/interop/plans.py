@@ -103,7 +103,6 @@ def steps_back(plan: Any, names: UnifiedNames) -> tuple[Step, ...]:
     """Return the steps of a sequential or time-triggered plan of a converted problem.
 
     Args:
-        plan: The plan of unified-planning.
         names: The names of the problem (`Conversion.names`).
 
     Raises:

@@ -220,7 +220,6 @@ def without_types(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
 
     Args:
         domain: A domain without derived predicates, processes and events.
-        problem: A problem of the domain.
     """
     writer = _Untyped(domain)
     actions = {name: writer.action(action) for name, action in domain.actions.items()}

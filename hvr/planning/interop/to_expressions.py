@@ -42,15 +42,7 @@ from hvr.planning.interop.names import InteropError, UnifiedNames
 
 
 class ExpressionWriter:
-    """A translator for the expressions of an action, or of the rest of the problem.
-
-    Args:
-        types: The types of unified-planning.
-        fluents: The fluents by predicate or function.
-        objects: The objects by name.
-        manager: The expression manager of the environment.
-        where: The name of the action in error messages.
-    """
+    """A translator for the expressions of an action, or of the rest of the problem."""
 
     def __init__(
         self,
@@ -146,11 +138,7 @@ class ExpressionWriter:
         raise InteropError(f"the unknown name {name!r}", self.where)
 
     def number(self, number: NumericExpression, scope: Mapping[str, Any] | None = None) -> Any:
-        """Translate a numeric expression.
-
-        Raises:
-            InteropError: unified-planning cannot express the number.
-        """
+        """Translate a numeric expression."""
         return run_trampoline(self._number(number, scope or {}))
 
     def _number(self, number: NumericExpression, scope: Mapping[str, Any]) -> Steps[Any]:

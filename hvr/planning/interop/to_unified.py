@@ -179,7 +179,6 @@ class Conversion(Value):
     """A PDDL problem in unified-planning.
 
     Attributes:
-        unified: The `unified_planning.model.Problem`.
         names: The names on both sides, by kind: type, fluent, action, object.
     """
 
@@ -202,7 +201,6 @@ def convert(domain: Domain, problem: Problem, environment: Any = None) -> Conver
     """Translate a problem, and keep the names for translating its plans.
 
     Args:
-        domain, problem: The PDDL model.
         environment: The environment of unified-planning; None for the global one.
 
     Raises:

@@ -64,10 +64,8 @@ class NameReading:
     """The meaning of a macro action's name.
 
     Args:
-        text: The name.
         mentions: The mentioned things in order, without repetitions.
         spans: All mentions, including repetitions.
-        liquids: The mentioned liquids: water, coffee, wine.
         verb: The predicates of the verb's effect with their truth values, from the ontology.
         frame: The remaining words without articles.
     """
@@ -124,7 +122,6 @@ def read_words(
 
     Args:
         text: The name, such as `Put tomatosliced-1 on the plate`.
-        ontology: The ontology, whose labels name the classes.
         objects: The PDDL types of objects that may be named.
         types: The PDDL types of variables that may occur in the text.
     """
@@ -315,9 +312,7 @@ def candidates(
     """Return the entries that may match a query, in the order in which to try them.
 
     Args:
-        types: The PDDL types of the available objects.
         embedder: The model of text similarity.
-        ontology: The classes.
 
     Raises:
         LLMError: The provider of the embedder did not answer.

@@ -35,7 +35,6 @@ class Signature:
         typed: The predicates of the postcondition with the types of their arguments.
         made: The predicates that it makes true, with constants.
         undone: The predicates that it makes false, with constants.
-        words: The words of its names, without variables.
     """
 
     typed: tuple[tuple[str, bool, tuple[str, ...]], ...]
@@ -102,8 +101,6 @@ class GeneralForm:
     Args:
         name: The words that all names share, with `…` where they differ.
         parameters: The variables with their ontology classes.
-        precondition: Literals that all members need.
-        postcondition: Literals that all members achieve.
         roles: For each member's id, the general variables of its own variables.
     """
 
@@ -321,7 +318,6 @@ class Cluster:
 
     Args:
         members: The members in order of id; each agent's blocks are its variants.
-        general: Their common form.
     """
 
     members: tuple[Entry, ...]
@@ -357,8 +353,6 @@ def find_clusters(
     """Return the clusters of a library, the largest first; every macro action is in one.
 
     Args:
-        library: The macro actions.
-        ontology: The classes for generalised parameters.
         minimum: The minimum similarity of members of a cluster, from 0 to 1.
     """
     # Entries with equal signatures are similar anyway; grouping them first makes the search fast.

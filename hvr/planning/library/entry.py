@@ -111,12 +111,9 @@ class Origin:
 
     Args:
         request: The id of the task, or the request in words.
-        scene: The scene of the run.
         model: The language model or policy that wrote the macro action.
         simulated: Whether the model was simulated.
         date: The date as ISO 8601.
-        version: The version of hvr.
-        run: The name of the run folder.
     """
 
     request: str = ""
@@ -156,10 +153,6 @@ class Entry:
         names: Its names, with variables for objects: `put ?mug1 on ?plate1`.
         parameters: Its variables, starting with the ones in the steps.
         precondition: PDDL literals that must hold before, including static ones.
-        postcondition: PDDL literals that hold after.
-        steps: The block.
-        agent: The agent that learnt it.
-        origins: Where it was learnt.
         uses: Its uses by run.
     """
 

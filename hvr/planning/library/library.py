@@ -294,7 +294,6 @@ def read_library(path: Path, *, missing_ok: bool = False) -> Library:
     """Read a library: JSON if the file name ends in `.json`, else Turtle.
 
     Args:
-        path: The file.
         missing_ok: Whether a missing file is an empty library.
 
     Raises:

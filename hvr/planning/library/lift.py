@@ -168,7 +168,6 @@ class BlockTrace:
 
     Args:
         facts: The facts before the block, including static ones.
-        actions: The block.
 
     Raises:
         UsageError: An action is not applicable.
@@ -413,10 +412,7 @@ def lift(
     object names become the same entry.
 
     Args:
-        block: The macro action and its actions.
         state: The state of the task before the block.
-        agent: The agent that executed it.
-        origin: The circumstances of the execution.
         ontology: The class names; None for hvr's own.
 
     Raises:
@@ -572,8 +568,6 @@ def learn(
 
     Args:
         task: The problem that it solves, in the agent's domain.
-        agent: The name of the agent.
-        origin: The circumstances of the execution.
         state: The state before the plan; None for the task's initial state.
         ontology: The class names; None for hvr's own.
 

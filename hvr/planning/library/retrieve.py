@@ -61,9 +61,7 @@ class Slots:
     """The objects that the variables of an entry may denote.
 
     Args:
-        task: The task with the objects.
         classes: The ontology class that each variable accepts; None for its PDDL type.
-        ontology: The classes.
         distance: The distance of an object in metres.
     """
 

@@ -24,7 +24,6 @@ class Draft(Value):
     """A problem before anything is proven about it.
 
     Attributes:
-        objects: The typed objects.
         init: The initial facts and values.
     """
 
@@ -51,11 +50,7 @@ class GradedProblem(Value):
     """A generated problem.
 
     Attributes:
-        family: The name of its family.
         level: The intended difficulty, from 1 to 5.
-        seed: The seed of the generator.
-        domain: The domain as PDDL.
-        problem: The problem as PDDL.
         best: The number of steps of a shortest plan; None if there is no plan.
         plan: The steps of a shortest plan; None if there is no plan.
         proof: Why no plan is shorter, or why there is none.

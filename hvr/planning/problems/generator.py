@@ -151,8 +151,6 @@ def series(
     """Yield problems, cycling through the families and levels.
 
     Args:
-        chosen: The names of the families.
-        count: The number of problems.
         seed: The seed of the first problem; the others use the following integers.
         unsolvable: The proportion of problems without a plan, from 0 to 1.
 

@@ -231,7 +231,6 @@ class SearchResult:
     Args:
         plan: The actions; None if there is no plan.
         optimal: Whether the plan is proven shortest, or its absence is proven.
-        seconds: Wall time of the search.
         planner: The planner and the configuration that won.
         operators: The number of ground operators of the search problem.
         lower_bound: A proven lower bound on the number of actions.

@@ -47,7 +47,6 @@ class SearchProblem(Value):
     Args:
         task: The task, whose fluents are the bits.
         initial: The relevant fluents that are true initially.
-        operators: The reachable and relevant operators.
         goals: Alternative goals; with none, the goal is unreachable.
         variables: Groups of mutually exclusive fluents.
         compiled: The task with its constraints compiled into operators and goal.

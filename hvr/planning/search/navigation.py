@@ -92,8 +92,6 @@ def insert_navigation(
     the remaining problem is not navigation.
 
     Args:
-        state: The current state.
-        action: The next action.
         navigation: The result of `find_navigation`, if known.
     """
     navigation = navigation or find_navigation(task.domain)
@@ -240,8 +238,6 @@ def repair_navigation(
     Actions that navigation cannot make applicable are kept and skipped.
 
     Args:
-        state: The state before the block.
-        actions: The block.
         navigation: The result of `find_navigation`, if known.
     """
     navigation = navigation or find_navigation(task.domain)

@@ -393,7 +393,6 @@ def merge_interchangeable(
     up to the classes are bisimilar (Milner 1990), so one fluent can represent a class.
 
     Args:
-        initial: The initial state.
         groups: Groups of mutually exclusive fluents that cover all fluents.
 
     Returns:

@@ -70,7 +70,6 @@ class SearchEnd(Generic[S]):
         path: The steps to a goal state, if any.
         state: The goal state, if any.
         why: Without a path, why the search ended; "" if the state space is exhausted.
-        states: The number of reached states.
     """
 
     path: tuple[int, ...] | None
@@ -177,10 +176,8 @@ class ForwardOutcome:
     """The result of a forward search.
 
     Args:
-        plan: The plan, if any.
         proven: Without a plan, whether it is proven that there is none.
         why: Without either, why the search ended.
-        states: The number of reached states.
     """
 
     plan: tuple[GroundAction, ...] | None

@@ -218,10 +218,6 @@ def turns(
     """Yield an endless sequence of turns, the planners with the best records first.
 
     Args:
-        planners: The names of the planners.
-        features: The features of the problem.
-        objects: The number of objects of the problem.
-        races: The recorded races.
         spent: The seconds that each planner has worked; may change between turns.
     """
     rows = _like(features, objects, races)

@@ -228,9 +228,6 @@ class FoundPlan:
     """A plan found in a race.
 
     Args:
-        steps: The plan.
-        report: The validation report.
-        planner: The name of the planner.
         seconds: The time since the start of the race.
     """
 
@@ -248,9 +245,7 @@ class RaceResult:
         best: The best valid plan, if any.
         proven: The planner that proved that no plan is better (or that there is none); "" without
             a proof.
-        rejected: Invalid plans.
         ends: How each planner without a valid plan ended, by name: as a value and in words.
-        seconds: The wall time.
     """
 
     best: FoundPlan | None
@@ -265,7 +260,6 @@ class RaceField:
     """The planners of a race and their schedule.
 
     Args:
-        programs: The planners.
         turns: Returns their endless turns, given the seconds that each has worked.
         slots: The number of planners that run at the same time.
         more: Returns further planners; None until they are known, an empty list if there are none.
@@ -450,8 +444,6 @@ def race(
     """Run planners in parallel, as many as the machine allows.
 
     Args:
-        entry: The planners.
-        job: The problem and the time limit.
         folder: An existing folder for their files.
         judged: The parsed problem, and the validator of plans.
         patience: Seconds without a better plan after which the race ends; at least the time to

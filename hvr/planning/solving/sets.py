@@ -27,7 +27,6 @@ class SetProblem:
     """A problem of a set.
 
     Args:
-        domain, problem: The names of the files.
         best: The cost of the best known plan, if any.
     """
 
@@ -85,18 +84,13 @@ class SetRow:
     """The result for one problem of a set.
 
     Args:
-        domain, problem: The names of the files.
-        digest: A digest of both files.
         outcome: `plan`, `no plan`, `undecided`, `unusable` or `lost`.
         proven: Whether the plan is proven best, or its absence is proven.
         cost: The value of the metric, or the number of steps.
         maximise: Whether the metric is to be maximised, so that no quality is defined.
-        steps: The number of steps.
-        seconds: The wall time.
         first: Seconds until the first valid plan.
         planner: The planner that found the plan or the proof.
         message: Why there is neither a plan nor a proof.
-        plan: The text of the plan.
     """
 
     domain: str
@@ -276,7 +270,6 @@ def summary(rows: Iterable[SetRow], best: Mapping[str, Fraction], limit: float) 
     """Return aggregate figures of a set.
 
     Args:
-        rows: The results, one per problem.
         best: The best known costs by the keys of the problems.
         limit: The time limit per problem in seconds.
     """

@@ -58,11 +58,9 @@ class Solution:
 
     Args:
         steps: The plan; None if it is proven that there is none.
-        report: The validation report of the plan, if any.
         blocks: The plan split at its landmarks; empty for temporal plans.
         planner: The planner that found the plan or proved that there is none.
         proven: Whether it is proven that no plan is better (or that there is none).
-        seconds: The wall time of the search.
         notes: Remarks for the reader, one sentence each.
         objects: The number of objects that the planner used, which is all of them; None for a
             plan of a language model.

@@ -124,9 +124,7 @@ class Subgoals:
     """An estimator of the distance from states of a task to a condition.
 
     Args:
-        operators: The ground actions.
         rules: The ground rules, as pairs of a body and the derived bit.
-        goal: The condition.
     """
 
     def __init__(

@@ -198,11 +198,8 @@ class _Instant:
     """A state at a time.
 
     Args:
-        bits, values: The facts and numbers.
-        now: The time.
         agenda: The future ends and timed literals, earliest first.
         plan: The started steps, newest first, as a linked list (earlier ones, step).
-        count: The number of started steps.
     """
 
     bits: int
@@ -221,8 +218,6 @@ class _Happenings:
 
     Args:
         task: The task of the domain with starts and ends.
-        names: The names of the starts and ends.
-        relaxation: The ground actions.
         validator: A validator for the original problem.
     """
 
