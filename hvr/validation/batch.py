@@ -35,7 +35,7 @@ _MOST_DOMAINS = 200
 
 
 class BatchOptions(Value):
-    """What to compute for each plan.
+    """The analyses to run for each plan.
 
     Attributes:
         tolerance: The tolerance of durations; VAL's default if None.
@@ -43,7 +43,7 @@ class BatchOptions(Value):
         numeric_tolerance: The tolerance of numeric conditions.
         until: The time at which processes and events stop; the end of the plan if None.
         lenient: Whether to accept the slips that VAL accepts.
-        on_failure: What to do after a failing step.
+        on_failure: The reaction to a failing step.
         advise: Search for a repair of an invalid plan.
         minimise: Search for redundant steps of a valid plan.
         state_at: The number of a step whose resulting state to report.
@@ -88,7 +88,7 @@ class LoadedModel(Value):
         problem: The name of the problem file.
         validator: The judge of the problem's plans.
         warnings: The tolerated slips in both files.
-        options: What to compute for each plan.
+        options: The analyses to run for each plan.
     """
 
     domain: str
@@ -114,7 +114,7 @@ class ModelReader:
     """Reads problems, and each domain once.
 
     Args:
-        options: What to compute for each plan.
+        options: The analyses to run for each plan.
     """
 
     def __init__(self, options: BatchOptions) -> None:

@@ -1,4 +1,4 @@
-"""Happenings of timed plans: in the order of their times, and which ones interfere."""
+"""Happenings of timed plans: their order, and interference between steps."""
 
 from __future__ import annotations
 
@@ -39,10 +39,8 @@ from hvr.validation.report import StepRef
 from hvr.values import Value
 
 # Calendar -----------------------------------------------------------------------------------------
-# The events of a timed plan in the order of their times, made when they are due.
-#
-# A plan may have hundreds of thousands of steps, of which a few go on at any time: only the ends of
-# those are kept.
+# The events of a timed plan in temporal order, created when they are due: a plan may have hundreds
+# of thousands of steps, but few run at any time, so only the pending ends are kept.
 
 _MOST_UNIT_BITS = 4096
 """Times with a longer common denominator are compared as fractions."""
@@ -52,7 +50,7 @@ _T = TypeVar("_T")
 
 
 def with_next(items: Iterable[_T]) -> Iterator[tuple[_T, bool]]:
-    """Yield each item with whether another one follows."""
+    """Yield each item, and whether another one follows."""
     waiting: list[_T] = []
     for item in items:
         if waiting:
@@ -63,7 +61,7 @@ def with_next(items: Iterable[_T]) -> Iterator[tuple[_T, bool]]:
 
 
 class TimedEvent(Value):
-    """A start, an end, an instantaneous step or a timed initial literal, at a time."""
+    """A start, an end, an instantaneous step or a timed initial literal, with its time."""
 
     time: Fraction
     number: int | None
@@ -78,30 +76,30 @@ class TimedEvent(Value):
 
     @property
     def ref(self) -> StepRef:
-        """The step that it belongs to."""
+        """The reference to its step."""
         return StepRef(self.number, self.action, self.time)
 
 
 _Entry = tuple[Rational, int, TimedEvent]
-"""A time in ticks, the place among events of that time, the event."""
+"""The time in ticks, the rank among events of that time, the event."""
 
 
 _End = tuple[Rational, int, int, TimedAction, DurativeOperator]
-"""The same of the end of a step, before its event is made: its number, the step, its operator."""
+"""The time in ticks, the rank, and the number, step and operator of an end that is not yet due."""
 
 
 class Calendar:
-    """The events of a plan, of the timed initial literals, and a last one if time is to go on.
+    """The events of a plan and of the timed initial literals, and a final one if time continues.
 
     Args:
-        task: the task.
-        plan: the steps, in the order of the file.
-        epsilon: events no further apart than this happen together.
-        unfit: the numbers of steps to leave out, counted from 1.
-        until: when the last event is, in which nothing happens.
+        task: The task.
+        plan: The steps, in the order of the file.
+        epsilon: The largest distance of simultaneous events.
+        unfit: The 1-based numbers of steps to omit.
+        until: The time of an empty final event, if any.
 
     Attributes:
-        events: how many events the steps have.
+        events: The number of events of the steps.
     """
 
     def __init__(
@@ -123,7 +121,7 @@ class Calendar:
         self._unit = self._look()
 
     def _look(self) -> int | None:
-        """Find what one tick is, and whether the steps are in the order of their times."""
+        """Return the unit of time, and record whether the steps are in temporal order."""
         units = {self._epsilon.denominator}
         units.update(timed.time.as_integer_ratio()[1] for timed in self._task.problem.timed_init)
         if self._until is not None:
@@ -137,15 +135,15 @@ class Calendar:
             self._rising &= before <= step.start
             before = step.start
             self.events += 1 if step.action.name in self._task.domain.actions else 2
-        # As multiples of one unit times are integers, which are compared far faster.
+        # As multiples of one unit, times are integers, which compare far faster than fractions.
         unit = lcm(*units)
         return unit if unit.bit_length() <= _MOST_UNIT_BITS else None
 
     def happenings(self) -> Iterator[list[TimedEvent]]:
-        """Yield the events, those that happen together as one list, in the order of the plan.
+        """Yield the happenings, each as a list of events in the order of the plan.
 
-        A happening is what lies within epsilon of its first event. Measured from event to event, a
-        chain of close ones would become one happening of any length.
+        A happening contains the events within epsilon of its first one. If distances were measured
+        from event to event, a chain of close events would become one happening of any length.
         """
         width = self._ticks(self._epsilon)
         together: list[TimedEvent] = []
@@ -170,7 +168,7 @@ class Calendar:
 
     def _entries(self) -> Iterator[_Entry]:
         if self._backwards:
-            # A step that ends before it starts.
+            # Some step ends before it starts.
             steps = iter(sorted(self._paired(self._fit(self._plan)), key=lambda e: e[:2]))
         elif self._rising:
             steps = self._starts_and_ends(self._fit(self._plan))
@@ -180,7 +178,7 @@ class Calendar:
             del ticks
             fit = ((i + 1, self._plan[i]) for i in order if i + 1 not in self._unfit)
             steps = self._starts_and_ends(fit)
-        # No two events have one time and place, so that no events are compared.
+        # Ranks are unique at each time, so the events themselves are never compared.
         return merge(steps, self._literals(), self._last())
 
     def _paired(self, steps: Iterable[tuple[int, TimedAction]]) -> Iterator[_Entry]:
@@ -191,7 +189,7 @@ class Calendar:
                 yield self._end(end)
 
     def _starts_and_ends(self, steps: Iterable[tuple[int, TimedAction]]) -> Iterator[_Entry]:
-        """Yield events of steps that come in the order of their starts."""
+        """Yield the events of steps that are sorted by their starts."""
         pending: list[_End] = []
         for number, step in steps:
             start, end = self._events_of(number, step)
@@ -204,7 +202,7 @@ class Calendar:
             yield self._end(heappop(pending))
 
     def _events_of(self, number: int, step: TimedAction) -> tuple[_Entry, _End | None]:
-        """Return the start of a step, and what its end is made of if it is durative."""
+        """Return the start of a step, and the pending end of a durative one."""
         task, action = self._task, step.action
         tick, place = self._ticks(step.start), 2 * number
         schema = task.domain.actions.get(action.name)
@@ -253,7 +251,6 @@ class Calendar:
         return tick, place, event
 
     def _literals(self) -> Iterator[_Entry]:
-        """Yield the timed initial literals."""
         timed = self._task.problem.timed_init
         first = 2 * len(self._plan) + 2
         for place in sorted(range(len(timed)), key=lambda place: timed[place].time):
@@ -273,23 +270,23 @@ class Calendar:
 
 
 # Interference -------------------------------------------------------------------------------------
-# Which steps may not happen at the same time: PDDL 2.1's rule of no moving targets.
+# Which steps may not be simultaneous: PDDL 2.1's rule of no moving targets.
 #
-# Two steps interfere when one changes an atom or number that the other reads, or when both change
-# one, unless both add it, both delete it, or both only increase or decrease it (Fox & Long 2003,
-# section 8.2). What stands in a condition counts as read, needed or not.
+# Two steps interfere if one changes an atom or number that the other reads, or if both change one,
+# unless both add it, both delete it, or both only increase or decrease it (Fox & Long 2003,
+# section 8.2). Every atom in a condition counts as read, whether or not it matters.
 
 
 class StepParts(Value):
-    """A step as it is written, for what it reads, and as it is compiled, for what it changes.
+    """A step as written, which determines its reads, and as compiled, which determines its writes.
 
     Attributes:
-        binding: what the variables of the step stand for.
-        precondition: its condition.
-        effect: its effect; conditions in it count where they hold.
-        operators: its effects, compiled.
-        numbers: further numeric expressions that it reads.
-        further: further conditions and effects, each with what its variables stand for.
+        binding: The values of the step's variables.
+        precondition: The precondition.
+        effect: The effect; its conditions count where they hold.
+        operators: The compiled effects.
+        numbers: Further numeric expressions that the step reads.
+        further: Further conditions and effects, each with the values of its variables.
     """
 
     binding: Binding
@@ -301,7 +298,7 @@ class StepParts(Value):
 
 
 class Access:
-    """What one step reads and changes: bits of atoms, indexes of numbers."""
+    """The reads and writes of one step, as bits of atoms and indexes of numbers."""
 
     __slots__ = ("added", "assigned", "deleted", "increased", "numbers_read", "read")
 
@@ -315,11 +312,11 @@ class Access:
 
 
 def access(state: State, step: StepParts) -> Access:
-    """Return what a step reads and changes, happening in a state."""
+    """Return the reads and writes of a step in a state."""
     bits, values = state.bits, state.values
     result = Access()
-    # What is read is taken from the text: compiled conditions have lost the literals that cannot
-    # matter, and the rule is about what is written.
+    # Reads come from the source: compiled conditions have lost the literals that cannot matter,
+    # but the rule is about the written ones.
     reader = _Reader(state.task, result)
     reader.formula(step.precondition, step.binding)
     reader.effect(step.effect, step.binding, bits, values)
@@ -343,9 +340,9 @@ def access(state: State, step: StepParts) -> Access:
 
 
 def interferences(task: Task, steps: list[Access]) -> Iterator[tuple[int, int, str]]:
-    """Yield pairs of steps that interfere, and the atom or number that they contend for."""
+    """Yield the index pairs of interfering steps, with the atom or number in dispute."""
     for (i, one), (j, two) in combinations(enumerate(steps), 2):
-        # Two that add, two that delete, two that increase: in any order the result is the same.
+        # Two adds, two deletes or two increases commute.
         atoms = (
             one.read & (two.added | two.deleted)
             | two.read & (one.added | one.deleted)
@@ -373,9 +370,9 @@ class _Reader:
         self._rules: set[Atom] = set()
 
     def formula(self, formula: Expression, binding: Binding) -> None:
-        """Note all that a formula mentions, in every instance of its quantifiers."""
+        """Record all fluents that a formula mentions, in every instance of its quantifiers."""
         task = self.task
-        # What is still to be looked at: the next last.
+        # An explicit stack of iterators, because formulas may be nested deeply.
         stack: list[Iterator[tuple[Expression, Binding]]] = [iter([(formula, binding)])]
         while stack:
             item = next(stack[-1], None)
@@ -406,7 +403,7 @@ class _Reader:
             yield {**binding, **dict(zip(names, row, strict=True))}
 
     def effect(self, effect: Expression, binding: Binding, bits: int, values: Values) -> None:
-        """Note what the conditions that hold and the amounts in an effect mention."""
+        """Record the fluents in an effect's amounts and conditions."""
         run_trampoline(self._effect(effect, binding, bits, values))
 
     def _effect(
@@ -432,7 +429,7 @@ class _Reader:
                 pass
 
     def number(self, expression: NumericExpression, binding: Binding) -> None:
-        """Note the fluents in a numeric expression."""
+        """Record the fluents in a numeric expression."""
         for term in functions_of(expression):
             if term.function in self.task.fluent_functions:
                 args = tuple([value(a, binding) for a in term.args])
@@ -440,7 +437,7 @@ class _Reader:
                 self.into.numbers_read.add(self.task.number_index(ground))
 
     def _derived(self, atom: Atom) -> None:
-        # No action changes a derived atom: what is read is all that its rules mention.
+        # No action changes a derived atom directly: reading it means reading its rules.
         if atom in self._rules:
             return
         self._rules.add(atom)

@@ -1,4 +1,4 @@
-"""`lint` for files: which problem has which domain, and what there is to say about each."""
+"""`lint` for files: pairs problems with domains, and selects the findings to report."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from hvr.validation.suites.files import FileKind, Language, definition, language
 from hvr.values import Value
 
 # Selection ----------------------------------------------------------------------------------------
-# Which findings are wanted: rules that are selected or ignored, and comments in the files.
+# Rules that are selected or ignored, and comments in the files.
 #
-# `; hvr: ignore HVR301` at the end of a line is about that line; on a line of its own, about the
-# next. `; hvr: ignore-file HVR301` is about the file. Several rules are separated by commas, and
-# without a rule all are meant. That a file cannot be used is always reported.
+# `; hvr: ignore HVR301` at the end of a line applies to that line; on a line of its own, to the
+# next line. `; hvr: ignore-file HVR301` applies to the file. Rules are separated by commas; without
+# a rule, the comment applies to all rules. Unusable files are always reported.
 
 _ALWAYS = "HVR0"
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -32,18 +32,18 @@ _RULE = re.compile(r"HVR\d+", re.IGNORECASE)
 
 
 class RuleSelection(Value):
-    """The rules that are wanted, by their ids or how these begin.
+    """The rules to report, as ids or prefixes of ids.
 
     Attributes:
-        select: only these; all if empty.
-        ignore: not these.
+        select: The rules to report; all if empty.
+        ignore: The rules to omit.
     """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
 
     def wants(self, finding: Finding) -> bool:
-        """Say whether a finding is wanted."""
+        """Return whether to report a finding."""
         rule = finding.rule.id
         if rule.startswith(_ALWAYS):
             return True
@@ -51,10 +51,10 @@ class RuleSelection(Value):
 
 
 def read_rules(texts: Iterable[str]) -> tuple[str, ...]:
-    """Read ids of rules, or how ids begin, separated by commas.
+    """Parse rule ids or prefixes of ids, separated by commas.
 
     Raises:
-        UsageError: no rule begins like this.
+        UsageError: No rule begins with such a prefix.
     """
     rules = [word.strip().upper() for text in texts for word in text.split(",") if word.strip()]
     for rule in rules:
@@ -68,7 +68,7 @@ def read_rules(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def without_ignored(findings: Sequence[Finding]) -> list[Finding]:
-    """Leave out the findings that a comment in their file asks to ignore."""
+    """Return the findings that no comment in their file suppresses."""
     comments: dict[str, _Comments] = {}
     wanted: list[Finding] = []
     for finding in findings:
@@ -83,13 +83,13 @@ def without_ignored(findings: Sequence[Finding]) -> list[Finding]:
 
 
 class _Comments:
-    """The comments of a file that are meant for hvr."""
+    """The suppression comments of a file."""
 
     def __init__(self, file: str) -> None:
         self._everywhere: list[frozenset[str]] = []
-        # The line that each comment is about, and its rules.
+        # The text of the suppressed line and the rules of its comment, by line number.
         self._lines: dict[int, tuple[str, frozenset[str]]] = {}
-        # Most comments of a file say the same.
+        # Share the sets, since most comments of a file are the same.
         same: dict[str, frozenset[str]] = {}
         lines = [*_lines(file), ""]
         for number, line in enumerate(lines[:-1], 1):
@@ -108,10 +108,7 @@ class _Comments:
                 self._lines[number + alone] = (lines[number] if alone else code, rules)
 
     def ignore(self, finding: Finding) -> bool:
-        """Say whether a finding is to be ignored.
-
-        One without a place is where its subject is named.
-        """
+        """Return whether a comment suppresses a finding; without a place, by its subject's name."""
         rules = list(self._everywhere)
         if finding.location is not None:
             rules += [r for n, (_, r) in self._lines.items() if n == finding.location.line]
@@ -134,19 +131,17 @@ def _lines(file: str) -> list[str]:
     return _LINE_END.split(text) if "hvr:" in text.lower() else []
 
 
-# --------------------------------------------------------------------------------------------------
-
 _NAMED = 4
-"""How many problems a folded finding names before it names the first and the last alone."""
+"""Maximum number of problems to list in a merged finding, before only first and last are shown."""
 
 
 class LintTargets(Value):
-    """What is to be linted.
+    """The models to lint.
 
     Attributes:
-        pairs: a domain with a problem of it, or alone.
-        left: what is to be said about problems without a domain.
-        others: files that define neither.
+        pairs: Domains, each with one of its problems or alone.
+        left: The findings about problems without a domain.
+        others: The files that define neither.
     """
 
     pairs: tuple[tuple[str, str | None], ...]
@@ -158,13 +153,13 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
     """Return the domains and problems that names stand for.
 
     Args:
-        names: a domain, or a domain and a problem; or any files, patterns and folders, in which
-            problems are given their domains by what they say and where they are.
-        skip: patterns of files that are left out.
+        names: A domain; a domain and a problem; or any files, patterns and folders, whose problems
+            are matched with domains by content and location.
+        skip: Patterns of files to omit.
 
     Raises:
-        UsageError: a pattern without a file, or nothing to lint.
-        DataFileError: a folder that cannot be listed.
+        UsageError: A pattern matches no file, or there is nothing to lint.
+        DataFileError: A folder cannot be listed.
     """
     plain = not any(is_folder(name) or is_pattern(name) for name in names)
     if plain and len(names) == 1:
@@ -193,7 +188,7 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
     for seen in (*listed.of(FileKind.BROKEN), *doubtful):
         rule, message = rules.SYNTAX, "not linted: it defines neither a domain nor a problem"
         left.append(Finding(rule, rule.level, message, plan=seen.file, subject=message))
-    # A file that was named is a domain unless it says otherwise; that it is none will be said.
+    # Linting a named file of another kind as a domain reports that it is not one.
     named = [name for name in names if any(seen.file == name for seen in listed.of(FileKind.PLAN))]
     pairs += [(name, None) for name in named]
     if not pairs and not left:
@@ -204,11 +199,11 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
 
 
 def lint_files(models: LintTargets, *, lenient: bool = False) -> list[Finding]:
-    """Return the findings for the models, each once, with the problems that it depends on.
+    """Return the findings for the models, without duplicates, with the problems they depend on.
 
     Args:
-        models: the files.
-        lenient: report what a lenient reading overlooks, instead of refusing the file.
+        models: The models.
+        lenient: Whether to report tolerated slips instead of refusing the file.
     """
     reader = _Reader(lenient)
     findings: dict[tuple[object, ...], Finding] = {}
@@ -221,17 +216,16 @@ def lint_files(models: LintTargets, *, lenient: bool = False) -> list[Finding]:
 
 
 def merge_findings(findings: Sequence[Finding], models: LintTargets) -> list[Finding]:
-    """Put findings together that several problems of a domain share, for formats that people read.
+    """Merge findings shared by several problems of a domain, for human-readable formats.
 
-    The message then says in how many problems the finding was made, and in which; the places in
-    the other problems are related places.
+    The message then lists the problems, and related places point into the other problems.
     """
     domains = {problem: domain for domain, problem in models.pairs if problem is not None}
     sizes = Counter(domains.values())
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
         domain = domains.get(finding.file, "")
-        # Findings in the domain file were merged by place before.
+        # Findings in the domain file were already merged by place.
         key = (domain, finding.rule.id, finding.level, finding.message) if domain else _key(finding)
         groups.setdefault(key, []).append(finding)
     return [_folded(group, domains, sizes) for group in groups.values()]
@@ -265,7 +259,7 @@ def _key(finding: Finding) -> tuple[object, ...]:
 
 
 class _Reader:
-    """Lints, and reads each domain once."""
+    """Lints pairs, reading each domain once."""
 
     def __init__(self, lenient: bool) -> None:
         self._lenient = lenient
@@ -317,7 +311,7 @@ class _Reader:
 
 
 def unreadable(file: str, error: BaseException) -> Finding:
-    """Return the finding for a file that cannot be used."""
+    """Return the finding for an unusable file."""
     diagnostic = getattr(error, "diagnostic", None)
     rule = rules.UNDECIDED
     for kind, of in (

@@ -146,7 +146,7 @@ def occurrences_in(domain: Domain, problem: Problem | None = None) -> Occurrence
         occurrences.condition(rule.body)
         head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
         occurrences.added.setdefault(rule.predicate, head)
-    # Preferred constraints may be violated, but they read their predicates all the same.
+    # Even a preferred constraint that may be violated reads its predicates.
     occurrences.condition(domain.constraints)
     if problem is not None:
         occurrences.condition(problem.goal)

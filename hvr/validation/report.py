@@ -60,7 +60,7 @@ class FailureKind(StrEnum):
     NO_TREE = "no tree"
     """A task has no parent, several parents, or itself as an ancestor."""
     SUBTASKS = "subtasks"
-    """The subtasks of a task differ from those of its method."""
+    """The tasks below a task do not match the subtasks of its method."""
     LISTING_ORDER = "listing order"
     """The subtasks of a task are listed in an order that its method forbids."""
     SUBTASK_ORDER = "subtask order"
@@ -487,7 +487,7 @@ def location_to_json(place: Location | None) -> dict[str, Any] | None:
 
 
 def place_of(formula: Expression) -> Location | None:
-    """Return the location of a formula; for a conjunction without one, that of its first part."""
+    """Return the location of a formula, or of its first part if it has none."""
     place: Location | None = getattr(formula, "location", None)
     parts = parts_of(formula)
     return place or (place_of(parts[0]) if parts else None)

@@ -461,7 +461,7 @@ def verifiers_reward(limits: Bounds | None = None) -> Callable[..., float]:
 
 
 def text_of(completion: Completion) -> str:
-    """Return the text of a completion; for a conversation, that of its last message."""
+    """Return the text of a completion, or of the last message of a conversation."""
     if isinstance(completion, str):
         return completion
     for message in reversed(completion):

@@ -147,7 +147,7 @@ def _single_steps(start: State, target: Conjunction, clock: Deadline) -> Iterato
     """Yield each single step that makes the target true."""
     task = start.task
     # Only actions that achieve some literal of the target are tried, wherever it occurs in the
-    # target. With numbers or derived atoms in the target, all actions are tried.
+    # target. If the target contains numbers or derived atoms, all actions are tried.
     literals: dict[Atom, bool] | None = {}
     for part in target.parts():
         if part.tests:

@@ -81,7 +81,7 @@ def action_of(step: Step) -> GroundAction:
 def is_markovian(task: Task) -> bool:
     """Return whether the rest of a sequence depends on the current state alone.
 
-    Preferences and trajectory constraints depend on earlier states, too.
+    Preferences and trajectory constraints also depend on earlier states.
     """
     constraints = And((task.domain.constraints, task.problem.constraints))
     return not (
@@ -274,7 +274,7 @@ class SequenceRun:
     Args:
         stepper: The stepper in the state before the plan; it is not changed.
         plan: The steps.
-        on_failure: What to do after a failing step.
+        on_failure: The reaction to a failing step.
         executed: The number of steps that the stepper has already executed. `plan` then contains
             only the next step, which fails, or is empty.
     """

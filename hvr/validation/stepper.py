@@ -63,7 +63,7 @@ class Stepper:
 
     Args:
         task: The task.
-        state: The initial state; that of the problem if None.
+        state: The initial state; the problem's initial state if None.
 
     Raises:
         UsageError: The state belongs to another task.
@@ -145,7 +145,7 @@ class Stepper:
         if self._history is None:
             raise UsageError("there is no step to undo")
         self._history, action, changed, self._values, _ = self._history
-        # The changes include derived atoms, so nothing needs to be derived again.
+        # The changes include derived atoms, so undoing derives nothing.
         for index in changed:
             self._bits ^= 1 << index
         self._steps -= 1
@@ -180,7 +180,8 @@ class Stepper:
     def cost(self) -> Fraction | None:
         """Return the metric value of the steps so far, None if it is undefined.
 
-        Goal preferences count as if this were the end. Only `check` judges those of constraints.
+        Goal preferences count as if this were the end. Only `check` judges preferences in
+        constraints.
         """
         violated = self.violated_preferences()
         return self.task.metric_value(self._values, Fraction(self._steps), violated)

@@ -43,7 +43,7 @@ class ModelCache:
     A model is identified by its names and texts.
 
     Args:
-        options: What to compute for each plan.
+        options: The analyses to run for each plan.
     """
 
     def __init__(self, options: BatchOptions) -> None:
@@ -114,7 +114,7 @@ def stream(
 
     Args:
         rows: The texts of a domain, a problem and a plan each.
-        options: What to compute for each plan.
+        options: The analyses to run for each plan.
         engine: Where to judge plans; in this process if None.
 
     Raises:
@@ -149,7 +149,7 @@ class Verdicts:
         dataset.map_batches(Verdicts, batch_format="numpy", concurrency=4)
 
     Args:
-        options: What to compute for each plan.
+        options: The analyses to run for each plan.
     """
 
     def __init__(self, options: BatchOptions | None = None) -> None:
@@ -270,7 +270,7 @@ class ResidentValidator:
     A model is identified by its texts: a changed file is another model.
 
     Args:
-        options: What to compute for each plan.
+        options: The analyses to run for each plan.
         texts_only: Whether to refuse requests that name files.
     """
 

@@ -1,9 +1,9 @@
-"""Plans in time: happenings, invariants, durations, timed initial literals.
+"""Validation of timed plans: happenings, invariants, durations, timed initial literals.
 
-The semantics are those of PDDL 2.1 (Fox & Long 2003, section 8) and 2.2. Steps that are no
-further apart than epsilon are one happening: all their conditions are read in the state before
-it, they must not interfere, and deletes come before adds. What must hold over all of an action
-is checked in every state strictly between its start and its end.
+The semantics follow PDDL 2.1 (Fox & Long 2003, section 8) and 2.2. Steps no further apart than
+epsilon form one happening: all their conditions are read in the state before it, they must not
+interfere, and deletes come before adds. Over-all conditions are checked in every state strictly
+between the start and the end of their action.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 class Happening(Value):
-    """What happened at a time, and the state after it."""
+    """The events at one time, and the state after them."""
 
     time: Fraction
     steps: tuple[StepRef, ...]
@@ -68,15 +68,15 @@ class Happening(Value):
 
 
 _NONE: list[bool] = []
-"""What an action without spanning effects knows of them; most are so."""
+"""Shared by all actions without spanning effects, which are the majority."""
 
 
 class _Running:
     """A durative action that has started.
 
     Attributes:
-        effects: whether each of its spanning effects can still take place.
-        violated: the indexes of its preferences that were violated.
+        effects: Whether each of its spanning effects can still take place.
+        violated: The indexes of its preferences that were violated.
     """
 
     __slots__ = ("effects", "invariant_failed", "number", "operator", "violated")
@@ -99,8 +99,8 @@ class TemporalRun:
     """Judges one timed plan.
 
     Args:
-        validator: the validator, in the state to begin in.
-        plan: the steps, in the order of the file.
+        validator: The validator, in the initial state of the run.
+        plan: The steps, in the order of the file.
     """
 
     def __init__(self, validator: Validator, plan: Sequence[TimedAction]) -> None:
@@ -109,14 +109,14 @@ class TemporalRun:
         self.epsilon = validator.epsilon
         self.plan = plan
         self.before = validator.state
-        # When time stops, if that is later than the last event.
+        # The time at which the run ends, if later than the last event.
         self._until: Fraction | None = None
         self.bits = validator.state.bits
         self.values = validator.state.values
-        # Whether all that happens is kept, for whoever asks; of a plan that is only judged, who
-        # last changed what is enough.
+        # Whether to keep all changes, for traces and certificates. For a verdict, the last change
+        # of each fact is enough.
         self._keeps = False
-        # Whether actions go on to which nothing matters in between.
+        # Whether to keep running actions without conditions over time.
         self._runs_all = False
         self.happenings: list[Happening] = []
         self.process_spans: list[ProcessSpan] = []
@@ -125,9 +125,9 @@ class TemporalRun:
         self._last_time = Fraction(0)
         self._failures: list[Failure] = []
         self._skipped: set[int] = set()
-        # The actions that go on, but for those to which nothing matters in between.
+        # The running actions, usually only those with conditions over time.
         self._running: dict[int, _Running] = {}
-        # Those of them to which it matters what happens while they go on.
+        # The running actions with conditions over time.
         self._guarded: dict[int, _Running] = {}
         self._finished = 0
         self._violated: dict[str, int] = dict.fromkeys(self.task.preference_names, 0)
@@ -156,14 +156,13 @@ class TemporalRun:
             self._happen(time, events)
             if not self._stopped:
                 self._respond(last=not more)
-            # Nothing changes until the next happening, so one look is enough for all that lies
-            # between.
+            # Nothing changes until the next happening, so one check covers the interval in between.
             if not self._stopped and self._guarded:
                 self._check_invariants(time)
             if not self._stopped and self._constraints:
                 self._constrain(self._constraints.observe(time, self.bits, self.values), time)
             if waiting or not time:
-                # What the world does by itself after the last step takes no part in the metric.
+                # Changes of the world after the last step do not count in the metric.
                 interesting, total_time = self.values, time
                 waiting -= sum(event.number is not None for event in events)
         return self._report(interesting, total_time)
@@ -173,7 +172,7 @@ class TemporalRun:
     ) -> Iterator[
         tuple[int | None, Fraction | None, GroundAction | None, tuple[Atom, ...], tuple[Atom, ...]]
     ]:
-        """Yield what each start, end and timed literal does: see `Validator.trace`."""
+        """Yield the effects of each start, end and timed literal: see `Validator.trace`."""
         bits = self.bits
         self._keeps = True
         self.run(OnFailure.STOP)
@@ -189,7 +188,7 @@ class TemporalRun:
             yield step.number, step.time, step.action, tuple(added), tuple(deleted)
 
     def state_after(self, number: int) -> State:
-        """Return the state after a step has ended, or the last state if it never does."""
+        """Return the state after a step has ended, or the last state if it never ends."""
         state = State(self.task, self.bits, self.values)
         self._keeps = True
         self.run(OnFailure.STOP)
@@ -204,21 +203,21 @@ class TemporalRun:
         return self.run(OnFailure.STOP)
 
     def next_events(self) -> list[TimedEvent]:
-        """Return the events that would be the next happening, after `evidence`."""
+        """Return the events of the next happening, after `evidence`."""
         happenings = self._calendar().happenings()
         return next(islice(happenings, len(self.happenings), None), [])
 
     def contentions(
         self, events: Sequence[TimedEvent]
     ) -> Iterator[tuple[TimedEvent, TimedEvent, str]]:
-        """Yield events that interfere in the present state, and over which atom or number."""
+        """Yield pairs of interfering events in the current state, with the atom or number."""
         state = State(self.task, self.bits, self.values)
         steps = [access(state, self._parts(event)) for event in events]
         for i, j, over in interferences(self.task, steps):
             yield events[i], events[j], over
 
     def operator_of(self, number: int) -> DurativeOperator:
-        """Return the operator of a step that goes on."""
+        """Return the operator of a running step."""
         return self._running[number].operator
 
     def curves(self) -> tuple[Curve, ...]:
@@ -283,7 +282,7 @@ class TemporalRun:
     # Events ---------------------------------------------------------------------------------
 
     def _calendar(self) -> Calendar:
-        """Note which steps cannot be steps of the task; put the events of the others in order."""
+        """Reject steps that do not fit the task; return the events of the others."""
         unfit: set[int] = set()
         for number, step in enumerate(self.plan, 1):
             if not self._fits(number, step):
@@ -313,13 +312,13 @@ class TemporalRun:
     # Happenings -----------------------------------------------------------------------------
 
     def _advance(self, time: Fraction) -> None:
-        """Let happen what happens by itself before a time (`hvr.validation.continuous.hybrid`)."""
+        """Apply spontaneous changes before a time; `HybridRun` overrides this."""
 
     def _respond(self, *, last: bool) -> None:
-        """Let happen what a happening brings about at once; after the last one no time goes by."""
+        """Apply immediate consequences of a happening; no time passes after the last one."""
 
     def _happen(self, time: Fraction, events: list[TimedEvent]) -> None:
-        """Check all events in the state before, then let them happen together."""
+        """Check all events in the state before them, then execute them together."""
         possible: list[TimedEvent] = []
         for event in events:
             if event.number in self._skipped:
@@ -340,7 +339,7 @@ class TemporalRun:
         self._execute(time, possible)
 
     def _possible(self, event: TimedEvent) -> bool:
-        """Check the condition and the duration of an event; note what fails."""
+        """Check the condition and the duration of an event; record failures."""
         number = event.number
         try:
             ok = True
@@ -392,7 +391,7 @@ class TemporalRun:
         return True
 
     def check_interference(self, time: Fraction, events: list[TimedEvent]) -> None:
-        """Note which events of one happening interfere; a language may have its own rule."""
+        """Record interfering events of one happening; subclasses may apply another rule."""
         state = State(self.task, self.bits, self.values)
         steps = [access(state, self._parts(event)) for event in events]
         for i, j, over in interferences(self.task, steps):
@@ -400,7 +399,7 @@ class TemporalRun:
             if two.number is None:
                 one, two = two, one
             if two.number is None:
-                # A literal may be listed twice, as a fact may be.
+                # A timed literal may be listed twice, like a fact.
                 if one.effect != two.effect:
                     self._fail_literals(time, one, two, over)
                 if self._stopped:
@@ -417,7 +416,6 @@ class TemporalRun:
                 return
 
     def _fail_literals(self, time: Fraction, one: TimedEvent, two: TimedEvent, over: str) -> None:
-        """Note that two timed initial literals contradict each other."""
         one, two = sorted((one, two), key=lambda event: event.time)
         effect = two.effect.operand if isinstance(two.effect, Not) else two.effect
         message = (
@@ -431,7 +429,7 @@ class TemporalRun:
         )
 
     def _parts(self, event: TimedEvent) -> StepParts:
-        """Return what an event reads and changes, its duration and spanning effects included."""
+        """Return the reads and writes of an event, including its duration and spanning effects."""
         written = event.binding, event.precondition, event.effect
         durative = event.start or event.end
         if durative is None:
@@ -451,13 +449,13 @@ class TemporalRun:
         return StepParts(*written, tuple(operators), tuple(bounds), tuple(further))
 
     def _pending(self, event: TimedEvent) -> list[SpanningEffect]:
-        """Return the effects at an end whose condition on earlier times was fulfilled."""
+        """Return the effects at an end whose conditions on earlier times were satisfied."""
         assert event.number is not None and event.end is not None
         running = self._running.get(event.number)
         return [
             effect
             for place, effect in enumerate(event.end.spanning)
-            # An action that ends with its start has nothing in between.
+            # An action that ends with its start has no states in between.
             if (running is None or running.effects[place])
             and (running is not None or effect.start.holds(self.bits, self.values))
         ]
@@ -466,7 +464,7 @@ class TemporalRun:
         return [s for s in self._pending(event) if s.end.holds(self.bits, self.values)]
 
     def _execute(self, time: Fraction, events: list[TimedEvent]) -> None:
-        # All events read the state before the happening, and none sees what another does.
+        # Every event reads the state before the happening, not the effects of the others.
         bits, values = self.bits, self.values
         add = delete = 0
         changes: list[tuple[TimedEvent, list[NumericChange]]] = []
@@ -476,7 +474,7 @@ class TemporalRun:
                 operators += [s.effects for s in self._firing(event)]
             numeric: list[NumericChange] = []
             for operator in operators:
-                # Deletes come before adds, also those of other steps.
+                # Deletes come before adds, even across steps.
                 add |= operator.add
                 delete |= operator.delete
                 for condition, more_add, more_delete in operator.conditional:
@@ -500,7 +498,7 @@ class TemporalRun:
     def _numbers_after(
         self, time: Fraction, changes: list[tuple[TimedEvent, list[NumericChange]]]
     ) -> Values:
-        """Return the numbers after a happening; a step whose changes fail leaves them alone."""
+        """Return the numbers after a happening; a step whose changes fail leaves them unchanged."""
         values = after = self.values
         for event, numeric in changes:
             try:
@@ -518,7 +516,7 @@ class TemporalRun:
         return after
 
     def _end_and_start(self, events: list[TimedEvent], bits: int, values: Values) -> None:
-        """Note which actions have ended and which now go on, given the state before."""
+        """Update the running actions, given the state before the events."""
         for event in events:
             if event.end is not None and event.number is not None:
                 running = self._leave(event.number)
@@ -528,7 +526,7 @@ class TemporalRun:
                 self._finished += 1
         ended = {event.number for event in events if event.end is not None}
         for event in events:
-            # An action without duration, or of one within epsilon, has nothing in between.
+            # An action with no duration, or one within epsilon, has no states in between.
             if event.start is None or event.number is None or not event.duration:
                 continue
             if event.number not in ended:
@@ -554,31 +552,30 @@ class TemporalRun:
             self._violated[wish.name] += before or not wish.end.holds(bits, values)
 
     def _note(self, time: Fraction, events: list[TimedEvent], bits: int, values: Values) -> None:
-        """Remember who changed what."""
+        """Record which event caused which change."""
         self._last_time = time
         if self._keeps:
             refs = tuple([event.ref for event in events])
             self.happenings.append(Happening(time, refs, self.bits, self.values))
         flipped = bits ^ self.bits
         for event in events:
-            # What several events may have done is credited to the first of them.
+            # A change that several events may have caused is credited to the first of them.
             operator = event.operator
             mine = operator.add | operator.delete
             for _, add, delete in operator.conditional:
                 mine |= add | delete
-            # Only what has numeric effects is credited with changed numbers.
+            # Only events with numeric effects are credited with changed numbers.
             touched = {change[1] for _, change in operator.numeric}
             own = flipped & mine
             flipped &= ~own
             self._credit_event(event, own, touched, values)
         if flipped and events:
-            # Derived atoms, and effects that span the action.
+            # The rest are derived atoms and effects that span the action.
             self._credit_event(events[0], flipped, set(), values)
 
     def _credit_event(
         self, event: TimedEvent, flipped: int, touched: set[int], values: Values
     ) -> None:
-        """Remember that an event has flipped some bits and changed some numbers."""
         if not self._keeps:
             changed = [i for i in touched if is_assigned_anew(_at(self.values, i), _at(values, i))]
             self._last.note(event, set_bits(flipped), changed)
@@ -598,7 +595,7 @@ class TemporalRun:
         self._check_going_on(time, list(self._guarded.values()))
 
     def _check_going_on(self, time: Fraction, going_on: list[_Running]) -> None:
-        """Check in the present state what must hold while some actions go on."""
+        """Check the invariants, spanning effects and preferences of running actions."""
         bits, values = self.bits, self.values
         for running in going_on:
             operator = running.operator
@@ -614,7 +611,7 @@ class TemporalRun:
                 return
 
     def _break(self, running: _Running, time: Fraction, after: Fraction | None = None) -> None:
-        """Note that what must hold while an action goes on does not, in the present state."""
+        """Record that an invariant is violated in the current state."""
         running.invariant_failed = True
         operator = running.operator
         invariant = operator.template.conditions["over all"]
@@ -628,7 +625,7 @@ class TemporalRun:
             condition=place_of(invariant),
         )
         if self._on_failure is OnFailure.SKIP:
-            # Its start has happened; only its end is left out.
+            # The start has already happened; only the end is skipped.
             self._skipped.add(running.number)
             self._leave(running.number)
 
@@ -687,7 +684,7 @@ class TemporalRun:
         reasons = unmet_literals(
             self.task, self.bits, self.values, formula, binding, past, wanted=wanted
         )
-        # Where the run goes on, other steps become the last to change something.
+        # If the run continues, lazy reasons would credit changes to later steps.
         later = self._on_failure is OnFailure.STOP and len(self.plan) <= MOST_KEPT
         return reasons if later else reasons.settled()
 
@@ -697,7 +694,7 @@ def _at(values: Values, index: int) -> Rational | None:
 
 
 def _fits_bound(symbol: str, excess: Rational, tolerance: Fraction) -> bool:
-    """Return whether a duration that exceeds a bound by so much is allowed."""
+    """Return whether a duration is allowed that exceeds a bound by the given excess."""
     match symbol:
         case "=":
             return -tolerance <= excess <= tolerance

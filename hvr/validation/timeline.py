@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 # Timeline -----------------------------------------------------------------------------------------
-# A plan over time as plain values: steps, events, timed literals and processes, for pictures.
 
 
 class TimelineStep(Value):
@@ -138,7 +137,7 @@ def _step(number: int, step: Step) -> TimelineStep:
 
 
 # Curves -------------------------------------------------------------------------------------------
-# The numeric fluents of a plan as piecewise functions of time, for reports.
+# The numeric fluents of a plan as piecewise functions of time.
 
 _SAMPLES = 32
 
@@ -223,7 +222,7 @@ def _floats_around(low: Fraction, high: Fraction) -> tuple[float, float]:
 
 
 class Curve(Value):
-    """A numeric fluent over the time of a plan, without pieces where it is undefined."""
+    """A numeric fluent over the time of a plan; intervals where it is undefined have no piece."""
 
     fluent: str
     pieces: tuple[CurvePiece, ...]

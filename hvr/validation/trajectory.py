@@ -1,7 +1,7 @@
-"""Trajectory constraints of PDDL 3, watched while the states of a plan go by.
+"""Trajectory constraints of PDDL 3, monitored over the states of a plan.
 
-The semantics are those of Gerevini & Long, "Plan constraints and preferences in PDDL3" (2005),
-section 3, over the states S0 (at time 0), S1 (at t1), … Sn (at tn) of a plan.
+The semantics follow Gerevini & Long, "Plan constraints and preferences in PDDL3" (2005), section 3,
+over the states S0 (at time 0), S1 (at t1), … Sn (at tn) of a plan.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Violation(Value):
     """A constraint that a plan violates.
 
     Attributes:
-        constraint: the constraint, with its variables.
-        binding: what they stand for.
-        why: what went wrong, as the end of a sentence.
-        blamed: the formula that had the wrong value in the last state seen, and the value that
-            was wanted; None when the fault lies further back.
+        constraint: The lifted constraint.
+        binding: The values of its variables.
+        why: The violation, as the end of a sentence.
+        blamed: The formula that had the wrong value in the last observed state, and the required
+            value; None if the cause lies in an earlier state.
     """
 
     constraint: Trajectory
@@ -46,7 +46,7 @@ class Violation(Value):
 
     @property
     def location(self) -> Location | None:
-        """Where the constraint stands."""
+        """The place of the constraint in its file."""
         return self.constraint.location
 
     @property
@@ -56,14 +56,14 @@ class Violation(Value):
 
 
 class Monitor:
-    """Watches one constraint.
+    """Monitors one constraint.
 
-    It keeps a few flags and deadlines, never the states, so that a constraint costs the same at
-    every step of a plan however long.
+    It keeps a few flags and deadlines instead of states, so each step of a plan costs the same.
 
-    `_seen` means, by operator: the condition was true (`sometime`, `within`, `at-most-once`); the
-    second one was (`sometime-before`); the first one waits for the second (`sometime-after`); the
-    window has opened (`hold-during`, `hold-after`). `_ended`: it was true and is no more.
+    The meaning of `_seen` depends on the operator: the condition was true (`sometime`, `within`,
+    `at-most-once`); the second condition was true (`sometime-before`); the first one waits for the
+    second (`sometime-after`); the window has opened (`hold-during`, `hold-after`). `_ended`: the
+    condition was true and then became false.
     """
 
     def __init__(self, task: Task, constraint: Trajectory, binding: Binding) -> None:
@@ -79,14 +79,14 @@ class Monitor:
         self._last: tuple[Fraction, bool] = (Fraction(0), False)
 
     def observe(self, time: Fraction, bits: int, values: Values) -> None:
-        """Look at the next state, which holds from `time` on."""
+        """Evaluate the next state, which begins at `time`."""
         if self.violation is None:
             held = [condition.holds(bits, values) for condition in self.conditions]
             self._observe(time, held)
             self._last = time, held[0]
 
     def finish(self) -> None:
-        """Take it that the last state was the end."""
+        """Treat the last observed state as the end of the plan."""
         if self.violation is None:
             self._finish()
 
@@ -111,13 +111,13 @@ class Monitor:
                 elif first:
                     self._seen = True
             case "sometime-before":
-                # In this order: the second condition has to hold in an earlier state.
+                # In this order, because the second condition must hold in a strictly earlier state.
                 if first and not self._seen:
                     self._violated("the first condition holds, and the second never did before")
                 self._seen |= held[1]
             case "always-within":
-                # A deadline that has passed stays, to be noted below: that the second condition
-                # holds now comes too late for it.
+                # Keep deadlines that have passed, to report them below: the second condition holds
+                # too late for them.
                 if held[1]:
                     self._deadlines = [d for d in self._deadlines if d < time]
                 if any(d < time for d in self._deadlines):
@@ -132,9 +132,9 @@ class Monitor:
                 pass
 
     def _window(self, time: Fraction, held: bool, begin: Fraction, end: Fraction | None) -> None:
-        """Demand a condition from `begin` on; the state in which `begin` lies counts."""
+        """Require a condition from `begin` on, including the state that is current at `begin`."""
         if time > begin and not self._seen and (end is None or begin < end):
-            # The state before this one held when the window opened.
+            # The previous state was current when the window opened.
             self._seen = True
             if not self._last[1]:
                 self._violated("it did not hold when the window opened")
@@ -158,7 +158,7 @@ class Monitor:
         elif operator == "always-within" and self._deadlines:
             self._violated("the second condition did not hold in time", 1, True)
         elif operator in ("hold-during", "hold-after") and not self._seen and not held:
-            # The plan ended before the window, and its last state goes on.
+            # The plan ended before the window, and its last state persists.
             self._violated("it does not hold at the end, before the window", 0, True)
 
     def _violated(self, why: str, formula: int | None = None, wanted: bool = True) -> None:
@@ -167,7 +167,7 @@ class Monitor:
 
 
 class PreferredMonitors(Value):
-    """The constraints of one instance of a preference; it is violated when any of them is."""
+    """The constraints of one preference instance, which is violated if any of them is."""
 
     name: str
     monitors: tuple[Monitor, ...]
@@ -179,7 +179,7 @@ class PreferredMonitors(Value):
 
 
 class Constraints:
-    """All constraints of a task: those that a plan must fulfil, and preferences."""
+    """All constraints of a task: hard ones and preferences."""
 
     def __init__(self, task: Task) -> None:
         self.hard: list[Monitor] = []
@@ -202,23 +202,23 @@ class Constraints:
         return bool(self._all)
 
     def conditions(self) -> list[Conjunction]:
-        """Return the conditions that are watched."""
+        """Return the monitored conditions."""
         return [condition for monitor in self._all for condition in monitor.conditions]
 
     def observe(self, time: Fraction, bits: int, values: Values) -> Violation | None:
-        """Look at the next state; return the first violation of a hard constraint so far."""
+        """Evaluate the next state; return the first violation of a hard constraint so far."""
         for monitor in self._all:
             monitor.observe(time, bits, values)
         return self.violation()
 
     def finish(self) -> Violation | None:
-        """Take it that the last state was the end; return the first hard violation."""
+        """Treat the last state as the end; return the first violation of a hard constraint."""
         for monitor in self._all:
             monitor.finish()
         return self.violation()
 
     def forget(self, violation: Violation) -> None:
-        """Watch the violated constraint no more."""
+        """Stop monitoring the violated constraint."""
         gone = {id(m) for m in self.hard if m.violation is violation}
         self.hard = [m for m in self.hard if id(m) not in gone]
         self._all = [m for m in self._all if id(m) not in gone]
@@ -229,7 +229,7 @@ class Constraints:
 
 
 def hard_constraints(task: Task) -> Iterator[tuple[Trajectory, Binding]]:
-    """Yield the constraints that every plan must fulfil, each with what its variables stand for."""
+    """Yield the constraints that every plan must satisfy, each with the values of its variables."""
     for formula in (task.domain.constraints, task.problem.constraints):
         for name, constraint, binding in _flatten(task, formula, {}):
             if name is None:
@@ -241,7 +241,7 @@ def _flatten(
     task: Task, formula: Expression, binding: Binding
 ) -> Iterator[tuple[str | None, Expression, Binding]]:
     """Yield (None, constraint, binding), or the name and body of a preference with its binding."""
-    # What is still to be looked at, the next last.
+    # An explicit stack of iterators, because formulas may be nested deeply.
     stack: list[Iterator[tuple[Expression, Binding]]] = [iter([(formula, binding)])]
     while stack:
         item = next(stack[-1], None)
@@ -261,20 +261,19 @@ def _flatten(
 
 
 # Constraint monitor -------------------------------------------------------------------------------
-# Trajectory constraints, watched in the states that go by: predicted or observed.
+# Trajectory constraints, progressed through predicted or observed states.
 #
-# What is left of a constraint after some states is a constraint on the rest, the present state
-# included: "at some time" is done with once it was so, and "at most once" becomes "never" once it
-# was so and is no more. So new plans and recoveries are made and checked for what is left, and know
-# nothing of what was before.
+# The rest of a constraint is again a constraint, on the current and all later states: "sometime" is
+# satisfied once its condition holds, and "at most once" becomes "never" once its condition has held
+# and ended. Plans and recoveries are checked against the rest and need no history.
 
 
 class ConstraintMonitor:
-    """What is left of some constraints.
+    """The remaining parts of some constraints.
 
     Attributes:
-        left: what is left of them.
-        broken: those that are broken for good.
+        left: The constraints on the current and later states.
+        broken: The constraints that no continuation can satisfy.
     """
 
     def __init__(self, constraints: Iterable[Trajectory] = ()) -> None:
@@ -284,13 +283,13 @@ class ConstraintMonitor:
 
     @classmethod
     def of(cls, task: Task) -> ConstraintMonitor:
-        """Return the constraints of a task, watched from its first state."""
+        """Return a monitor of a task's constraints after the initial state."""
         monitor = cls(grounded_constraints(task))
         monitor.observe(task.initial)
         return monitor
 
     def observe(self, state: State) -> tuple[Trajectory, ...]:
-        """Look at the next state; return the constraints that it breaks."""
+        """Progress through the next state; return the constraints that it breaks."""
         broken: list[Trajectory] = []
         left: dict[Trajectory, None] = {}
         held = set()
@@ -317,7 +316,7 @@ class ConstraintMonitor:
                 return False
 
     def unmet(self, state: State) -> tuple[Expression, ...]:
-        """Return the conditions that are missing if a state is the last one."""
+        """Return the conditions that are still missing if a state is the last one."""
         return tuple(
             one.formulas[0]
             for one in self.left
@@ -326,12 +325,12 @@ class ConstraintMonitor:
 
     @property
     def prohibitions(self) -> tuple[Trajectory, ...]:
-        """What is left of what must not happen."""
+        """The remaining constraints that forbid something."""
         return tuple(one for one in self.left if one.operator in _PROHIBITIONS)
 
 
 def grounded_constraints(task: Task) -> tuple[Trajectory, ...]:
-    """Return the constraints that a task's plans must keep, with objects for their variables."""
+    """Return the hard constraints of a task, with objects for their variables."""
     found = []
     for constraint, binding in hard_constraints(task):
         ground = substitute(constraint, binding)
@@ -343,7 +342,7 @@ def grounded_constraints(task: Task) -> tuple[Trajectory, ...]:
 def with_constraints(
     task: Task, state: State, constraints: tuple[Trajectory, ...]
 ) -> tuple[Task, State]:
-    """Return a task with other constraints, and a state as a state of it."""
+    """Return a task with other constraints, and a state converted to it."""
     if task.problem.constraints == And(constraints):
         return task, state
     other = Task(task.domain, task.problem.replace(constraints=And(constraints)))
@@ -354,7 +353,7 @@ _PROHIBITIONS = ("always", "at-most-once", "sometime-before")
 
 
 def _rest(constraint: Trajectory, truths: list[bool], *, was: bool) -> Iterator[Trajectory]:
-    """Yield what is left of a constraint that is not broken."""
+    """Yield the remaining parts of a constraint that is not broken."""
     match constraint.operator:
         case "sometime":
             if not truths[0]:

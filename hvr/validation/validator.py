@@ -66,7 +66,7 @@ class Validator(Stepper):
     Args:
         task: A task, or a domain.
         problem: The problem, if `task` is a domain.
-        state: The initial state; that of the problem if None.
+        state: The initial state; the problem's initial state if None.
         tolerance: The tolerance of durations.
         epsilon: The largest distance of simultaneous steps; a tenth of `tolerance` if None, as in
             VAL.

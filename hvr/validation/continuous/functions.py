@@ -1,7 +1,7 @@
-"""Functions of time beyond polynomials, in a normal form that shows when two are equal.
+"""Functions of time beyond polynomials, in a normal form that decides equality.
 
-A function is a sum of terms with rational coefficients: see `symbols`. A function without the time
-is a constant. Only constants can be compared.
+A function is a sum of terms with rational coefficients: see `symbols`. A function that does not
+depend on the time is a constant. Only constants can be compared.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Interval arithmetic on a binary grid, rounded outwards.
 #
 # An interval is a pair of integers: its ends in units of `2**-bits`. Every operation returns an
-# interval that contains all results for operands in the given intervals. No operation uses floats.
+# interval that contains all results for operands in the given intervals. Floats are never used.
 
 Interval: TypeAlias = "tuple[int, int]"
 

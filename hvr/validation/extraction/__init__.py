@@ -1,7 +1,7 @@
-"""Plans in texts that are more than a plan: what planners print, and what models answer.
+"""Plans in longer texts, such as the output of planners and answers of language models.
 
-A reader knows one way of printing plans and gives every plan that it finds. Nothing is guessed:
-where a text has two different plans, that is an error that names both.
+A reader knows one way of printing plans and returns every plan that it finds. Nothing is guessed:
+two different plans in one text are an error that names both.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ class Candidate(Value):
     """A plan in a text.
 
     Attributes:
-        reader: who prints plans so.
-        steps: the numbers of lines, from 1, with the steps in them as PDDL plan files have them.
-        first: the number of the line in which the plan begins, or is said to be empty.
-        ignored: how many other lines say something.
-        marked: whether the text says that this is a plan, so that it is one without being asked.
-        until: the time to which the plan waits after its last step; None if it does not say.
-        cost: Cost that the planner reports, if any.
-        stray: Whether these are steps beside the plan that the text marks.
-        mentions: Numbers of ignored lines that mention steps.
-        doubt: Instead of steps, a line that may be a step and cannot be read.
+        reader: The name of the notation or planner, for messages.
+        steps: The steps in PDDL notation, with their 1-based line numbers.
+        first: The number of the line in which the plan begins, or is declared empty.
+        ignored: The number of other lines with content.
+        marked: Whether the text marks it as a plan, so that it is found without `asked`.
+        until: The time until which the plan waits after its last step, if stated.
+        cost: The cost reported by the planner, if any.
+        stray: Whether these are steps outside the plan that the text marks.
+        mentions: The numbers of ignored lines that mention steps.
+        doubt: A line that may be a step but cannot be parsed, instead of steps.
     """
 
     reader: str
@@ -47,18 +47,18 @@ class Candidate(Value):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Value that is the same for two candidates with the same steps at the same times."""
+        """A comparison key: equal for candidates with the same steps at the same times."""
         return (self.until, *(part for _, steps in self.steps for part in _normal(steps)))
 
     @property
     def text(self) -> str:
-        """The steps in the lines in which they stand in the text."""
+        """The steps on their original lines."""
         lines = dict(self.steps)
         return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
 
     @property
     def place(self) -> str:
-        """The lines, in words."""
+        """The line range, in words."""
         if not self.steps:
             return f"line {self.first} (no steps)"
         first, last = self.steps[0][0], self.steps[-1][0]
@@ -66,7 +66,7 @@ class Candidate(Value):
 
     @property
     def note(self) -> str:
-        """How the text was read, in a sentence."""
+        """A sentence on how the text was read."""
         others = "1 other line was" if self.ignored == 1 else f"{self.ignored} other lines were"
         ignored = f"; {others} ignored" if self.ignored else ""
         if self.mentions:
@@ -90,17 +90,17 @@ def extract(
     """Return the plan in a text; None if there is none.
 
     Args:
-        text: the text.
-        file: what messages call it.
-        actions: Names of actions.
-        predicates: Names of predicates; a line that is a fact is not taken for a step.
-        objects: Names of objects, if they are known: they tell steps from sentences.
-        asked: whether to look for a plan that nothing marks as such.
-        number: which of several plans is meant, from 1; 0 is the last.
+        text: The text.
+        file: The file name to use in messages.
+        actions: The names of actions.
+        predicates: The names of predicates; lines that are facts do not count as steps.
+        objects: The names of objects, if known; they distinguish steps from sentences.
+        asked: Whether to search for unmarked plans.
+        number: The 1-based number of the plan to return among several; 0 for the last.
 
     Raises:
-        PddlSyntaxError: there are several different plans, or fewer than `number`; or a line may
-            be a step and cannot be read.
+        PddlSyntaxError: There are several different plans, or fewer than `number`; or a line may be
+            a step but cannot be parsed.
     """
     wanted = _wanted(text, actions, predicates, objects, asked=asked)
     whole = [plan for plan in wanted if not plan.stray and not plan.doubt]
@@ -140,13 +140,13 @@ def plans_in(
 
     Args:
         text: The text.
-        file: The name that messages give it.
-        actions: Names of actions.
-        predicates: Names of predicates; a line that is a fact is not taken for a step.
-        objects: Names of objects, if they are known.
+        file: The file name to use in messages.
+        actions: The names of actions.
+        predicates: The names of predicates; lines that are facts do not count as steps.
+        objects: The names of objects, if known.
 
     Raises:
-        PddlSyntaxError: A line may be a step and cannot be read.
+        PddlSyntaxError: A line may be a step but cannot be parsed.
     """
     plans = _wanted(text, actions, predicates, objects, asked=True)
     for plan in plans:
@@ -156,7 +156,7 @@ def plans_in(
 
 
 def last_of(plans: Sequence[Candidate]) -> Candidate:
-    """Return the last plan in an answer; a single step of a plan before it only explains that."""
+    """Return the last plan in an answer, ignoring single steps repeated from a longer plan."""
     longer = {step for plan in plans if len(plan.steps) > 1 for _, step in plan.steps}
     told = [p for p in plans if len(p.steps) != 1 or p.steps[0][1] not in longer]
     return told[-1] if told else plans[-1]
@@ -185,7 +185,7 @@ def _refuse(plan: Candidate, file: str) -> NoReturn:
 
 
 def _which(plans: Sequence[Candidate]) -> str:
-    """Say how to name one of several plans, and which of them costs least."""
+    """Explain how to choose one of several plans, and which of them costs least."""
     costs = [plan.cost for plan in plans if plan.cost is not None]
     if len(plans) < 2:
         return "one plan without steps beside it"

@@ -1,8 +1,8 @@
-"""Plans in what models and people write: steps in lines, lists, fences, tables, JSON and prose.
+"""Plans written by models and people: steps in lines, lists, fences, tables, JSON and prose.
 
-A line that consists of steps is part of a plan. A step that a sentence mentions is not, unless the
-whole plan is told in sentences. A line that is written like a step and cannot be read as one is a
-doubt: a plan beside it may lack a step.
+A line that consists of steps is part of a plan. A step mentioned in a sentence is not, unless the
+whole plan is written in sentences. A line that looks like a step but cannot be parsed is a doubt: a
+plan beside it may lack a step.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from hvr.validation.extraction.lines import (
 from hvr.values import Value
 
 _Numbered: TypeAlias = tuple[int, str]
-"""A line with its number in the text, from 1; or the steps in it."""
+"""A line, or the steps in it, with its 1-based number in the text."""
 
 _BARE = re.compile(rf"\s*+({NAME})(?:[ \t]++[^\s();:,?]++)*+\s*+")
 _NUMBERED = re.compile(rf"\s*(?:step\s*)?{NUMBER}\s*[.:)]\s*\S", re.IGNORECASE)
-# What is written like a step and is none: parentheses too many or too few, words between them.
+# Malformed steps: missing or surplus parentheses, words between them.
 _BROKEN = re.compile(
     rf"\s*(?:[-*•+]\s+)?(?:{NUMBER}\s*[:.)]\s*)?(?P<name>{NAME})?\((?P<list>[\w\s,()\[\].'@+-]*)"
 )
@@ -57,7 +57,8 @@ _RULE_OF_TABLE = re.compile(r"[\s|:=-]*")
 _MENTION = re.compile(
     rf"(?<![^\s();:,\[\]{{}}`\"'=>|/*])(?:{NUMBER}\s*:\s*)?(?:\(\s*+(?P<list>[^()\s][^()]*)\)|{CALL})"
     r"(?:\s*\[\s*[0-9.]++\s*\])?"
-    # A name without a parenthesis: passed over whole, or each "/" in it would begin another look.
+    # Skip a name without a parenthesis as a whole; otherwise each "/" in it would start a new
+    # match.
     rf"|[^\W\d](?:[^\s();:,\[\]{{}}`\"'=>|/*]|['=>|/*](?!{NUMBER}\s*+:))*+"
 )
 _GAP = re.compile(
@@ -69,11 +70,11 @@ _SIGNS = re.compile(r"(?:[^\w()]|\d)*")
 _THOUGHT = re.compile(r"</(?:think|thinking|thought|thoughts|reasoning|scratchpad)>", re.IGNORECASE)
 _JSON_BEGIN = re.compile(r"^[^\n\r\[{(]{0,80}(?=\[\s*+[\[{\"]|\{\s*+\")", re.MULTILINE)
 _JSON_MOST = 200
-"""Places in a text at which JSON is looked for."""
+"""Maximum number of places in a text to try as JSON."""
 
 
 class NumberedLines:
-    """The lines of a text, of which some say something."""
+    """The lines of a text, and the subset with content."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
@@ -109,7 +110,7 @@ class NumberedLines:
         )
 
     def _waits_until(self, place: int) -> Fraction | None:
-        """Return the time at which the last of the waiting ends that lines begin with."""
+        """Return the end of the waiting period that begins on a line, if any."""
         until: Fraction | None = None
         while place < len(self.lines) and (waits := WAITING.fullmatch(self.lines[place])):
             if waits["until"] or waits["end"]:
@@ -121,20 +122,20 @@ class NumberedLines:
 def doubtful_line(
     number: int, line: str, *, marked: bool = False, stray: bool = False
 ) -> Candidate:
-    """Return what stands for a line that may be a step and cannot be read."""
+    """Return a candidate for a line that may be a step but cannot be parsed."""
     return Candidate("a doubt", (), number, 1, marked, stray=stray, doubt=line.strip() or line)
 
 
 def read_answer(
     text: str, lines: Sequence[str], known: KnownSymbols, *, asked: bool = True
 ) -> list[Candidate]:
-    """Return the plans in an answer, in its order, and the doubts beside them.
+    """Return the plans in an answer, in its order, and the doubtful lines beside them.
 
     Args:
         text: The text.
         lines: Its lines.
-        known: The names of actions, predicates and objects, as far as they are known.
-        asked: Whether lines may be steps because of an action's name only.
+        known: The known names of actions, predicates and objects.
+        asked: Whether an action's name alone can make a line a step.
     """
     structured = _structured(text, known)
     if structured:
@@ -180,7 +181,7 @@ def _read(lines: Sequence[str], known: KnownSymbols, *, asked: bool) -> list[Can
     if not runs and not blocks:
         return []
     if known.objects is None and not blocks:
-        # Nothing tells sentences from steps that are written badly.
+        # Without known objects, sentences cannot be distinguished from malformed steps.
         doubts = sorted([*doubts, *((number, lines[number - 1]) for number, _ in mentions)])
     stray, ignored = bool(blocks), [number for number, _ in mentions]
     plans = [
@@ -209,7 +210,7 @@ def _fences(marks: Sequence[int]) -> Iterator[range]:
 def _steps_of_fence(
     inside: Sequence[_Numbered], known: KnownSymbols, *, asked: bool
 ) -> Sequence[_Numbered] | None:
-    """Return the plan in a fence; none for a PDDL file; None if the fence is as prose is."""
+    """Return the plan in a fence; empty for a PDDL file; None if the fence contains prose."""
     told = [(n, t) for n, t in inside if has_content(t) and not WAITING.fullmatch(t)]
     if not told:
         return None
@@ -232,7 +233,7 @@ def _steps_of_fence(
 
 
 def _bare(lines: Iterable[_Numbered], known: KnownSymbols) -> list[_Numbered] | None:
-    """Read a text of nothing but "move a b" and "- move a b", where `move` is an action."""
+    """Read a text of only "move a b" and "- move a b" lines, where `move` is an action."""
     steps: list[_Numbered] = []
     for number, line in lines:
         if not has_content(line) or WAITING.fullmatch(line):
@@ -255,7 +256,7 @@ def _bare_step(line: str, known: KnownSymbols) -> str | None:
 
 
 def _structured(text: str, known: KnownSymbols) -> list[Candidate]:
-    """Read JSON, and the list that Python prints of unified-planning's actions."""
+    """Read JSON, and Python's representation of unified-planning's action lists."""
     stripped = text.strip()
     if stripped[:1] not in ("[", "{"):
         return []
@@ -295,7 +296,7 @@ def _json(text: str, known: KnownSymbols) -> str | None:
 
 
 def _json_in(left: dict[int, str], counted: NumberedLines, known: KnownSymbols) -> list[Candidate]:
-    """Read the plans in JSON among the lines that are left, and take their lines out."""
+    """Read the JSON plans in the remaining lines, and remove these lines."""
     text = "\n".join(left.values())
     begins = islice(_JSON_BEGIN.finditer(text), _JSON_MOST)
     import json
@@ -310,7 +311,7 @@ def _json_in(left: dict[int, str], counted: NumberedLines, known: KnownSymbols) 
         try:
             _, done = decoder.raw_decode(text, begin.end())
         except json.JSONDecodeError as error:
-            # What the decoder has read is not read again: hostile texts cost no more than others.
+            # Skip text that the decoder has read, so hostile input takes linear time.
             done = error.pos
             continue
         except (ValueError, RecursionError):
@@ -332,14 +333,14 @@ _Kind: TypeAlias = Literal["step", "weak", "mention", "between", "prose", "doubt
 
 
 class _Kinded(Value):
-    """What a line is.
+    """A classified line.
 
     Attributes:
-        kind: A step, a step with words around it, steps in a sentence, what may stand between
-            steps, a sentence, or what may be a step and cannot be read.
+        kind: A step; a step with words around it; steps in a sentence; a line allowed between
+            steps; a sentence; or a line that may be a step but cannot be parsed.
         steps: The steps in the line.
-        number: The number of the line in a list of the text.
-        bullet: Whether the line is one of a list.
+        number: The number of the line in an ordered list.
+        bullet: Whether the line belongs to a list.
     """
 
     kind: _Kind
@@ -352,12 +353,13 @@ _PROSE, _BESIDE, _DOUBT = _Kinded("prose"), _Kinded("between"), _Kinded("doubt")
 
 
 class _Loose:
-    """Reads the plans of lines outside blocks.
+    """Reads the plans in lines outside blocks.
 
     Args:
         lines: The lines with their numbers.
-        known: The names.
-        asked: Whether steps may have no parentheses, labels before them and remarks behind them.
+        known: The known names.
+        asked: Whether steps may lack parentheses, and may have labels before and remarks after
+            them.
     """
 
     def __init__(self, lines: Iterable[_Numbered], known: KnownSymbols, *, asked: bool) -> None:
@@ -450,7 +452,7 @@ class _Loose:
         return _Kinded("mention", mentioned)
 
     def _steps(self, text: str) -> tuple[str, ...] | None:
-        """Return the steps of a line that has nothing else."""
+        """Return the steps of a line without other content."""
         steps: list[str] = []
         text = text.strip()
         if (text[:1], text[-1:]) == ("[", "]") or (text[:2], text[-2:]) == ("((", "))"):
@@ -489,7 +491,7 @@ class _Loose:
         )
 
     def _continuing(self, told: Sequence[tuple[int, str, _Kinded]]) -> list[_Numbered]:
-        """Return the lines that are numbered as the steps beside them are."""
+        """Return the lines that continue the numbering of neighbouring steps."""
         beside = {
             place + way
             for place, (_, text, line) in enumerate(told)
@@ -510,7 +512,7 @@ class _Loose:
 
 
 def _is_step_of(name: Sequence[str], words: Sequence[str], known: KnownSymbols) -> bool:
-    """Return whether a name and the words behind it may be a step, where objects are known."""
+    """Return whether a name and the words after it may be a step, given the known objects."""
     if not name:
         return False
     if name[0].lower() in known.actions:
@@ -525,7 +527,7 @@ def _is_step_of(name: Sequence[str], words: Sequence[str], known: KnownSymbols) 
 
 
 def _plain(text: str, known: KnownSymbols) -> str:
-    """Return a line without what marks it up."""
+    """Return a line without markup."""
     if "`" in text and known.actions:
         text = _CODE.sub(lambda m: _in_parentheses(m[1], known), text)
     text = _MARKUP.sub("", text)
@@ -560,7 +562,7 @@ def _is_mention(match: re.Match[str], known: KnownSymbols) -> bool:
 
 
 def step_of_mention(match: re.Match[str]) -> str:
-    """Return a mentioned step as a plan file has it, with its time and cost."""
+    """Return a mentioned step in plan-file notation, with its time and cost."""
     whole = steps_in(match[0].strip())
     return whole if whole is not None else f"({' '.join(_words_of(match))})"
 
@@ -579,7 +581,7 @@ def _has_surplus(outside: Sequence[str]) -> bool:
 
 
 def _is_annotated(text: str, found: Sequence[re.Match[str]], *, numbered: bool) -> bool:
-    """Return whether a line is steps with a label before them or a remark behind them."""
+    """Return whether a line consists of steps with a label before or a remark after them."""
     head, *between, tail = _outside(text, found)
     if not all(map(_GAP.fullmatch, between)):
         return False
@@ -591,7 +593,7 @@ def _is_annotated(text: str, found: Sequence[re.Match[str]], *, numbered: bool) 
 
 
 def _without_remarks(run: list[tuple[int, _Kinded]]) -> list[tuple[int, _Kinded]]:
-    """Take off a last line that says again, in words, what is a step before it."""
+    """Remove a last line that repeats earlier steps in words."""
     while len(run) > 1 and run[-1][1].kind == "weak" and not run[-1][1].bullet:
         before = {step for _, line in run[:-1] for step in line.steps}
         if not before.issuperset(run[-1][1].steps):
@@ -601,7 +603,7 @@ def _without_remarks(run: list[tuple[int, _Kinded]]) -> list[tuple[int, _Kinded]
 
 
 def is_broken(line: str, is_step: Callable[[str], bool]) -> bool:
-    """Return whether a line that is not a step is written like one."""
+    """Return whether a line looks like a step but is malformed."""
     if len(line) > LINE_MOST:
         return "(" in line
     if "(" not in line:
@@ -617,7 +619,7 @@ def is_broken(line: str, is_step: Callable[[str], bool]) -> bool:
 
 
 def _speaks_of(text: str, known: KnownSymbols) -> bool:
-    """Return whether a text has an action's name at a parenthesis."""
+    """Return whether a text contains an action's name next to a parenthesis."""
     if not known.actions or ("(" not in text and ")" not in text):
         return False
     words = _TOKEN.findall(text.lower())

@@ -1,4 +1,4 @@
-"""What a line of a text with a plan is made of: steps, list markers, fences, waiting."""
+"""The elements of lines with plans: steps, list markers, fences, waiting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NAME = r"[^\W\d][^\s();:,\[\]{}`\"]*+"
 NUMBER = r"[0-9]+(?:\.[0-9]*)?"
 _LIST = r"\(\s*+(?P<list>[^()\s][^()]*)\)"
 CALL = rf"(?P<name>{NAME})\((?P<args>[^()]*)\)"
-# LPG-td prints a surplus `)` behind the durations in its plan files.
+# LPG-td prints a surplus `)` after the durations in its plan files.
 _COST = (
     r"(?:\[\s*(?:D:\s*)?(?P<cost>[0-9.]++)(?:\s*[;,]\s*[A-Za-z]+\s*:\s*[0-9.]++)*+\s*\]"
     r"(?P<surplus>\))?)?"
@@ -20,8 +20,8 @@ BULLET = re.compile(
 )
 HEADLINE = re.compile(r"[\s#]*+(?:step\s*+)?\d{1,6}\s*+(?:[.:)]\s*+)?", re.IGNORECASE)
 FENCE = re.compile(r"\s*+(?:```|~~~)\s*+\w*+\s*+")
-# ENHSP's plans say between steps how long nothing is done: "0: -----waiting---- [5.0]", and its
-# plan files when they end: "12.0: @PlanEND".
+# Between steps, ENHSP prints how long the plan waits, as in "0: -----waiting---- [5.0]", and at the
+# end of plan files when they end, as in "12.0: @PlanEND".
 WAITING = re.compile(
     rf"\s*+(?:{NUMBER}\s*+:\s*+)?\(?-*+\s*+waiting\b[\s-]*+\)?\s*+"
     rf"(?:\[\s*+(?P<until>{NUMBER})\s*+\]\s*+)?"
@@ -30,16 +30,16 @@ WAITING = re.compile(
 )
 _WAITS = re.compile("waiting|@PlanEND", re.IGNORECASE)
 LINE_MOST = 200_000
-"""A longer line is not looked at for steps, except in what unified-planning shows."""
+"""Longer lines are not searched for steps, except in unified-planning's representation."""
 
 
 class KnownSymbols:
-    """What is known of the names in a text.
+    """The known names of a domain and problem.
 
     Args:
-        actions: Names of actions; empty if they are not known.
-        predicates: Names of predicates, whose facts are no steps.
-        objects: Names of objects; None if they are not known.
+        actions: The names of actions; empty if unknown.
+        predicates: The names of predicates, whose facts are not steps.
+        objects: The names of objects; None if unknown.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class KnownSymbols:
         self._facts = frozenset(map(str.lower, predicates)) - self.actions
 
     def is_action(self, name: str) -> bool:
-        """Return whether a name is an action, as far as the actions are known."""
+        """Return whether a name is an action; True if the actions are unknown."""
         return not self.actions or name.lower() in self.actions
 
     def may_be_action(self, name: str) -> bool:
@@ -63,7 +63,7 @@ class KnownSymbols:
     def may_be_step(self, words: Sequence[str]) -> bool:
         """Return whether words in parentheses may be meant as a step.
 
-        A name that is no action makes a step only of objects, where these are known.
+        If the objects are known, an unknown action name needs known objects as arguments.
         """
         if not words or not self.may_be_action(words[0]):
             return False
@@ -76,7 +76,7 @@ class KnownSymbols:
 
         Args:
             words: The words.
-            sure: Whether the words are none where the objects are not known.
+            sure: Whether the answer is False if the objects are unknown.
         """
         if not words or words[0].lower() not in self.actions:
             return False
@@ -92,7 +92,7 @@ def has_content(line: str) -> bool:
 
 
 def may_wait(lines: Sequence[str]) -> bool:
-    """Return whether any line may say that a plan waits: a quick look before `WAITING`."""
+    """Return whether some line may state that a plan waits; a fast pre-check for `WAITING`."""
     return _WAITS.search("\n".join(lines)) is not None
 
 
@@ -102,7 +102,7 @@ def is_fence(line: str) -> bool:
 
 
 def step_of(match: re.Match[str]) -> str:
-    """Return the step that `STEP` matched as a plan file has it."""
+    """Return the step matched by `STEP`, in plan-file notation."""
     inside = match["list"]
     if inside is None:
         inside = f"{match['name']} {match['args'].replace(',', ' ')}"
@@ -113,7 +113,7 @@ def step_of(match: re.Match[str]) -> str:
 
 
 def steps_in(line: str) -> str | None:
-    """Return the steps of a line as a plan file has them; None if it is anything else."""
+    """Return the steps of a line in plan-file notation; None if it has other content."""
     place = 0
     steps: list[str] = []
     if len(line) > LINE_MOST or "(" not in line:
@@ -130,7 +130,7 @@ def steps_in(line: str) -> str | None:
 
 
 def listed(line: str) -> str | None:
-    """Return the steps of a line, which may begin as lines of lists do."""
+    """Return the steps of a line, which may begin with a list marker."""
     if "(" not in line:
         return None
     plain = line.replace("`", "").replace("**", "")
@@ -139,7 +139,7 @@ def listed(line: str) -> str | None:
 
 
 def step_reader(lines: Sequence[str]) -> Callable[[str], str | None]:
-    """Return what reads the steps of a text: "0: (a)" has a time where the plan waits."""
+    """Return the reader for a text's steps; in "0: (a)", 0 is a time if the plan waits."""
     if may_wait(lines) and any(map(WAITING.fullmatch, lines)):
         return lambda line: steps_in(line) or listed(line)
     return listed

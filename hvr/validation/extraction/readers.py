@@ -1,4 +1,4 @@
-"""How planners write plans, one reader for each."""
+"""Readers for the output of planners."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _FF_BEGIN = re.compile(r"ff: found legal plan as follows|step\s+0: ", re.IGNOREC
 _FF_EMPTY = re.compile(r"ff: goal can be simplified to TRUE\b.*", re.IGNORECASE)
 _LPG_BEGIN = re.compile(r"\s*Time: \(ACTION\) \[action Duration; action Cost\]\s*")
 _ENHSP_BEGIN = re.compile(r"\s*Found Plan:\s*")
-# It often stands behind the last step of the search: "b (2.000 | 9.002);;;; Solution Found".
+# It often follows the last step of the search: "b (2.000 | 9.002);;;; Solution Found".
 _POPF_BEGIN = re.compile(
     r"[^;]*+;++\s*+(?:Solution Found|Plan found with metric .*)\s*", re.IGNORECASE
 )
 _ARIES_BEGIN = re.compile(r"\*+ SOLUTION FOUND \*+\s*")
 _UNIFIED_BEGIN = re.compile(r"\s*(?:plan: )?(?:Sequential|TimeTriggered)Plan:\s*")
-# What Python shows of unified-planning's plans, by themselves or in results.
+# Python's representation of unified-planning's plans, alone or inside results.
 _SHOWN_STEPS = re.compile(rf"{CALL}(?:, |(?=\]))")
 _SHOWN_NUMBER = r"Fraction\((\d+), (\d+)\)"
 _SHOWN_TIMED = re.compile(rf"\({_SHOWN_NUMBER}, {CALL}, (?:None|{_SHOWN_NUMBER})\)(?:, |(?=\]))")
@@ -55,19 +55,19 @@ _TEXT_MOST = 20_000_000
 
 _Steps: TypeAlias = list[tuple[int, str]]
 _UNREAD = (0, "")
-"""Stands for the steps of a plan that cannot be read to its end."""
+"""Marks a plan whose steps cannot be read completely."""
 
 
 def candidates(text: str, known: KnownSymbols, *, asked: bool = False) -> list[Candidate]:
-    """Return the plans in a text; where it marks some as plans, those and steps beside them.
+    """Return the plans in a text; if it marks some as plans, only these and the steps beside them.
 
     Args:
-        text: the text.
-        known: The names of actions, predicates and objects, as far as they are known.
+        text: The text.
+        known: The known names of actions, predicates and objects.
         asked: Whether to read the text as an answer, in which nothing marks a plan.
 
     Raises:
-        PddlSyntaxError: The text has a partially ordered plan.
+        PddlSyntaxError: The text contains a partially ordered plan.
     """
     if len(text) > _TEXT_MOST:
         return []
@@ -103,7 +103,7 @@ def _refuse_partial(text: str) -> NoReturn:
 
 
 def _with_costs(plans: Sequence[Candidate], lines: Sequence[str]) -> list[Candidate]:
-    """Add the cost that the text has between a plan and the next one."""
+    """Add to each plan the cost stated between it and the next one."""
     result: list[Candidate] = []
     begins = [plan.steps[0][0] if plan.steps else plan.first for plan in plans]
     for plan, begin, end in zip(plans, begins, [*begins[1:], len(lines) + 1], strict=True):
@@ -116,7 +116,7 @@ def _with_costs(plans: Sequence[Candidate], lines: Sequence[str]) -> list[Candid
 def _beside(
     plans: Sequence[Candidate], lines: Sequence[str], is_step: Callable[[str], bool]
 ) -> list[Candidate]:
-    """Return the steps that stand beside a planner's plans, in lines of their own."""
+    """Return the steps outside a planner's plans, on lines of their own."""
     taken = {number for plan in plans for number, _ in plan.steps}
     read = step_reader(lines)
     runs: list[_Steps] = []
@@ -149,7 +149,7 @@ _Found: TypeAlias = Iterator[tuple[str, _Steps, int]]
 
 
 def _fast_downward(lines: Sequence[str]) -> _Found:
-    """Read what stands before each "Plan length: 4 step(s)."."""
+    """Read the steps before each "Plan length: 4 step(s)." line."""
     for end, line in enumerate(lines):
         match = _FD_END.fullmatch(line)
         if match is None:
@@ -191,7 +191,7 @@ def _ff(lines: Sequence[str]) -> _Found:
 
 
 def _after(begin: re.Pattern[str], name: str) -> Callable[[Sequence[str]], _Found]:
-    """Return a reader of the steps that follow a line, up to the first line that is none."""
+    """Return a reader of the steps that follow a matching line, up to the first other line."""
 
     def read(lines: Sequence[str]) -> _Found:
         index = 0
@@ -250,7 +250,7 @@ def _shown(lines: Sequence[str]) -> _Found:
 
 
 def _numbered_words(lines: Sequence[str]) -> _Steps | None:
-    """Read a text of nothing but "0: MOVE A B"."""
+    """Read a text of only "0: MOVE A B" lines."""
     steps = _Steps()
     for number, line in enumerate(lines, 1):
         if not has_content(line):
@@ -272,11 +272,10 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[Sequence[str]], _Found]], ...] 
     (re.compile("Plan:"), _unified),
     (re.compile(r"Plan\(\["), _shown),
 )
-"""Each reader of a planner's output, and what every such output has."""
+"""The readers, each with a pattern that all its planner's outputs contain."""
 
 
 # Steps --------------------------------------------------------------------------------------------
-# The steps of a plan file, or of the plan in an answer that is more than one.
 
 
 def read_steps(
@@ -287,19 +286,19 @@ def read_steps(
     objects: Collection[str] | None = None,
     lenient: bool = False,
 ) -> tuple[tuple[Step, ...], str]:
-    """Return the steps in a file, and how an answer was read; "" if the file is a plan.
+    """Return the steps in a file, and how it was read; "" if the file is simply a plan.
 
     Args:
         path: The file.
-        actions: Names of actions.
-        predicates: Names of predicates; a line that is a fact is not taken for a step.
-        objects: Names of objects, if they are known.
-        lenient: Whether to accept what VAL accepts of what the language forbids.
+        actions: The names of actions.
+        predicates: The names of predicates; lines that are facts do not count as steps.
+        objects: The names of objects, if known.
+        lenient: Whether to accept the slips that VAL accepts.
 
     Raises:
         DataFileError: The file cannot be read.
-        PddlSyntaxError: It has no plan, several different ones, or a line that may be a step and
-            cannot be read.
+        PddlSyntaxError: The file contains no plan, several different ones, or a line that may be a
+            step but cannot be parsed.
     """
     from hvr.pddl.reader import SourceText
 

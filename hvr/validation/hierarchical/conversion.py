@@ -1,4 +1,4 @@
-"""Convert plans: recover a decomposition, export blocks as one, draw it."""
+"""Recover the decomposition of a plan, export plans in blocks, and draw decompositions."""
 
 from __future__ import annotations
 
@@ -47,17 +47,16 @@ from hvr.validation.report import Failure, FailureKind, OnFailure, Outcome, Vali
 from hvr.values import Value
 
 # Recovery of decompositions -----------------------------------------------------------------------
-# Plans without their decomposition: the actions are read, and a decomposition is looked for.
 
 _STEP = re.compile(r"\(([^()]*)\)")
 _COMMENT = re.compile(r";[^\r\n]*")
 
 
 class ActionsJudge:
-    """Judges the actions of plans, whatever decomposition comes with them.
+    """Judges the actions of plans, ignoring any decomposition that comes with them.
 
     Args:
-        verifier: what judges plans with a decomposition; whatever is found is put to it.
+        verifier: The verifier that checks every decomposition found.
     """
 
     def __init__(self, verifier: DecompositionVerifier) -> None:
@@ -71,20 +70,20 @@ class ActionsJudge:
         on_failure: OnFailure = OnFailure.STOP,
         lenient: bool = False,
     ) -> ValidationReport:
-        """Read the actions of a plan and say whether some decomposition leads to them.
+        """Read the actions of a plan and check whether some decomposition leads to them.
 
-        The arguments are those of `DecompositionVerifier.check_file`.
+        The arguments are the same as for `DecompositionVerifier.check_file`.
 
         Raises:
-            DataFileError: the file cannot be read.
-            PddlSyntaxError: it is not a plan.
+            DataFileError: The file cannot be read.
+            PddlSyntaxError: The text is not a plan.
         """
         del on_failure, lenient
         report, _ = self.decompose(read_actions(source, file=file))
         return report
 
     def decompose(self, plan: HierarchicalPlan) -> tuple[ValidationReport, HierarchicalPlan | None]:
-        """Say whether some decomposition leads to the actions of a plan, and return it."""
+        """Check whether some decomposition leads to the actions of a plan, and return it."""
         count = len(plan.actions)
         try:
             return self._decompose(plan)
@@ -132,14 +131,14 @@ def read_actions(source: str | Path, *, file: str | None = None) -> Hierarchical
     """Read the actions of a plan: steps in parentheses, or those before the line 'root …'.
 
     Raises:
-        DataFileError: the file cannot be read.
-        PddlSyntaxError: it is not a plan.
+        DataFileError: The file cannot be read.
+        PddlSyntaxError: The text is not a plan.
     """
     text = SourceText.read(source, file=file, default="<plan>")
     if any(line.strip() == START for line in text.text.splitlines()):
         whole = read_hierarchical_plan(text.text, file=text.file)
         if not whole.closed and whole.root is None:
-            # Actions come before the line with the initial tasks.
+            # Actions precede the line with the initial tasks.
             end = len(text.text.rstrip())
             text.syntax_error(end, "the text ends within the plan", expected="'root …' and '<=='")
         return HierarchicalPlan(whole.actions, None, file=whole.file, end=whole.end)
@@ -171,7 +170,7 @@ _STAMP = re.compile(r"([0-9]{1,300}(?:\.[0-9]{1,300})?)\s*[.:]?\s*\Z")
 
 
 def _between(text: SourceText, body: str, start: int, end: int) -> None:
-    """Refuse what stands between steps, but for their numbers."""
+    """Refuse any text between steps except numbers."""
     match = _NUMBER.match(body, start, end)
     assert match is not None
     if match.end() < end:
@@ -199,7 +198,7 @@ def _invalid(failure: Failure, count: int, executed: int) -> ValidationReport:
 
 
 # Export -------------------------------------------------------------------------------------------
-# Plans in blocks as hierarchical ones: each block is a task with one method, all in order.
+# Plans in blocks as hierarchical plans: each block is a task with one totally ordered method.
 
 _NO_NAME = re.compile(r"[^a-z0-9_-]+")
 
@@ -208,9 +207,9 @@ class Block(Value):
     """A part of a plan.
 
     Attributes:
-        name: what it does, in words.
-        actions: its actions.
-        precondition: literals that are to hold before it.
+        name: The purpose of the block, in words.
+        actions: The actions of the block.
+        precondition: The literals that must hold before the block.
     """
 
     name: str
@@ -223,8 +222,7 @@ def export_blocks(
 ) -> tuple[HierarchicalDomain, HierarchicalProblem, HierarchicalPlan]:
     """Return a plan in blocks as a hierarchical domain, problem and plan.
 
-    The objects of a block become the parameters of its method, so that the method can be used for
-    other objects, too.
+    The objects of a block become the parameters of its method, so that the method generalises.
     """
     objects = {o.name: o for o in (*domain.constants, *problem.objects)}
     tasks: dict[str, CompoundTask] = {}
@@ -269,7 +267,7 @@ def _subtask(number: int, action: GroundAction, variables: dict[str, str]) -> Su
 
 
 def _condition(domain: Domain, problem: Problem, literals: Iterable[str]) -> Formula:
-    """Return literals as a condition; what cannot be read, as models write it, is left out."""
+    """Return literals as a condition, without those that cannot be parsed, as models may write."""
     parts = []
     for text in literals:
         try:
@@ -280,7 +278,7 @@ def _condition(domain: Domain, problem: Problem, literals: Iterable[str]) -> For
 
 
 def _fresh(words: str, taken: set[str]) -> str:
-    """Return a name made of words that is not taken."""
+    """Return an unused name made of words."""
     name = _NO_NAME.sub("-", words.lower()).strip("-_") or "block"
     if not name[0].isalpha():
         name = f"block-{name}"
@@ -292,9 +290,8 @@ def _fresh(words: str, taken: set[str]) -> str:
 
 
 # Output -------------------------------------------------------------------------------------------
-# Plans with their decomposition as text, as a picture and as JSON values.
-#
-# None of them recurses: tasks that go on with themselves make trees as deep as the plan is long.
+# Hierarchical plans as text, SVG and JSON, without recursion: recursive tasks make trees as deep as
+# the plan is long.
 
 _MOST_LEVELS = 40
 _ROW, _COLUMN, _MARGIN = 22, 20, 14
@@ -307,7 +304,7 @@ def draw_tree(plan: HierarchicalPlan) -> str:
 
 
 def draw_svg(plan: HierarchicalPlan) -> str:
-    """Draw a plan as an SVG picture: a row for each task and action, below what it is part of."""
+    """Draw a plan as SVG: one row per task and action, each below its parent."""
     tree = DecompositionTree(plan)
     lines: list[str] = []
     place: dict[int, int] = {}
@@ -352,9 +349,9 @@ def plan_to_values(plan: HierarchicalPlan) -> dict[str, Any]:
 
 
 def _rows(tree: DecompositionTree) -> Iterator[tuple[int, tuple[bool, ...], int]]:
-    """Yield each node below the root with, for each level, if it is the last; and its parent's row.
+    """Yield each node below the root, its last-child flags per level, and its parent's row.
 
-    A node that was there before, in a plan that is no tree, is not gone into again.
+    A node that occurs twice, in a plan that is not a tree, is expanded once.
     """
     seen: set[int] = set()
     top = tree.children[tree.root]
@@ -371,7 +368,7 @@ def _rows(tree: DecompositionTree) -> Iterator[tuple[int, tuple[bool, ...], int]
         seen.add(node)
         below = tree.children[node]
         for i in range(len(below) - 1, -1, -1):
-            # Of very deep trees only the last levels are kept.
+            # Keep only the last levels of very deep trees.
             deeper = (*lasts[-_MOST_LEVELS:], i == len(below) - 1)
             open_.append((below[i], deeper, row))
 

@@ -15,16 +15,16 @@ from hvr.validation.hierarchical.matching import Preconditions
 from hvr.values import Value
 
 # Chart --------------------------------------------------------------------------------------------
-# Decompositions of a totally ordered problem that lead to given actions, found by parsing.
+# Decompositions of totally ordered problems, found by an Earley parser.
 #
 # Tasks are the nonterminals of a grammar, methods its rules, and the actions of the plan the text.
-# A goal is a task, with those of its arguments that are known, at a place of the plan; it is worked
-# on once, however many methods ask for it (Earley's way, with bindings for symbols).
+# A goal is a task with its known arguments at a place of the plan. It is expanded once, however
+# many methods need it.
 
 _Goal = tuple[str, tuple[str, ...], int]
-"""The name of a task, its arguments ("" where one is open), the place where it begins."""
+"""The name of a task, its arguments ("" for open ones), and the place where it begins."""
 _Answer = tuple[_Goal, tuple[str, ...], int]
-"""A goal, all arguments, the place where it ends."""
+"""A goal, all its arguments, and the place where it ends."""
 _Child = int | _Answer
 
 MOST_ITEMS = 100_000
@@ -45,12 +45,12 @@ class Chart:
     """Parses a plan.
 
     Args:
-        domain: the domain; all its networks and the initial one are ordered totally.
-        root: the initial network.
-        task: the domain with the problem.
-        preconditions: of the methods.
-        actions: the actions of the plan.
-        states: the states between them.
+        domain: The domain; all its networks and the initial one are totally ordered.
+        root: The initial network.
+        task: The domain with the problem.
+        preconditions: The preconditions of the methods.
+        actions: The actions of the plan.
+        states: The states between them.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Chart:
         """Return the plan with a decomposition; None if there is none, or none was found.
 
         Raises:
-            GroundingLimitError: a precondition has too many instances.
+            GroundingLimitError: A precondition has too many instances.
         """
         top: _Goal = ("", (), 0)
         wanted: _Answer = (top, (), len(self._actions))
@@ -142,7 +142,7 @@ class Chart:
         answers = self._answers[item.goal]
         if answer in answers:
             return
-        # The first derivation uses only answers that were there before it: no circles.
+        # Keep the first derivation: it uses only earlier answers, so it cannot be circular.
         answers[answer] = item
         for waiting in self._waiting[item.goal]:
             sequence = waiting.method.network.sequence
@@ -170,10 +170,10 @@ class Chart:
     def _starts(
         self, method: Method, binding: dict[str, str], place: int
     ) -> Iterator[dict[str, str]]:
-        """Yield the ways in which a method can begin at a place.
+        """Yield the bindings with which a method can begin at a place.
 
-        Where its precondition leaves few values for open parameters, they are tried one by one;
-        else the actions are to fix them.
+        If its precondition leaves few values for open parameters, each is tried; else the actions
+        determine them.
         """
         cases = self._preconditions.few(method, binding, _FEW)
         if cases is None:
@@ -186,7 +186,7 @@ class Chart:
                 yield {**binding, **{k: v for k, v in further.items() if k in mentioned}}
 
     def _completions(self, item: _Item) -> Iterator[dict[str, str]]:
-        """Yield the ways to give a task's open arguments a value so that the method applies."""
+        """Yield values for a task's open arguments with which the method applies."""
         method = item.method
         names = [a for a in method.args if a[0] == "?" and a not in item.binding]
         types = {p.name: p.types for p in method.parameters}
@@ -201,7 +201,7 @@ class Chart:
                 yield binding
 
     def _plan(self, top: _Answer) -> HierarchicalPlan:
-        """Return the plan with the tasks that an answer stands on."""
+        """Return the plan with the tasks that an answer is derived from."""
         lines: list[PlanLine] = []
         root: tuple[int, ...] = ()
         count = len(self._actions)
@@ -230,29 +230,29 @@ class Chart:
         return HierarchicalPlan(actions, root, tuple(lines))
 
 
-# Progress -----------------------------------------------------------------------------------------
-# Decompositions of a partially ordered problem that lead to given actions, found by search.
+# Progression --------------------------------------------------------------------------------------
+# Decompositions of partially ordered problems, found by search.
 #
-# A state of the search is the network that is left after some actions: it is changed by doing its
-# next action, by taking a method for a task that may begin, and by a precondition that holds. Each
-# method taken has variables of its own, which get values as actions fix them. The search ends, with
-# proof that there is nothing to find, where every method costs actions; else it is bounded.
+# A search state is the network that remains after some actions. It changes when its next action is
+# done, when a method decomposes a ready task, or when a precondition holds. Each application of a
+# method has fresh variables, which the actions bind. The search is complete if every method costs
+# actions; otherwise it is bounded.
 
 MOST_STATES = 20_000
 
 _TEST = "?"
-"""Stands for a name where a node is the precondition of a method."""
+"""The name of a node that is the precondition of a method."""
 
 
 class _Node(Value):
-    """A task, action or precondition that is left to be done.
+    """A remaining task, action or precondition.
 
     Attributes:
-        number: what tells it from the others.
-        name: its name; _TEST for a precondition.
-        args: names and variables; of a precondition those of the method's parameters.
-        before: the numbers of the nodes that must be gone first.
-        method: the method of a precondition.
+        number: The unique number of the node.
+        name: The name of the task or action; _TEST for a precondition.
+        args: Names and variables; the variables of all parameters for a precondition.
+        before: The numbers of the nodes that must be done first.
+        method: The method of a precondition.
     """
 
     number: int
@@ -263,15 +263,15 @@ class _Node(Value):
 
 
 class _State(Value):
-    """What is left after some actions, and how it came to this.
+    """The network that remains after some actions, and its history.
 
     Attributes:
-        done: how many actions were done.
-        nodes: what is left.
-        binding: the values of variables.
-        taken: (node, method, variables, nodes of the subtasks) of each method that was taken.
-        matched: the node that each action was.
-        fresh: the next number.
+        done: The number of actions done.
+        nodes: The remaining nodes.
+        binding: The values of variables.
+        taken: The (node, method, variables, nodes of the subtasks) of each applied method.
+        matched: The node of each action.
+        fresh: The next free number.
     """
 
     done: int
@@ -283,7 +283,7 @@ class _State(Value):
 
 
 class Progression:
-    """Searches for a decomposition; takes the arguments of `chart.Chart`."""
+    """Searches for a decomposition; takes the arguments of `Chart`."""
 
     def __init__(
         self,
@@ -309,7 +309,7 @@ class Progression:
         """Return the plan with a decomposition; None if there is none, or none was found.
 
         Raises:
-            GroundingLimitError: a precondition has too many instances.
+            GroundingLimitError: A precondition has too many instances.
         """
         start = _State(0, (_Node(0, "", (), frozenset()),), {}, (), (), 1)
         queue: list[tuple[int, int, int, _State]] = [(0, 0, 0, start)]
@@ -335,7 +335,7 @@ class Progression:
         return None
 
     def _may_do(self, state: _State) -> bool:
-        """Say whether enough actions are left for what is left to be done."""
+        """Return whether enough actions are left for the remaining nodes."""
         left = len(self._actions) - state.done
         names = self._rest[state.done]
         for node in state.nodes:
@@ -348,7 +348,7 @@ class Progression:
 
     def _following(self, state: _State) -> Iterator[_State]:
         ready = [node for node in state.nodes if not node.before]
-        # A precondition that holds is done at once: nothing is lost by that.
+        # Remove a precondition that holds at once; waiting gains nothing.
         for node in ready:
             if node.name == _TEST:
                 known = self._known(node, state.binding)
@@ -360,7 +360,7 @@ class Progression:
                 yield from self._tested(state, node)
             elif node.name in self._domain.domain.actions:
                 yield from self._acted(state, node)
-        # Only one task is taken at a time: methods of different tasks do not depend on each other.
+        # Decompose only one task at a time: the methods of different tasks are independent.
         tasks = [n for n in ready if n.name not in self._domain.domain.actions and n.name != _TEST]
         for node in tasks[:1]:
             methods = self._domain.methods_of[node.name] if node.name else (self._root,)
@@ -383,7 +383,7 @@ class Progression:
             )
 
     def _tested(self, state: _State, node: _Node) -> Iterator[_State]:
-        """Let an open precondition hold now, in each way in which it does."""
+        """Yield a state for each way in which an open precondition holds now."""
         assert node.method is not None
         known = self._known(node, state.binding)
         if len(known) == len(node.args):
@@ -422,7 +422,7 @@ class Progression:
         return {arg: value for arg, value in found.items() if value[0] != "?"}
 
     def _taken(self, state: _State, node: _Node, method: Method) -> _State | None:
-        """Replace a task by the network of a method, with variables of its own."""
+        """Replace a task by the network of a method, with fresh variables."""
         own = {p.name: f"{p.name}:{state.fresh}" for p in method.parameters}
         binding = dict(state.binding)
         for parameter in method.parameters:
@@ -498,7 +498,7 @@ class Progression:
                 )
                 if not members:
                     return None
-                # The narrower of the two types is kept; what is left open is tested in the end.
+                # Keep the narrower type; what remains open is checked at the end.
                 if len(self._task.members(tuple(both))) < len(self._task.members(tuple(other))):
                     result[f"{two}!"] = result[f"{one}!"]
             result[one] = two
@@ -554,7 +554,7 @@ def _without(state: _State, node: _Node) -> _State:
 
 
 def _key(state: _State) -> object:
-    """Return what states with the same future share; names of variables do not count."""
+    """Return a key that equal futures share, independent of variable names."""
     numbers: dict[int, int] = {}
     names: dict[str, str] = {}
 
@@ -578,7 +578,7 @@ def _key(state: _State) -> object:
 
 
 def _least_actions(domain: HierarchicalDomain) -> dict[str, int]:
-    """Return how many actions each task takes at least; a task that has no end takes very many."""
+    """Return the minimal number of actions of each task; a huge number for endless tasks."""
     endless = 10**9
     least = dict.fromkeys(domain.tasks, endless) | dict.fromkeys(domain.domain.actions, 1)
     changed = True

@@ -1,4 +1,4 @@
-"""Rules about hierarchical models: those of PDDL with methods counted in, and some of their own."""
+"""Lint rules for hierarchical models, including the PDDL rules applied to methods."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from hvr.validation.hierarchical.matching import names_in
 from hvr.validation.lint import lint
 
 _METHOD, _TASK = "method ", "task "
-# Actions without effect are how a method does nothing, their parameters come from its task, and a
-# goal is not what a network is for.
+# In hierarchies, actions without effects are how a method does nothing, parameters may come from
+# the task, and a goal is not the purpose of a network.
 _NOT_FOR_HIERARCHIES = frozenset({"HVR307", "HVR311", "HVR313"})
 
 
 def lint_hddl(
     domain: HierarchicalDomain, problem: HierarchicalProblem | None = None, *, seconds: float = 2.0
 ) -> list[LintFinding]:
-    """Say what is wrong, superfluous or suspicious in a hierarchical model.
+    """Return the lint findings for a hierarchical model.
 
     Args:
-        domain: the domain.
-        problem: a problem of it.
-        seconds: how long to explore what can become true.
+        domain: The domain.
+        problem: A problem of the domain.
+        seconds: The time limit for the exploration of reachable facts.
 
     Returns:
-        the findings, those about the domain first, in the order of the rules.
+        The findings, those about the domain first, sorted by rule.
     """
     flat = _with_methods(domain)
     findings = [
@@ -53,7 +53,7 @@ def _with_methods(domain: HierarchicalDomain) -> Domain:
     for method in domain.methods.values():
         parts = [p for p in (method.network.constraints, method.precondition) if p != TRUE]
         condition = parts[0] if len(parts) == 1 else And(tuple(parts))
-        # A blank cannot be in a name, so that these collide with none.
+        # Names cannot contain a space, so these never collide with others.
         name = _METHOD + method.name
         flat[name] = ActionSchema(name, method.parameters, condition, location=method.location)
     for task in domain.tasks.values():
@@ -63,7 +63,7 @@ def _with_methods(domain: HierarchicalDomain) -> Domain:
 
 
 def _of_hierarchy(finding: LintFinding) -> LintFinding | None:
-    """Return a finding in the words of hierarchical models; None if it says nothing there."""
+    """Return a finding in hierarchical terms; None if it does not apply."""
     name = finding.name
     if finding.rule in _NOT_FOR_HIERARCHIES or name.startswith(_TASK):
         return None
@@ -92,7 +92,7 @@ def _parameters(domain: HierarchicalDomain) -> Iterator[LintFinding]:
 
 
 def _decompositions(domain: HierarchicalDomain) -> Iterator[LintFinding]:
-    """Yield tasks that cannot be decomposed, or not to an end."""
+    """Yield findings about tasks that cannot be decomposed, or only endlessly."""
     ending: set[str] = set(domain.domain.actions)
     waiting = list(domain.methods.values())
     while True:
@@ -112,7 +112,7 @@ def _decompositions(domain: HierarchicalDomain) -> Iterator[LintFinding]:
 
 
 def _unordered(domain: HierarchicalDomain) -> Iterator[LintFinding]:
-    """Yield the few methods that leave an order open in a domain where the others do not."""
+    """Yield findings about rare unordered methods in a domain of ordered ones."""
     several = [m for m in domain.methods.values() if len(m.network.subtasks) > 1]
     loose = [method for method in several if method.network.sequence is None]
     if 4 * len(loose) <= len(several):
@@ -125,11 +125,11 @@ def _unordered(domain: HierarchicalDomain) -> Iterator[LintFinding]:
 
 
 def _clashes(domain: Domain, action: ActionSchema) -> Iterator[LintFinding]:
-    """Yield atoms that an action adds and deletes if two of its parameters are one object."""
+    """Yield findings about atoms that are added and deleted if two parameters are one object."""
     added, deleted = _changes(action.effect)
     types = {p.name: p.types for p in action.parameters}
     types |= {c.name: c.types for c in domain.constants}
-    # What is deleted because it was demanded is what is moved away from.
+    # Deleting a required atom is the usual form of a move, not a slip.
     demanded = set(conjuncts(action.precondition))
     apart = {
         frozenset(names_in(part.operand))
@@ -171,7 +171,7 @@ def _changes(effect: Effect) -> tuple[list[Atom], list[Atom]]:
 
 
 def _unreached(domain: HierarchicalDomain, problem: HierarchicalProblem) -> Iterator[LintFinding]:
-    """Yield tasks that the initial network of a problem never leads to."""
+    """Yield findings about tasks and actions that the initial network never leads to."""
     reached: set[str] = set()
     open_: list[Iterable[Method]] = [[problem.root]]
     while open_:

@@ -1,4 +1,4 @@
-"""Match tasks to the subtasks of methods, and check method preconditions over the plan's states."""
+"""Matching of tasks with the subtasks of methods, and method preconditions over a plan's states."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from hvr.pddl.state import Conjunction, Operator, set_bits
 from hvr.values import Value
 
 # Matching -----------------------------------------------------------------------------------------
-# Which of the tasks below a task are which subtasks of its method.
+# The assignment of a task's children to the subtasks of its method.
 
 MOST_TRIALS = 20_000
 MOST_MATCHES = 200
 
 
 class SubtaskMatch(Value):
-    """A way to see the tasks below a task as the subtasks of its method.
+    """An assignment of a task's children to the subtasks of its method.
 
     Attributes:
-        children: the node that is each subtask, in the order of the method.
-        binding: the value of each parameter that is known.
+        children: The node of each subtask, in the order of the method.
+        binding: The values of the known parameters.
     """
 
     children: tuple[int, ...]
@@ -53,9 +53,9 @@ class SubtaskMatch(Value):
 
 
 class Matches(Value):
-    """All ways, unless there were too many to try: then `complete` is false.
+    """The matches of a node; not `complete` if there were too many to try.
 
-    `searched` says whether they had to be searched for.
+    `searched` says whether a search was necessary.
     """
 
     found: tuple[SubtaskMatch, ...]
@@ -67,9 +67,9 @@ class SubtaskMatcher:
     """Matches the tasks of a tree with methods of a task.
 
     Args:
-        task: the domain with the problem.
-        tree: the tree, measured.
-        strict: whether tasks must be listed in an order that the method allows.
+        task: The domain with the problem.
+        tree: The tree, measured.
+        strict: Whether tasks must be listed in an order that the method allows.
     """
 
     def __init__(self, task: Task, tree: DecompositionTree, *, strict: bool) -> None:
@@ -79,7 +79,7 @@ class SubtaskMatcher:
         self._types: dict[str, dict[str, Mapping[str, object] | None]] = {}
 
     def matches(self, node: int, method: Method) -> Matches:
-        """Return the ways in which a method fits a node of the tree."""
+        """Return the matches of a method with a node of the tree."""
         children = self._tree.children[node]
         subtasks = method.network.subtasks
         line = self._tree.line(node)
@@ -100,7 +100,7 @@ class SubtaskMatcher:
     def bind(
         self, method: Method, binding: dict[str, str], terms: Sequence[str], args: Sequence[str]
     ) -> dict[str, str] | None:
-        """Return a binding under which some terms are some arguments; None if there is none."""
+        """Return a binding that unifies terms with arguments; None if there is none."""
         types = self._types_of(method)
         result = binding
         for term, value in zip(terms, args, strict=True):
@@ -121,7 +121,7 @@ class SubtaskMatcher:
         return result
 
     def again(self, node: int, method: Method, children: tuple[int, ...]) -> SubtaskMatch:
-        """Return a match that was found before, given which node is each subtask."""
+        """Recreate a match found before from the node of each subtask."""
         line = self._tree.line(node)
         binding = self.bind(method, {}, method.args, line.args)
         for subtask, child in zip(method.network.subtasks, children, strict=True):
@@ -169,7 +169,7 @@ class SubtaskMatcher:
         return SubtaskMatch(_one_of(tuple(placed), children), binding)
 
     def _search(self, method: Method, children: tuple[int, ...], start: dict[str, str]) -> Matches:
-        """Try all ways, one pair of a subtask and a task after the other."""
+        """Try all assignments by backtracking, one pair of a subtask and a task at a time."""
         count = len(children)
         if not count:
             return Matches((SubtaskMatch((), start),))
@@ -177,7 +177,7 @@ class SubtaskMatcher:
         option_of = search.listed if self._strict else search.spread
         found: list[SubtaskMatch] = []
         trials = 0
-        # Of each level only the number of its next option: there are as many as subtasks.
+        # The number of each level's next option, compactly: there is one level per subtask.
         options = array("q", [0])
         while options:
             option = option_of(options[-1])
@@ -199,10 +199,10 @@ class SubtaskMatcher:
 
 
 class FoundMatches:
-    """The matches of the nodes of a tree, each made again when it is asked for.
+    """The matches of the nodes of a tree, recreated on access.
 
-    A match takes several times as much memory as the lines that it is of. What is kept is which
-    node is each subtask, and only where that had to be searched for.
+    A match takes several times as much memory as its lines. In large trees, only the assigned nodes
+    are kept, and only if a search was necessary.
     """
 
     def __init__(
@@ -216,7 +216,7 @@ class FoundMatches:
         self.ambiguous = False
 
     def add(self, node: int, matches: Matches) -> None:
-        """Keep what was found for a node."""
+        """Record the matches of a node."""
         if self._few:
             self._kept[node] = matches.found
         elif matches.searched:
@@ -238,13 +238,13 @@ def _one_of(children: tuple[int, ...], listed: Sequence[int]) -> tuple[int, ...]
 
 
 _Choice = tuple[int, int, dict[str, str]]
-"""A subtask, the node that it is, and the binding then."""
+"""A subtask, its node, and the resulting binding."""
 _Option = tuple[int, _Choice]
-"""A choice, and the number of the option after it."""
+"""The number of the next option, and a choice."""
 
 
 class _Search:
-    """The state of a search: which subtask is which task so far."""
+    """The state of a search: the assignment of subtasks to tasks so far."""
 
     def __init__(
         self,
@@ -301,7 +301,7 @@ class _Search:
         return self._matcher.bind(self._method, binding, declared.args, line.args)
 
     def listed(self, begin: int) -> _Option | None:
-        """Offer a subtask that may come now to the next task that is listed."""
+        """Assign the next listed task to a subtask that may come now."""
         child = self._listed[len(self.chosen)]
         before = self._method.network.before
         line = self._tree.line(child)
@@ -319,7 +319,7 @@ class _Search:
         return None
 
     def spread(self, begin: int) -> _Option | None:
-        """Offer a task to the next subtask of the method, the earliest first."""
+        """Assign the next subtask of the method to a task, the earliest first."""
         network = self._method.network
         subtask = network.topological[len(self.chosen)]
         first, last = self._tree.first, self._tree.last
@@ -340,7 +340,7 @@ class _Search:
 
 
 def _alike(method: Method) -> list[int]:
-    """For each subtask, the last one before it that it cannot be told from; -1 without one."""
+    """Return for each subtask the last indistinguishable one before it; -1 if there is none."""
     network = method.network
     count = len(network.subtasks)
     after = [0] * count
@@ -364,7 +364,7 @@ _Case = tuple[dict[str, str], Conjunction]
 
 
 class Preconditions:
-    """Compiles preconditions of methods, with what a match leaves open."""
+    """Compiles preconditions of methods, and completes partial bindings."""
 
     def __init__(self, task: Task) -> None:
         self._few: dict[tuple[str, tuple[str | None, ...]], tuple[_Case, ...] | None] = {}
@@ -374,10 +374,10 @@ class Preconditions:
         self._cases: dict[tuple[str, tuple[str | None, ...]], tuple[_Case, ...]] = {}
 
     def cases(self, method: Method, binding: Mapping[str, str]) -> tuple[_Case, ...]:
-        """Return the ways to complete a binding under which the precondition can hold.
+        """Return the completions of a binding under which the precondition can hold.
 
         Raises:
-            GroundingLimitError: there are too many.
+            GroundingLimitError: There are too many completions.
         """
         names = self._names.get(method.name)
         if names is None:
@@ -391,7 +391,7 @@ class Preconditions:
     def few(
         self, method: Method, binding: Mapping[str, str], most: int
     ) -> tuple[_Case, ...] | None:
-        """Return the ways to complete a binding like `cases`; None if there are more than some."""
+        """Return the completions of a binding, like `cases`; None if there are more than `most`."""
         key = method.name, tuple([binding.get(p.name) for p in method.parameters])
         if key not in self._few:
             found = tuple(islice(self._all_cases(method, binding), most + 1))
@@ -424,7 +424,7 @@ class Preconditions:
             if parameter.name in wanted:
                 asked.append(parameter)
                 continue
-            # Any object will do where nothing is said of the parameter.
+            # Nothing constrains the parameter, so any object will do.
             value = next(iter(self._task.members(parameter.types)), None)
             if value is None:
                 return
@@ -453,7 +453,7 @@ class Preconditions:
 
 
 def holds(cases: tuple[_Case, ...], bits: int, values: Values) -> dict[str, str] | None:
-    """Return the further values with which a precondition holds in a state, None without any."""
+    """Return further values with which a precondition holds in a state, None without any."""
     for further, condition in cases:
         if condition.holds(bits, values):
             return further
@@ -461,7 +461,7 @@ def holds(cases: tuple[_Case, ...], bits: int, values: Values) -> dict[str, str]
 
 
 def open_formula(method: Method, match: SubtaskMatch) -> Formula:
-    """Return what must hold for a method: of the parameters that are left open, for some value."""
+    """Return the condition of a method, existentially quantified over its open parameters."""
     parts = [part for part in (method.network.constraints, method.precondition) if part != TRUE]
     body = parts[0] if len(parts) == 1 else And(tuple(parts))
     free = tuple([p for p in method.parameters if p.name not in match.binding])
@@ -486,7 +486,7 @@ def _met(part: Expression, binding: Mapping[str, str]) -> Steps[bool]:
 
 
 def names_in(formula: Expression) -> set[str]:
-    """Return all names in a formula; bound variables are taken for the parameters they hide."""
+    """Return all names in a formula; bound variables count as the parameters that they shadow."""
     names: set[str] = set()
     for item in walk(formula):
         names.update(getattr(item, "args", ()))
@@ -506,15 +506,15 @@ _STRIDE, _BLOCKS = 32, 64
 
 
 class PlanStates(Sequence[State]):
-    """The states before, between and after actions, up to the first that cannot be done.
+    """The states around actions, up to the first inapplicable action.
 
-    A state has a bit for each fluent, so one in 32 is kept, and those behind it are made again
-    when they are asked for.
+    A state has a bit for each fluent, so only every 32nd state is kept; the states in between are
+    recomputed on access.
 
     Args:
-        task: the domain with the problem.
-        operator_of: the operator of each action, by its number.
-        count: the number of the actions.
+        task: The domain with the problem.
+        operator_of: Returns the operator of an action by its number.
+        count: The number of actions.
     """
 
     def __init__(
@@ -571,7 +571,7 @@ class PlanStates(Sequence[State]):
 
 
 def _after(task: Task, operator: Operator | Misfit, bits: int, values: Values) -> State | None:
-    """Return the state after an action; None if it cannot be done."""
+    """Return the state after an action; None if it is not applicable."""
     if isinstance(operator, Misfit):
         return None
     try:

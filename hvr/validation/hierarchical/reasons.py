@@ -1,4 +1,4 @@
-"""Why a plan with its decomposition is no solution: the smallest reason, its place, what fits."""
+"""Reasons why a plan with its decomposition is not a solution, with their places."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_ACTIONS = 2_000
 
 
 class Reasons:
-    """Makes failures about one plan."""
+    """Creates the failures of one plan."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Reasons:
         self.task = task
         self.tree = tree
 
-    # What is written ------------------------------------------------------------------------
+    # Syntax and structure -------------------------------------------------------------------
 
     def no_decomposition(self) -> Failure:
         plan = self.tree.plan
@@ -68,7 +68,7 @@ class Reasons:
         )
 
     def undeclared(self, node: int) -> Failure | None:
-        """Say what a decomposed task names that the domain or the problem lacks."""
+        """Return the failure of a decomposed task that uses an undeclared name, if any."""
         line = self.tree.line(node)
         if node == self.tree.root:
             return None
@@ -104,7 +104,7 @@ class Reasons:
         return None
 
     def no_tree(self, method_of: Mapping[int, Method]) -> Iterator[Failure]:
-        """Say where tasks stand below none, two or themselves."""
+        """Yield failures for tasks with no parent, several parents, or in a cycle."""
         tree, kind = self.tree, FailureKind.NO_TREE
         for node in range(len(tree)):
             parents = tree.parents(node)
@@ -155,7 +155,7 @@ class Reasons:
     # Subtasks -------------------------------------------------------------------------------
 
     def listing(self, node: int, method: Method, match: SubtaskMatch) -> Failure:
-        """Say which tasks are listed in an order that the method forbids."""
+        """Return the failure of subtasks listed in an order that the method forbids."""
         before, children = method.network.before, self.tree.children[node]
         index_of = {child: index for index, child in enumerate(match.children)}
         message = f"{self._under(node, method)} has its tasks in another order than the method."
@@ -174,7 +174,7 @@ class Reasons:
         return self._about(node, FailureKind.LISTING_ORDER, message)
 
     def no_match(self, node: int, method: Method, matcher: SubtaskMatcher) -> Failure:
-        """Say how the tasks below a task differ from those of its method."""
+        """Return the failure of tasks that do not match the subtasks of the method."""
         line = self.tree.line(node)
         why = self._difference(node, method, matcher)
         fitting = [
@@ -247,7 +247,7 @@ class Reasons:
         method_of: Mapping[int, Method],
         matches: FoundMatches,
     ) -> Failure:
-        """Say which action comes too early, or too late."""
+        """Return the failure of an action that comes too early or too late."""
         early, late = misplaced.node, misplaced.after
         places = _Places(self.tree, method_of, matches)
         others = range(min(self.tree.actions, _MOST_ACTIONS))
@@ -263,19 +263,19 @@ class Reasons:
         return self._about(culprit, FailureKind.SUBTASK_ORDER, message).replace(step=culprit + 1)
 
     def step(self, node: int) -> Failure:
-        """Say why an action cannot be executed."""
+        """Return the failure of an action that cannot be executed."""
         failure = self._stepper(node).advance(self.tree.plan.step(self.tree.line(node)))
         assert failure is not None
         return failure
 
     def goal(self) -> Failure:
-        """Say what is missing for the goal."""
+        """Return the failure of the goal."""
         failure = self._stepper(self.tree.actions).goal_failure()
         assert failure is not None
         return failure
 
     def precondition(self, misplaced: NoOrder, method_of: Mapping[int, Method]) -> Failure:
-        """Say what a method's precondition lacks, in the state where it lacks least."""
+        """Return the failure of a method's precondition in the state that misses least."""
         node, match = misplaced.node, misplaced.match
         assert match is not None
         method = method_of[node]
@@ -328,7 +328,7 @@ class Reasons:
 
 
 class _Places:
-    """Where the nodes of a tree stand: below whom, as which subtask."""
+    """The positions of nodes in a tree: their parents, and which subtasks they are."""
 
     def __init__(
         self,
@@ -347,11 +347,11 @@ class _Places:
                     self._depth[child] = self._depth[node] + 1
 
     def common(self, one: int, two: int) -> int:
-        """Return the lowest task that two nodes lie below."""
+        """Return the lowest common ancestor of two nodes."""
         return self._climb(one, two)[0]
 
     def comes_first(self, one: int, two: int) -> bool:
-        """Say whether a method has one action before another."""
+        """Return whether a method orders one action before another."""
         above, left, right = self._climb(one, two)
         before = self._method_of[above].network.before
         return bool(before[self._index[right]] >> self._index[left] & 1)

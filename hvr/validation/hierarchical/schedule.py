@@ -1,10 +1,9 @@
-"""Whether the actions of a plan come in an order that the methods of its tasks allow, with states
-in which the preconditions of the methods hold.
+"""Whether the order of a plan's actions fits the methods, and their preconditions can hold.
 
-The order of the methods only demands that things come after others, so each precondition takes
-the earliest state that will do, and each task ends as early as it can: what ends earlier allows
-all that what ends later does. Among several ways to match a method the best one for a task is
-therefore best for the whole plan, and no way has to be tried with all others.
+The ordering of a method only requires that things come after others, so each precondition takes the
+earliest suitable state, and each task ends as early as possible: an earlier end allows everything
+that a later end does. The best match of a method for one task is therefore best for the whole plan,
+and combinations of matches need not be tried.
 """
 
 from __future__ import annotations
@@ -21,16 +20,17 @@ from hvr.validation.report import Decomposed
 from hvr.values import Value
 
 Holds = Callable[[int, SubtaskMatch, int], "dict[str, str] | None"]
-"""Says with which values for the other parameters a method's precondition holds in a state."""
+"""Returns open parameter values with which a method's precondition holds in a state, or None.
+"""
 
 FAILED = -1
 _NOTHING: dict[str, str] = {}
 _Key = tuple[int, int, int]
-"""A task, the first state that it could begin in, and the last that it could end in."""
+"""A task, the first state in which it may begin, and the last in which it may end."""
 
 
 class PlacedTask(Value):
-    """How a task was decomposed: the match, the state of the precondition, further values."""
+    """A decomposed task: the match, the state of the precondition, and further values."""
 
     match: SubtaskMatch
     position: int
@@ -38,14 +38,14 @@ class PlacedTask(Value):
 
 
 class NoOrder(Value):
-    """Why no order will do.
+    """Why no order is possible.
 
     Attributes:
-        node: the action that comes too early, or the task whose method's precondition fails.
-        low: the first state that it could come in.
-        high: the last one; less than `low` for an action.
-        after: the action that it should come after; -1 if there is none.
-        match: of a precondition, how the method was matched.
+        node: The action that comes too early, or the task whose method's precondition fails.
+        low: The first possible state.
+        high: The last possible state; less than `low` for an action.
+        after: The action that it should come after; -1 if there is none.
+        match: The match of the method, if its precondition fails.
     """
 
     node: int
@@ -56,11 +56,11 @@ class NoOrder(Value):
 
 
 class Placement:
-    """How each task was decomposed, in columns.
+    """The decomposition of each task, in columns.
 
     Args:
-        count: the number of nodes.
-        matches: the ways in which each decomposed node matches its method.
+        count: The number of nodes.
+        matches: The matches of each decomposed node with its method.
     """
 
     def __init__(self, count: int, matches: FoundMatches) -> None:
@@ -74,7 +74,7 @@ class Placement:
         return PlacedTask(match, self._positions[node], self._further.get(node, _NOTHING))
 
     def set(self, node: int, way: int, position: int, further: dict[str, str]) -> None:
-        """Say how a task was decomposed."""
+        """Record the decomposition of a task."""
         self._ways[node] = way
         self._positions[node] = position
         if further:
@@ -84,7 +84,7 @@ class Placement:
 
 
 class _Open:
-    """A task that is being placed: which of its matches is tried, and how far that has come."""
+    """A task that is being placed: the match under trial, and its progress."""
 
     __slots__ = (
         "asked",
@@ -119,10 +119,10 @@ class Scheduler:
     """Finds states for the preconditions of methods.
 
     Args:
-        tree: the tree, measured.
-        method_of: the method of each decomposed node.
-        matches: the ways in which each decomposed node matches its method.
-        holds: says whether a precondition holds in a state; None to look at the order only.
+        tree: The tree, measured.
+        method_of: The method of each decomposed node.
+        matches: The matches of each decomposed node with its method.
+        holds: Checks a precondition in a state; None to check the order only.
     """
 
     def __init__(
@@ -136,19 +136,18 @@ class Scheduler:
         self._method_of = method_of
         self._matches = matches
         self._holds = holds
-        # Of the nodes below a task that is being placed: when they may begin and end, and do end.
+        # For the children of tasks being placed: the bounds of their states, and their ends.
         self._low, self._high, self._end = (array("i", [0]) * len(tree) for _ in range(3))
         self._placement = Placement(len(tree), matches)
-        # Where each task has one match, none is placed twice, and nothing need be looked up.
+        # Memo of placements; unnecessary if every task has one match and is placed once.
         self._known: dict[_Key, tuple[int, tuple[int, int, dict[str, str]] | None]] = {}
         self._again = matches.ambiguous
         self.misplaced: NoOrder | None = None
 
     def run(self) -> Placement | None:
-        """Return how each task was decomposed; None if there is no way, and `misplaced` is why."""
+        """Return the decomposition of each task; if None, `misplaced` explains why."""
         root = (self._tree.root, 0, self._tree.actions)
-        # A stack, as plans may be nested deeper than Python likes to recurse, and of little
-        # objects, as all levels of a deep plan are on it at once.
+        # An explicit stack of small objects, because plans may be nested thousands of levels deep.
         stack = [_Open(root)]
         while stack:
             child = self._advance(stack[-1])
@@ -168,7 +167,7 @@ class Scheduler:
         return self._placement
 
     def _advance(self, task: _Open) -> int:
-        """Go on with a task up to one below it that has to be placed first; -1 at its end."""
+        """Advance a task until a child must be placed first, and return it; -1 at the end."""
         while True:
             if task.position == FAILED and not self._next_way(task):
                 return -1
@@ -187,7 +186,7 @@ class Scheduler:
         matches = task.matches
         if matches is None:
             matches = self._matches[node]
-            # One match is as much as its children, and deep plans have many tasks under way.
+            # A match is as large as its children, and deep plans have many open tasks.
             task.matches = matches if len(matches) > 1 else ()
         for way in range(task.way + 1, len(matches)):
             match = matches[way]
@@ -205,7 +204,7 @@ class Scheduler:
         return False
 
     def _below(self, task: _Open) -> int:
-        """Place the children of a task in turn; return one that has to be placed first, or -1.
+        """Place the children of a task in turn; return one that must be placed first, or -1.
 
         `result` is then the earliest state in which all of them can have ended.
         """
@@ -257,14 +256,14 @@ class Scheduler:
         return FAILED, _NOTHING
 
     def _note(self, misplaced: NoOrder) -> None:
-        # Of several ways that fail, one that fails by a precondition and came furthest says most:
-        # whether the order alone is to blame is asked first.
+        # Prefer the precondition failure that came furthest, which says most. The verifier checks
+        # the order by itself in a second run without preconditions.
         known = self.misplaced
         if known is None or _telling(misplaced) > _telling(known):
             self.misplaced = misplaced
 
     def _choose(self, root: _Key) -> None:
-        """Take from what is known the best match of each task, beginning with the root."""
+        """Select the best match of each task from the known results, beginning at the root."""
         tree = self._tree
         open_ = [root]
         while open_:
@@ -295,7 +294,7 @@ def _telling(misplaced: NoOrder) -> tuple[bool, int]:
 def latest(
     tree: DecompositionTree, network: TaskNetwork, children: Sequence[int], high: int
 ) -> list[int]:
-    """Return the last state in which each subtask can end, by the actions that come after it."""
+    """Return the last state in which each subtask can end, given the actions ordered after it."""
     highs = [high] * len(children)
     if not network.order:
         return highs
@@ -307,12 +306,10 @@ def latest(
 
 
 # Certificate --------------------------------------------------------------------------------------
-# What proves that a plan with its decomposition is a solution.
 
 
 class Certificate(Sequence[Decomposed]):
-    """How each task was decomposed, the initial network first; each is made when it is asked
-    for."""
+    """The decomposition of each task, the initial network first, created on access."""
 
     def __init__(
         self, tree: DecompositionTree, method_of: Mapping[int, Method], placement: Placement

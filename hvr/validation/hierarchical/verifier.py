@@ -1,8 +1,8 @@
-"""Whether a plan with its decomposition is a solution of a hierarchical problem.
+"""Verification of plans with their decomposition.
 
-Checks go from what is written to what it means: identifiers, names, the tree, the subtasks of
-each method, their order, the execution of the actions, the preconditions of methods, the goal. The
-first that fails is the reason given. "Valid" comes with a certificate.
+The checks proceed from syntax to meaning: identifiers, names, the tree, the subtasks of each
+method, their order, the execution of the actions, the preconditions of methods, the goal. The first
+failing check gives the reason. A valid verdict comes with a certificate.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class DecompositionVerifier:
     """Judges plans of one hierarchical problem.
 
     Args:
-        domain: the domain.
-        problem: the problem.
-        any_order: whether the tasks below a task may be listed in any order; in the competitions
-            they come in one that the method allows.
-        numeric_tolerance: how far numeric conditions may be missed.
+        domain: The domain.
+        problem: The problem.
+        any_order: Whether subtasks may be listed in any order; in the competitions, they are listed
+            in an order that the method allows.
+        numeric_tolerance: The tolerance of numeric conditions.
     """
 
     def __init__(
@@ -76,23 +76,23 @@ class DecompositionVerifier:
         on_failure: OnFailure = OnFailure.STOP,
         lenient: bool = False,
     ) -> ValidationReport:
-        """Read a plan and say whether it is a solution.
+        """Read a plan and check whether it is a solution.
 
         Args:
-            source: the text of the plan, or the path of its file.
-            file: the name that messages give it.
-            on_failure: of no effect: the first reason is the one that counts.
-            lenient: of no effect.
+            source: The text of the plan, or the path of its file.
+            file: The file name to use in messages.
+            on_failure: Ignored: only the first failure is reported.
+            lenient: Ignored.
 
         Raises:
-            DataFileError: the file cannot be read.
-            PddlSyntaxError: it is not a complete plan with a decomposition.
+            DataFileError: The file cannot be read.
+            PddlSyntaxError: The text is not a complete plan with a decomposition.
         """
         del on_failure, lenient
         return self.check(read_hierarchical_plan(source, file=file))
 
     def check(self, plan: HierarchicalPlan) -> ValidationReport:
-        """Say whether a plan is a solution.
+        """Check whether a plan is a solution.
 
         Raises:
             PddlSyntaxError: The text ends without `<==`, before the tree is complete.
@@ -104,7 +104,7 @@ class DecompositionVerifier:
             return ValidationReport(Outcome.UNKNOWN, len(plan.actions), 0, reason=str(error))
 
     def operator(self, line: PlanLine) -> Operator | Misfit:
-        """Return the operator of an action, or how it fails to fit."""
+        """Return the operator of an action, or the reason that it does not fit."""
         key = line.name, line.args
         found = self._operators.get(key)
         if found is None:
@@ -176,7 +176,7 @@ class _Check:
         reason = "there are too many ways to match the subtasks of a method"
         return ValidationReport(Outcome.UNKNOWN, len(self.plan.actions), 0, reason=reason)
 
-    # What is written ------------------------------------------------------------------------
+    # Syntax and structure -------------------------------------------------------------------
 
     def _structure(self) -> Iterator[Failure]:
         plan, tree, reasons = self.plan, self.tree, self.reasons
@@ -199,7 +199,7 @@ class _Check:
             self.method_of[node] = method
         yield from reasons.no_tree(self.method_of)
 
-    # What it means --------------------------------------------------------------------------
+    # Matching and order ---------------------------------------------------------------------
 
     def _matches(self, any_order: bool) -> tuple[FoundMatches, Failure | None]:
         tree = self.tree
@@ -240,14 +240,14 @@ class _Check:
 
     def _holds(self, node: int, match: SubtaskMatch, position: int) -> dict[str, str] | None:
         if position >= len(self.states):
-            return {}  # behind an action that cannot be executed, which is the reason then
+            return {}  # after an inapplicable action, which is then the reason
         method = self.method_of[node]
         cases = self.verifier.preconditions.cases(method, match.binding)
         return holds(cases, *self.states[position])
 
 
 # Language -----------------------------------------------------------------------------------------
-# What `hvr.validation.suites.files` wants to know of HDDL.
+# The interface that `hvr.validation.suites.files` expects of a language.
 
 __all__ = ["DecompositionVerifier", "judge_of", "lint", "parse_domain", "parse_problem"]
 
@@ -255,10 +255,10 @@ __all__ = ["DecompositionVerifier", "judge_of", "lint", "parse_domain", "parse_p
 def judge_of(
     domain: HierarchicalDomain, problem: HierarchicalProblem, options: BatchOptions
 ) -> PlanJudge:
-    """Return what judges plans of a problem.
+    """Return a judge of plans for a problem.
 
     Raises:
-        UsageError: something is asked for that is not known of hierarchical plans.
+        UsageError: An option is not supported for hierarchical plans.
     """
     if options.needs_steps:
         raise UsageError(
@@ -277,7 +277,7 @@ def judge_of(
 
 
 def lint(domain: HierarchicalDomain, problem: HierarchicalProblem | None) -> list[LintFinding]:
-    """Say what is suspicious in a domain, and in a problem if it is not None."""
+    """Return the lint findings for a domain, and for a problem if it is not None."""
     from hvr.validation.hierarchical.lint import lint_hddl
 
     return lint_hddl(domain, problem)

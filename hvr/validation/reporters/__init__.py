@@ -1,8 +1,8 @@
-"""The formats that results are reported in.
+"""The output formats of results.
 
-A reporter turns results into chunks of text. The formats made of lines (`text`, `json-lines`,
-`github`) give the chunk of a plan as soon as its result is there; a reporter is imported when
-its format is chosen.
+A reporter turns results into chunks of text. The line-based formats (`text`, `json-lines`,
+`github`) yield the chunk of a plan as soon as its result exists. A reporter is imported when its
+format is chosen.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class ReportOptions(Value):
     """How to report.
 
     Attributes:
-        warnings: what was found about the domain and the problem themselves.
-        limit: how many unmet literals to name; None for all.
-        base: the folder that paths are given relative to, where a format wants relative paths.
-        rules_url: the address of the folder with the pages of the rules; "" if there is none.
-        failures_only: Whether the formats for people leave valid plans out; they are counted.
-        problems: whether to name the problem of each plan: they are of several.
+        warnings: The findings about the domain and the problem themselves.
+        limit: The maximum number of unmet literals to show; None for no limit.
+        base: The folder that relative paths start from, in formats that need them.
+        rules_url: The address of the folder that contains the rule pages, or "".
+        failures_only: Whether human-readable formats omit valid plans, which are still counted.
+        problems: Whether to show the problem of each plan, because there are several.
     """
 
     warnings: tuple[Finding, ...] = ()
@@ -59,7 +59,7 @@ def find_reporter(name: str) -> Reporter:
     """Return the reporter of a format.
 
     Raises:
-        UsageError: there is no such format.
+        UsageError: The format does not exist.
     """
     if name not in _REPORTERS:
         raise UsageError(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
@@ -75,7 +75,7 @@ def relative_path(file: str, base: str) -> str:
     """
     if not file or file.startswith("<"):
         return file
-    path = os.path.abspath(file)  # noqa: PTH100 - no links are followed: names as people wrote them
+    path = os.path.abspath(file)  # noqa: PTH100 - keep links as written
     try:
         inside = os.path.relpath(path, base)
     except ValueError:  # another drive

@@ -1,4 +1,4 @@
-"""Results for programs and CI: JSON, SARIF, GitHub, JUnit XML, Markdown; baselines of findings."""
+"""Machine-readable results: JSON, SARIF, GitHub, JUnit XML, Markdown; baselines of findings."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from hvr.validation.reporters import ReportOptions, relative_path
 from hvr.validation.reporters.text import SourceLines, count_outcomes, render_result, summary
 
 # Baseline -----------------------------------------------------------------------------------------
-# Baselines: findings that a project has accepted for now, so that CI fails only for new ones.
+# Findings that a project has accepted for now, so that CI fails only for new ones.
 
 _VERSION = 1
 
 
 def fingerprint(finding: Finding, base: str, seen: Counter[str]) -> str:
-    """Return what a finding is recognised by when lines are inserted before it.
+    """Return an identifier of a finding that survives the insertion of lines above it.
 
     Args:
         finding: The finding.
         base: The folder that the path of its file is relative to.
-        seen: Counts equal findings, which are told apart by their order.
+        seen: The counts of equal findings, which are numbered in their order.
     """
     key = "\n".join((finding.rule.id, relative_path(finding.file, base), finding.subject))
     seen[key] += 1
@@ -52,14 +52,14 @@ def fingerprint(finding: Finding, base: str, seen: Counter[str]) -> str:
 
 
 class Baseline:
-    """The findings in a file, and those of a run.
+    """The accepted findings of a file, compared with the findings of a run.
 
     Args:
         file: The file; paths of findings are relative to its folder.
         known: Fingerprints of the accepted findings.
 
     Attributes:
-        met: The number of accepted findings that the run has, too.
+        met: The number of accepted findings that the run repeats.
     """
 
     def __init__(self, file: Path, known: Iterable[str] = ()) -> None:
@@ -86,7 +86,7 @@ class Baseline:
 
     @property
     def gone(self) -> int:
-        """The number of accepted findings that the run does not have any more."""
+        """The number of accepted findings that no longer occur."""
         return len(self._known) - self.met
 
     def unknown(self, results: Iterable[Judged]) -> Iterator[Judged]:
@@ -104,7 +104,7 @@ class Baseline:
                 yield result
 
     def text(self) -> str:
-        """Return the file for the findings of the run, which has to be over."""
+        """Return the baseline file for the findings of the completed run."""
         found = [
             {"rule": f.rule.id, "file": relative_path(f.file, self._base), "fingerprint": mark}
             for mark, f in self._found.items()
@@ -112,12 +112,11 @@ class Baseline:
         return json.dumps({"version": _VERSION, "findings": found}, indent=1) + "\n"
 
 
-# Jsonformat ---------------------------------------------------------------------------------------
-# Results as one JSON document: a list with an object for each plan.
+# JSON ---------------------------------------------------------------------------------------------
 
 
 def report_json(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Give the document, an element a line."""
+    """Yield one JSON document, a list with one line per plan."""
     del options
     separator = "[\n"
     for result in (one for many in results for one in many.expanded()):
@@ -126,19 +125,18 @@ def report_json(results: Iterable[Judged], options: ReportOptions) -> Iterator[s
     yield "[]\n" if separator == "[\n" else "\n]\n"
 
 
-# Jsonlines ----------------------------------------------------------------------------------------
-# Results as JSON lines: an object a line, given when its plan is done.
+# JSON lines ---------------------------------------------------------------------------------------
 
 
 def report_json_lines(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Give a line for each plan."""
+    """Yield one JSON object per line for each plan."""
     del options
     for result in (one for many in results for one in many.expanded()):
         yield json.dumps(result.to_json(), ensure_ascii=False) + "\n"
 
 
-# Sarif --------------------------------------------------------------------------------------------
-# Results as SARIF 2.1.0, for code scanning.
+# SARIF --------------------------------------------------------------------------------------------
+# SARIF 2.1.0, for code scanning.
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -146,7 +144,7 @@ SCHEMA = (
 
 
 def report_sarif(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Give the log, in one chunk; a valid plan has no result in it."""
+    """Yield the log in one chunk; valid plans have no result in it."""
     writer = _Writer(options)
     for warning in options.warnings:
         writer.add(warning)
@@ -196,7 +194,7 @@ class _Writer:
         }
         run = {
             "tool": {"driver": driver},
-            # hvr counts characters, SARIF would count UTF-16 units.
+            # hvr counts characters; SARIF's default is UTF-16 units.
             "columnKind": "unicodeCodePoints",
             "results": self._results,
         }
@@ -218,7 +216,7 @@ class _Writer:
         return described
 
     def _location(self, place: Location | None, file: str) -> dict[str, Any]:
-        # Viewers want a region; what is about the file as a whole is shown at its beginning.
+        # Viewers need a region, so findings about a whole file point to its first line.
         region = {"startLine": 1}
         if place is not None:
             region = {"startLine": place.line, "startColumn": place.column}
@@ -241,20 +239,20 @@ class _Writer:
         return quote(path, errors="surrogateescape")
 
 
-# Github -------------------------------------------------------------------------------------------
-# Results as annotations of a GitHub workflow, among the text that the log is read for.
+# GitHub -------------------------------------------------------------------------------------------
+# Annotations of a GitHub workflow, among the text of the log.
 #
-# GitHub shows ten annotations of each level for a step. Findings beyond these are lines of the log,
-# so that none is lost, and a last line says how many.
+# GitHub shows ten annotations of each level per step. Further findings become lines of the log, and
+# a final line counts them.
 
 SHOWN = 10
-"""How many annotations of a level GitHub shows for a step."""
+"""Number of annotations per level that GitHub shows for a step."""
 
 _COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}
 
 
 def report_github(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Give for each plan its text, and an annotation for each error and warning."""
+    """Yield the text of each plan, and an annotation for each error and warning."""
     sources = SourceLines()
     outcomes: Counter[Outcome] = Counter()
     annotations = _Annotations(options.base)
@@ -277,7 +275,7 @@ def report_github(results: Iterable[Judged], options: ReportOptions) -> Iterator
 
 
 class _Annotations:
-    """Annotations as long as GitHub shows them, then lines of text."""
+    """Formats findings as annotations until GitHub's limit, then as lines of text."""
 
     def __init__(self, base: str) -> None:
         self._base = base
@@ -318,25 +316,25 @@ def _property(text: str) -> str:
 
 
 def escape_commands(text: str) -> str:
-    """Break up what the runner would take for a command: a plan may hold any text."""
+    """Escape workflow commands in text, because plans may contain any text."""
     lines = text.replace("##[", "# #[").splitlines()
     return "\n".join(
         line.replace("::", ": :", 1) if line.lstrip().startswith("::") else line for line in lines
     )
 
 
-# Junit --------------------------------------------------------------------------------------------
-# Results as JUnit XML, in the form that GitLab and Jenkins read.
+# JUnit --------------------------------------------------------------------------------------------
+# JUnit XML, as read by GitLab and Jenkins.
 #
-# A problem is a test suite, a plan is a test case; an invalid plan is a failure, a plan that could
-# not be judged an error.
+# A problem is a test suite and a plan is a test case. An invalid plan is a failure; a plan that
+# could not be judged is an error.
 
-# What XML 1.0 has no way to write.
+# Characters that XML 1.0 cannot represent.
 _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def report_junit(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Give the document, in one chunk a suite; needs all results first, for their numbers."""
+    """Yield the document, one chunk per suite, after all results because it begins with counts."""
     suites: dict[tuple[str, str], list[Judged]] = {}
     for result in (one for many in results for one in many.expanded()):
         suites.setdefault((result.result.domain, result.result.problem), []).append(result)
@@ -389,13 +387,13 @@ def _numbers(results: list[Judged]) -> str:
 
 
 def attributes(**values: str) -> str:
-    """Return the attributes of an element."""
-    # `quoteattr` gives line breaks as references, which is how they survive in an attribute.
+    """Return the XML attributes of an element."""
+    # `quoteattr` escapes line breaks, which would not survive in an attribute otherwise.
     return "".join(f" {name}={quoteattr(_clean(value))}" for name, value in values.items())
 
 
 def text(value: str) -> str:
-    """Return what stands in an element."""
+    """Return the escaped text content of an element."""
     return escape(_clean(value))
 
 
@@ -403,22 +401,22 @@ def _clean(value: str) -> str:
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", value)
 
 
-# Junit lint ---------------------------------------------------------------------------------------
-# Findings of `hvr lint` as JUnit XML: a file is a test suite, a finding a test case.
+# JUnit for lint -----------------------------------------------------------------------------------
+# JUnit XML of `hvr lint`: a file is a test suite and a finding is a test case.
 #
-# Errors and warnings are failures, what makes a file unusable is an error, and a note is a test
-# case that passes. A file without findings is a test case of its own.
+# Errors and warnings are failures, unusable files are errors, and notes are passing test cases. A
+# file without findings is a passing test case.
 
 
 def report_junit_lint(
     findings: Sequence[Finding], files: Sequence[str], base: str
 ) -> Iterator[str]:
-    """Give the document.
+    """Yield the document.
 
     Args:
-        findings: what was found.
-        files: the files that were looked at.
-        base: the folder that paths are given relative to.
+        findings: The findings.
+        files: The files that were linted.
+        base: The folder that paths are relative to.
     """
     suites: dict[str, list[Finding]] = {file: [] for file in files}
     for finding in findings:
@@ -470,7 +468,7 @@ def _lint_numbers(findings: Sequence[Finding], clean: int) -> str:
 
 
 # Markdown -----------------------------------------------------------------------------------------
-# Results as Markdown: a table of what is not valid, for the summary page of a CI job.
+# A table of the plans that are not valid, for the summary page of a CI job.
 
 _ROWS = 200
 _LONGEST = 300
@@ -478,7 +476,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 
 
 def report_markdown(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Give the summary and a row for each plan that is not valid, after all results."""
+    """Yield the summary, then a row for each plan that is not valid, after all results."""
     outcomes: Counter[Outcome] = Counter()
     rows: list[str] = []
     for result in results:

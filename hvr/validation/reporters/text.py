@@ -1,4 +1,4 @@
-"""Results for people, with the lines of the files that they point to."""
+"""Human-readable results, with excerpts of the model files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from hvr.validation.report import (
 from hvr.validation.reporters import ReportOptions
 
 # Sources ------------------------------------------------------------------------------------------
-# The lines of the files that a report points into.
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _FILES_KEPT = 4
@@ -34,20 +33,20 @@ _LONGEST = 10_000
 
 
 class SourceLines:
-    """Reads files again to show a line of them; what cannot be read has no lines."""
+    """Reads lines of files for excerpts; unreadable files have no lines."""
 
     def __init__(self) -> None:
         self._files: dict[str, list[str]] = {}
 
     def line(self, place: Location) -> str:
-        """Return the line of a place, "" when it cannot be had."""
+        """Return the line at a place, or "" if it is unavailable."""
         lines = self._lines(place.file)
         return lines[place.line - 1] if 0 < place.line <= len(lines) else ""
 
     def end_column(self, place: Location) -> int | None:
-        """Return the column after the list or word at a place, None when it cannot be had.
+        """Return the column after the list or word at a place, None if it is unavailable.
 
-        A list that goes on in the next line, or for very long, ends with its line.
+        A list that continues on the next line, or is very long, ends with its line.
         """
         line = self.line(place)
         start = place.column - 1
@@ -65,8 +64,8 @@ class SourceLines:
 
     def _lines(self, file: str) -> list[str]:
         if file not in self._files:
-            # Plans come and go, the domain and the problem are asked for again and again: the
-            # newest files are kept, and a file that is asked for becomes the newest.
+            # A least-recently-used cache: plan files come and go, while the domain and the problem
+            # are requested again and again.
             while len(self._files) >= _FILES_KEPT:
                 del self._files[next(iter(self._files))]
             self._files[file] = _read(file)
@@ -86,14 +85,13 @@ def _read(file: str) -> list[str]:
 
 
 # Text ---------------------------------------------------------------------------------------------
-# Results for people: on a terminal, in a log.
 
 _WIDTH = 100
 _EXCERPTS = 3
 
 
 def report_text(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Give one text a plan, and a line about all of them when there are several."""
+    """Yield one text per plan, and a summary line if there are several plans."""
     sources: SourceLines | None = None
     outcomes: Counter[Outcome] = Counter()
     for warning in options.warnings:
@@ -101,7 +99,7 @@ def report_text(results: Iterable[Judged], options: ReportOptions) -> Iterator[s
     for result in results:
         count_outcomes(result, outcomes)
         if sources is None and result.report.outcome is not Outcome.VALID:
-            sources = SourceLines()  # a valid plan points at no line
+            sources = SourceLines()  # a valid plan needs no excerpts
         for warning in result.warnings:
             yield f"{one_line(str(warning))}\n"
         if options.failures_only and result.report.outcome is Outcome.VALID:
@@ -115,23 +113,23 @@ def report_text(results: Iterable[Judged], options: ReportOptions) -> Iterator[s
 
 
 def count_outcomes(result: Judged, outcomes: Counter[Outcome]) -> None:
-    """Count the plans that a result is about: one, or those that a domain or problem blocks."""
+    """Count the plans that a result covers: one, or those that a domain or problem blocks."""
     outcomes[result.report.outcome] += 1 if result.plan else len(result.blocked)
 
 
 def summary(outcomes: Counter[Outcome]) -> str:
-    """Return how many plans had which outcome, in one line."""
+    """Return a summary line with the number of plans per outcome."""
     parts = [f"{outcomes[o]} {o.value}" for o in Outcome if outcomes[o]]
     return f"{count(outcomes.total(), 'plan')}: {', '.join(parts)}"
 
 
 def render_report(report: ValidationReport, *, name: str = "plan", limit: int | None = 20) -> str:
-    """Render a report without its sources, without a final newline.
+    """Render a report without excerpts and without a final newline.
 
     Args:
-        report: the report.
-        name: what the plan is called, such as its file name.
-        limit: how many literals to show; None for all.
+        report: The report.
+        name: The name of the plan, such as its file name.
+        limit: The maximum number of literals to show; None for no limit.
     """
     return "\n".join(_verdict(report, name, limit, None, ids=False))
 
@@ -143,13 +141,13 @@ def render_result(
     limit: int | None = 20,
     problem: bool = False,
 ) -> str:
-    """Render all that is known about a plan, without a final newline.
+    """Render the complete result of a plan, without a final newline.
 
     Args:
-        result: the result.
-        sources: where to read the lines that are pointed at; None to show none.
-        limit: how many literals to show; None for all.
-        problem: whether to name the problem.
+        result: The result.
+        sources: The source of excerpts; None to show none.
+        limit: The maximum number of literals to show; None for no limit.
+        problem: Whether to show the problem.
     """
     judged = result.result
     of = f" for {one_line(judged.problem)}" if problem and judged.problem and judged.plan else ""
@@ -263,7 +261,7 @@ def _provenance(literal: UnmetLiteral) -> str:
 
 
 def _excerpts(failure: Failure, limit: int | None, sources: SourceLines) -> list[str]:
-    """Show the lines of the model that the unmet literals stand in, with a caret under each."""
+    """Return the lines of the model that contain the unmet literals, with a caret under each."""
     literals = failure.literals[:limit]
     causes = [cause for literal in literals for cause in literal.because]
     places = [literal.location for literal in (*literals, *causes) if literal.location]
@@ -286,7 +284,7 @@ def _marked(line: str, columns: Sequence[int]) -> list[str]:
     start = max(indent, min(columns) - _WIDTH // 2) if len(line) - indent > _WIDTH else indent
     cut = line[start : start + _WIDTH].rstrip()
     at = {column - 1 - start for column in columns}
-    # Tabs are kept so that a caret stands under its character.
+    # Keep tabs, so that each caret stands under its character.
     carets = "".join(
         "^" if index in at else "\t" if character == "\t" else " "
         for index, character in enumerate(cut)

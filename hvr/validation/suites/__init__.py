@@ -1,7 +1,7 @@
-"""Suites: which plans belong to which problems of which domains, and what is left over.
+"""Suites: the assignment of plans to problems and domains, and the files left over.
 
-`collection` makes a suite of folders and files, of patterns with `{domain}` and `{problem}`, or of
-a manifest; `judging` judges it. No file that was seen is passed over in silence.
+`collection` builds a suite from folders and files, from patterns with `{domain}` and `{problem}`,
+or from a manifest. `judging` judges it. Every file that was examined is accounted for.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from hvr.values import Value
 
 FIELDS = ("domain", "problem")
-"""What stands in braces in patterns."""
+"""The fields of patterns, written in braces."""
 
 MANIFEST_ENDING = ".jsonl"
 
 
 class Job(Value):
-    """A problem with the plans for it."""
+    """A problem with its plans."""
 
     domain: str
     problem: str
@@ -23,12 +23,12 @@ class Job(Value):
 
 
 class Left(Value):
-    """A file that is not validated, and why.
+    """A file that is not validated.
 
     Attributes:
         file: The name of the file.
-        reason: Why it is not validated, without a capital and a full stop.
-        remedy: How to get the file validated.
+        reason: The reason, without a capital letter and a full stop.
+        remedy: How to include the file.
     """
 
     file: str
@@ -40,16 +40,16 @@ class Left(Value):
 
 
 class Suite(Value):
-    """What is to be validated, and what was seen besides.
+    """The plans to validate, and all other files that were examined.
 
     Attributes:
-        jobs: the problems that have plans.
-        left: files that look like plans and belong to no job; a suite with some is no success.
-        skipped: files that were left out on demand.
-        others: files that are no plans.
-        without_plan: problems that no plan is for.
-        without_problem: Domains that no problem is for.
-        hidden: Hidden files and folders, which are not looked at.
+        jobs: The problems that have plans.
+        left: Files that look like plans but belong to no job; they make the suite fail.
+        skipped: Files that were skipped on request.
+        others: Files that are not plans.
+        without_plan: Problems without a plan.
+        without_problem: Domains without a problem.
+        hidden: Hidden files and folders, which are not examined.
         missing: Problems without a plan and domains without a problem, where each needs one.
     """
 
@@ -63,7 +63,7 @@ class Suite(Value):
     missing: tuple[Left, ...] = ()
 
     def requiring_plans(self) -> Suite:
-        """Return the suite whose problems all need a plan, and whose domains need a problem."""
+        """Return the suite with every problem requiring a plan, and every domain a problem."""
         missing = (
             *(Left(file, "the problem has no plan", _ADD) for file in self.without_plan),
             *(Left(file, "the domain has no problem") for file in self.without_problem),
@@ -77,7 +77,7 @@ class Suite(Value):
         return list(dict.fromkeys(names))
 
     def remarks(self) -> list[str]:
-        """Return what a reader should know about the files that were not validated."""
+        """Return remarks about the files that were not validated."""
         parts = (
             ("skipped on demand", self.skipped),
             ("problems without a plan", self.without_plan),

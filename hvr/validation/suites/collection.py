@@ -1,4 +1,4 @@
-"""Collect suites: from folders and files, from patterns, and from a manifest."""
+"""Collect suites from folders and files, from patterns, or from a manifest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from hvr.validation.suites import FIELDS, Job, Left, Suite
 from hvr.validation.suites.files import ClassifiedFile, FileKind, definition, is_skipped
 
 # Collection ---------------------------------------------------------------------------------------
-# Suites of folders, patterns and files: everything in them is looked at.
 
 _REASONS = {
     FileKind.DOUBTFUL: (
@@ -33,17 +32,17 @@ _OTHER = "to have it validated as a plan, name it on the command line, or call i
 
 
 def collect(names: Sequence[str], skip: Sequence[str] = (), *, doubtful: bool = False) -> Suite:
-    """Look at files and folders, and give each plan its problem and each problem its domain.
+    """Examine files and folders; assign each plan to its problem and each problem to its domain.
 
     Args:
-        names: files, patterns and folders. A file that is named is a plan unless it defines a
-            domain or a problem; in a folder it has to look like one.
-        skip: patterns of files that are left out.
-        doubtful: whether files that have steps and other text besides are plans.
+        names: Files, patterns and folders. A file given by name counts as a plan unless it defines
+            a domain or a problem; a file in a folder must look like a plan.
+        skip: Patterns of files to omit.
+        doubtful: Whether files with steps and other text count as plans.
 
     Raises:
-        UsageError: a pattern without a file, or nothing that is a problem or a plan.
-        DataFileError: a folder that cannot be listed.
+        UsageError: A pattern matches no file, or there is no problem or no plan.
+        DataFileError: A folder cannot be listed.
     """
     from hvr.validation.suites.files import pair
 
@@ -74,15 +73,15 @@ def plans_of(
     """Return the suite of one problem: all plans are for it, wherever they are.
 
     Args:
-        domain: the domain file.
-        problem: the problem file.
-        names: files, patterns, folders, and `-` for standard input.
-        skip: patterns of files that are left out.
-        doubtful: whether files that have steps and other text besides are plans.
+        domain: The domain file.
+        problem: The problem file.
+        names: Files, patterns, folders, and `-` for standard input.
+        skip: Patterns of files to omit.
+        doubtful: Whether files with steps and other text count as plans.
 
     Raises:
-        UsageError: a pattern or a folder without a plan.
-        DataFileError: a folder that cannot be listed.
+        UsageError: A pattern or a folder contains no plan.
+        DataFileError: A folder cannot be listed.
     """
     listed = ListedFiles(names, skip, models=False, doubtful=doubtful)
     listed.look_for_namesakes([ClassifiedFile(problem, FileKind.PROBLEM)])
@@ -107,13 +106,13 @@ def plans_of(
 
 
 class ListedFiles:
-    """The files that names stand for, each once, in the order of the names, and what they are.
+    """The files that names stand for, with their kinds, without duplicates.
 
     Args:
-        names: files, patterns, folders, and `-` for standard input.
-        skip: patterns of files that are left out.
-        models: whether a file that is named may be a domain or a problem; else it is a plan.
-        doubtful: whether files that have steps and other text besides are plans.
+        names: Files, patterns, folders, and `-` for standard input.
+        skip: Patterns of files to omit.
+        models: Whether a file given by name may be a domain or a problem; else it is a plan.
+        doubtful: Whether files with steps and other text count as plans.
     """
 
     def __init__(
@@ -139,11 +138,11 @@ class ListedFiles:
         return [seen for seen in self._seen.values() if seen.kind is kind]
 
     def others(self) -> tuple[Left, ...]:
-        """Return the files that are neither models nor plans, with the reason."""
+        """Return the files that are neither models nor plans, with the reasons."""
         return tuple([Left(seen.file, seen.why, _OTHER) for seen in self.of(FileKind.OTHER)])
 
     def look_for_namesakes(self, problems: Sequence[ClassifiedFile]) -> None:
-        """Let no text that is named after a problem pass for something else than a plan."""
+        """Report texts named after a problem, or accept them as plans if doubtful files count."""
         from hvr.validation.suites.files import may_hold_a_plan, problem_named_like
 
         for seen in self.of(FileKind.OTHER):
@@ -170,7 +169,7 @@ class ListedFiles:
         elif is_pattern(name):
             from glob import glob
 
-            # Path.glob knows no absolute patterns.
+            # Path.glob does not support absolute patterns.
             matches = sorted(glob(name, recursive=True))  # noqa: PTH207
             if not matches:
                 raise UsageError(f"no file matches {name!r}")
@@ -179,11 +178,11 @@ class ListedFiles:
                     files_below(match, self.hidden) if is_folder(match) else [match], named=name
                 )
         else:
-            # A missing file is a result of its own, so that the others are judged all the same.
+            # A missing file gets its own result, so that the others are still judged.
             self._add(name, named=True)
 
     def _take_all(self, files: Iterable[str], named: str = "") -> None:
-        # A pattern that says how the files end names them; `**` and `*` do not.
+        # A pattern with an ending names its files; `**` and `*` do not.
         is_named = bool(named) and not named.endswith("*")
         for file in files:
             self._add(file, named=is_named)
@@ -214,7 +213,6 @@ class ListedFiles:
 
 
 def is_folder(name: str) -> bool:
-    """Say whether a name is that of a folder."""
     try:
         return Path(name).is_dir()
     except (OSError, ValueError):
@@ -222,7 +220,7 @@ def is_folder(name: str) -> bool:
 
 
 def is_pattern(name: str) -> bool:
-    """Say whether a name is a pattern, and not that of a file that has such characters in it."""
+    """Return whether a name is a pattern rather than an existing file with such characters."""
     try:
         return any(character in name for character in "*?[") and not Path(name).exists()
     except (OSError, ValueError):
@@ -230,14 +228,14 @@ def is_pattern(name: str) -> bool:
 
 
 def files_below(folder: str, hidden: list[str]) -> list[str]:
-    """Return the files in a folder and the folders in it, without hidden ones, in order.
+    """Return all files below a folder, sorted, without hidden ones.
 
     Args:
         folder: The folder.
-        hidden: Gets the names of the hidden files and folders.
+        hidden: The list to extend with the names of hidden files and folders.
 
     Raises:
-        DataFileError: a folder cannot be listed.
+        DataFileError: A folder cannot be listed.
     """
 
     def refuse(error: OSError) -> None:
@@ -256,19 +254,20 @@ def _shown(names: Sequence[str]) -> str:
 
 
 # Manifest -----------------------------------------------------------------------------------------
-# Suites that a manifest lists: JSON lines with `domain`, `problem`, and `plan` or `plans`.
 
 
 def read_manifest(file: str, skip: Sequence[str] = ()) -> Suite:
-    """Read a manifest; paths in it are relative to its folder. Other names in it are not read.
+    """Read a manifest: JSON lines with `domain`, `problem`, and `plan` or `plans`.
+
+    Other keys are ignored.
 
     Args:
-        file: the manifest.
-        skip: patterns of plans that are left out.
+        file: The manifest; paths in it are relative to its folder.
+        skip: Patterns of plans to omit.
 
     Raises:
-        DataFileError: it cannot be read, or a line is not what it should be.
-        UsageError: it has no plan.
+        DataFileError: The file cannot be read, or a line is malformed.
+        UsageError: The manifest contains no plan.
     """
     folder = Path(file).parent
     plans: dict[tuple[str, str], list[str]] = {}
@@ -306,7 +305,7 @@ def _entry(line: Any, place: str) -> tuple[str, str, list[str]]:
 
 
 # Patterns -----------------------------------------------------------------------------------------
-# Suites that patterns describe: `bench/{domain}/{problem}.pddl` and the plans like it.
+# Suites described by patterns: `bench/{domain}/{problem}.pddl` and the plans like it.
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _SPECIAL = re.compile(r"(\*\*/|\*\*|\*|\?|\[[^\]]*\]|\{[^{}]*\})")
@@ -315,16 +314,16 @@ _SPECIAL = re.compile(r"(\*\*/|\*\*|\*|\?|\[[^\]]*\]|\{[^{}]*\})")
 def expand_patterns(
     domain: str, problem: str, plans: Sequence[str], skip: Sequence[str] = ()
 ) -> Suite:
-    """Return the suite of all values of the fields for which there is a problem.
+    """Return the suite for all values of the fields that have a problem.
 
     Args:
-        domain: the domain file, with `{domain}` and `{problem}` for parts of names.
-        problem: the problem files; `*` and `**` stand for anything, too.
-        plans: the plan files.
-        skip: patterns of files that are left out.
+        domain: The domain file, with `{domain}` and `{problem}` for parts of names.
+        problem: The problem files, which may also contain `*` and `**`.
+        plans: The plan files.
+        skip: Patterns of files to omit.
 
     Raises:
-        UsageError: an unknown field, a problem pattern without a file, or no plan at all.
+        UsageError: A field is unknown, the problem pattern matches no file, or there is no plan.
     """
     for pattern in (domain, problem, *plans):
         for field in _FIELD.findall(pattern):
@@ -335,7 +334,7 @@ def expand_patterns(
     jobs: list[Job] = []
     taken: set[str] = set()
     without: list[str] = []
-    # `{domain}/{problem}.pddl` fits the domain, too.
+    # `{domain}/{problem}.pddl` also matches the domain.
     problems = [one for one in _matches(problem) if not _defines_domain(one[0])]
     if not problems:
         raise UsageError(f"no file matches {problem!r}")

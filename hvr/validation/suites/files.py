@@ -1,4 +1,4 @@
-"""What a file is, which language it is in, and which domain, problem and plan belong together."""
+"""Classification of files, their languages, and the pairing of domains, problems and plans."""
 
 from __future__ import annotations
 
@@ -22,38 +22,37 @@ if TYPE_CHECKING:
 
 
 # Kinds --------------------------------------------------------------------------------------------
-# What a file is: a domain, a problem, a plan, something like a plan, or nothing of these.
 
 SNIFFED = 65536
-"""How many bytes of a file are looked at."""
+"""Number of bytes to read from a file."""
 _DEFINITION = re.compile(
     r"(?:\s|;[^\r\n]*+)*+\(\s*define\s*\(\s*(domain|problem)\s+([^\s()]*)", re.IGNORECASE
 )
 
 
 class FileKind(StrEnum):
-    """What a file is."""
+    """The kinds of files."""
 
     DOMAIN = "domain"
     PROBLEM = "problem"
     PLAN = "plan"
     DOUBTFUL = "doubtful"
-    """It has steps, and something else besides."""
+    """The file contains steps and other text."""
     PACKED = "packed"
-    """It is called like a plan, and compressed."""
+    """The file is named like a plan, but compressed."""
     BROKEN = "broken"
-    """It is called like a model, and defines neither a domain nor a problem."""
+    """The file is named like a model, but defines neither a domain nor a problem."""
     OTHER = "other"
 
 
 class ClassifiedFile(Value):
-    """A file and what it is.
+    """A file with its kind.
 
     Attributes:
-        file: its name.
-        kind: what it is.
-        name: how a domain or a problem calls itself, in lower case.
-        domain: the domain that a problem says it belongs to, in lower case.
+        file: The name of the file.
+        kind: The kind of the file.
+        name: The name that a domain or problem defines, in lower case.
+        domain: The domain that a problem refers to, in lower case.
         why: The reason for the kind `OTHER`.
     """
 
@@ -65,7 +64,7 @@ class ClassifiedFile(Value):
 
 
 def is_skipped(file: str, patterns: Sequence[str]) -> bool:
-    """Say whether one of some patterns fits a file: its path, or its name."""
+    """Return whether some pattern matches a file's path or name."""
     if not patterns:
         return False
     from fnmatch import fnmatchcase
@@ -76,7 +75,7 @@ def is_skipped(file: str, patterns: Sequence[str]) -> bool:
 
 
 def definition(file: str) -> ClassifiedFile | None:
-    """Return what a file defines; None where that is neither a domain nor a problem."""
+    """Return the definition in a file; None if it is neither a domain nor a problem."""
     text = beginning(file)
     return None if text is None else definition_in(file, text)
 
@@ -94,7 +93,7 @@ def beginning(file: str) -> str | None:
 
 
 def definition_in(file: str, text: str) -> ClassifiedFile | None:
-    """Return what the beginning of a file defines."""
+    """Return the definition in the beginning of a file."""
     match = _DEFINITION.match(text)
     if match is None:
         return None
@@ -121,7 +120,6 @@ def _text(data: bytes) -> str:
 
 
 # File detection -----------------------------------------------------------------------------------
-# What a file is, by its name and its beginning.
 
 _COMMENT = re.compile(r";[^\r\n]*")
 _STEP = r"(?:\([^()\r\n]*\)|[^\W\d][\w@.+-]*\([^()\r\n]*\))"
@@ -138,21 +136,21 @@ _PLANNER = re.compile(
     r"|(?<![\w.])(?:Sequential|TimeTriggered)Plan\(\[",
     re.MULTILINE,
 )
-"""What planners print beside a plan; see `hvr.validation.extraction.readers`."""
+"""Output of planners around a plan; see `hvr.validation.extraction.readers`."""
 _PACKED = re.compile(r"(.+)\.(?:gz|bz2|xz|zst|lzma|z)")
 _JSON_STEPS = re.compile(
     r"""\s*(?:\{\s*"(?:plan|steps|actions)"\s*:\s*)?+\[\s*
     (?:"\([^()"\r\n]*\)"|\{\s*"(?:name|action)"\s*:\s*"[^"\r\n]*"\s*,\s*"(?:args|arguments|parameters)"\s*:\s*\[)""",
     re.VERBOSE,
 )
-"""How a plan in JSON begins, with the keys in their usual order."""
+"""The beginning of a plan in JSON, with the keys in their usual order."""
 _NEVER_PLANS = frozenset(
     (
         "bib c cfg cpp css csv gif h hddl html ini jpg js lisp lock md pdf png py rst sarif sh "
         "svg tex toml ts tsv xml yaml yml zip"
     ).split()
 )
-"""Endings of files that are nothing but what their ending says, even with a plan inside."""
+"""Endings that determine the kind of a file, even if it contains a plan."""
 _TEXT_ENDINGS = frozenset(
     (
         "",
@@ -178,11 +176,11 @@ _ABOUT = frozenset(
         "licence license notice readme security"
     ).split()
 )
-"""Names of files about a repository."""
+"""Names of files that describe a repository."""
 
 
 def classify(file: str) -> ClassifiedFile:
-    """Say what a file is; one that cannot be read is what its name says."""
+    """Classify a file by its name and its beginning; an unreadable one by its name alone."""
     name = Path(file).name.lower()
     packed = _PACKED.fullmatch(name)
     if packed is not None:
@@ -209,14 +207,14 @@ def classify(file: str) -> ClassifiedFile:
 
 
 def may_hold_a_plan(file: str) -> bool:
-    """Say whether a file is of a kind in which there may be a plan, whatever its name says."""
+    """Return whether a file's type may contain a plan, whatever its name."""
     name = Path(file).name.lower()
     packed = _PACKED.fullmatch(name)
     return _ending(packed[1] if packed is not None else name) in _TEXT_ENDINGS
 
 
 def has_a_plan(file: str) -> bool:
-    """Say whether a plan is found in a text that is about something else, too."""
+    """Return whether a text contains a plan among other content."""
     name = Path(file).name.lower()
     if _ending(name) not in _TEXT_ENDINGS or name.partition(".")[0] in _ABOUT:
         return False
@@ -243,7 +241,7 @@ def _why_other(name: str, text: str) -> str:
 
 
 def is_steps(text: str) -> bool:
-    """Say whether every line of a text that is no comment consists of steps, and there is one."""
+    """Return whether a text contains only steps and comments, and at least one step."""
     lines = _lines(text)
     return bool(lines) and all(map(_STEPS.fullmatch, lines))
 
@@ -292,7 +290,7 @@ def _is_json_plan(name: str, text: str, *, whole: bool) -> bool:
         steps = steps_from_json(parse_json(text))
     except (ValueError, HvrError):
         return False
-    # Lists of words are steps without arguments only where somebody calls them a plan.
+    # A JSON list of words could be anything: require arguments or the usual keys.
     return any(action_of(step).args for step in steps) or _JSON_STEPS.match(text) is not None
 
 
@@ -302,10 +300,9 @@ def _lines(text: str) -> list[str]:
 
 
 # Pairing ------------------------------------------------------------------------------------------
-# Which problem a plan is for, and which domain a problem has, by names and places.
-#
-# Nothing is guessed: where two problems suit a plan equally well, the plan is left over, and the
-# reason names both.
+# Matching of plans with problems, and problems with domains, by names and places. Nothing is
+# guessed: if two problems match a plan equally well, the plan is left over, and the reason names
+# both.
 
 _WORD = re.compile(r"[a-z0-9]+")
 _NUMBERED = re.compile(r"([a-z]*?)0*([0-9]+)")
@@ -332,16 +329,15 @@ class _Place(Value):
 
     @cached_property
     def stem(self) -> str:
-        """The name of a model without its ending."""
         return self.file.removesuffix(".pddl").removesuffix(".hddl")
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words of the path, its folders whole as well."""
+        """The words of the path, and its folders as a whole."""
         return frozenset((*_WORD.findall("/".join((*self.folders, self.file))), *self.folders))
 
     def near(self, other: _Place) -> int:
-        """Return how many folders the two have in common, from the root on."""
+        """Return the number of common folders, from the root."""
         shared = 0
         for one, two in zip(self.folders, other.folders, strict=False):
             if one != two:
@@ -355,7 +351,7 @@ def pair(
     problems: Iterable[ClassifiedFile],
     plans: Sequence[ClassifiedFile],
 ) -> Suite:
-    """Give each plan its problem and each problem its domain."""
+    """Assign each plan to its problem and each problem to its domain."""
     known_domains = [_Place.of(seen) for seen in domains]
     known = [_Place.of(seen) for seen in problems]
     taken: dict[str, list[str]] = {place.seen.file: [] for place in known}
@@ -386,7 +382,7 @@ def pair(
 def with_domains(
     domains: Iterable[ClassifiedFile], problems: Iterable[ClassifiedFile]
 ) -> tuple[list[tuple[str, str]], list[Left]]:
-    """Give each problem its domain.
+    """Assign each problem to its domain.
 
     Returns:
         Pairs of the names of a domain and a problem, and the problems without a domain.
@@ -404,7 +400,7 @@ def with_domains(
 
 
 def domain_of(problem: _Place, domains: Sequence[_Place]) -> _Place | str:
-    """Return the domain of a problem, or why it is not known."""
+    """Return the domain of a problem, or why it is unknown."""
     named = [d for d in domains if d.seen.name == problem.seen.domain]
     for suitable in (named, domains):
         best = suitable
@@ -412,7 +408,7 @@ def domain_of(problem: _Place, domains: Sequence[_Place]) -> _Place | str:
             lambda d: _mentions(d.stem, problem.stem),
             lambda d: _same_number(d, problem),
             problem.near,
-            # Of those that are as near, the one that is not further below.
+            # Among equally near ones, prefer the one less deep.
             lambda d: -len(d.folders),
         ):
             best = _best(best, merit)
@@ -424,7 +420,7 @@ def domain_of(problem: _Place, domains: Sequence[_Place]) -> _Place | str:
 
 
 def problem_of(plan: _Place, problems: Sequence[_Place]) -> _Place | str:
-    """Return the problem of a plan, or why it is not known.
+    """Return the problem of a plan, or why it is unknown.
 
     The folders around the plan are searched from the nearest to the widest.
     """
@@ -446,8 +442,8 @@ def problem_of(plan: _Place, problems: Sequence[_Place]) -> _Place | str:
 def problem_named_like(file: str, problems: Iterable[ClassifiedFile]) -> str | None:
     """Return the problem that a file is named after; None if there is none.
 
-    A problem's name without a digit, such as `problem`, is also a common word, so that the file
-    has to be called just so.
+    A problem's name without a digit, such as `problem`, is also a common word, so the file's stem
+    must equal it.
     """
     name = PurePath(file).name.lower()
     for problem in map(_Place.of, problems):
@@ -460,7 +456,7 @@ def problem_named_like(file: str, problems: Iterable[ClassifiedFile]) -> str | N
 
 
 def _suitable(plan: _Place, problems: Sequence[_Place], depth: int) -> list[_Place]:
-    """Return the problems that suit a plan best, in the first way in which any does."""
+    """Return the best matching problems, by the first criterion that any problem satisfies."""
     named = [problem for problem in problems if _mentions(plan.file, problem.stem)]
     if named:
         return _narrowed(plan, _best(named, lambda problem: len(problem.stem)))
@@ -502,7 +498,7 @@ def _mentions(text: str, stem: str) -> bool:
 
 
 def _numbers(place: _Place) -> list[tuple[str, int]]:
-    """Return the numbered words of a name, without what counts the plans of a problem."""
+    """Return the numbered words of a name, without the counter of a problem's plans."""
     stem = place.stem
     while shorter := _PLAN_TAIL.sub("", stem):
         if shorter == stem:
@@ -513,7 +509,7 @@ def _numbers(place: _Place) -> list[tuple[str, int]]:
 
 
 def _same_number(one: _Place, problem: _Place) -> bool:
-    """Say whether two names have one number each, the same, and no other words than usual ones."""
+    """Return whether two names contain the same single number and otherwise only usual words."""
     mine, its = _numbers(one), _numbers(problem)
     return (
         len(mine) == len(its) == 1
@@ -536,7 +532,7 @@ def _either(places: Sequence[_Place]) -> str:
 def give_domains(
     domains: Iterable[ClassifiedFile], problems: Iterable[ClassifiedFile]
 ) -> dict[str, ClassifiedFile | str]:
-    """Return the domain of each problem, or why it is not known, by the problem's file."""
+    """Return the domain of each problem, or why it is unknown, by the problem's file."""
     known = [_Place.of(seen) for seen in domains]
     given: dict[str, ClassifiedFile | str] = {}
     for problem in problems:
@@ -546,14 +542,14 @@ def give_domains(
 
 
 # Languages ----------------------------------------------------------------------------------------
-# Languages beside PDDL: chosen by what a domain says, and imported where a domain is in one.
+# Languages besides PDDL, recognised in the domain and imported on demand.
 
 _HDDL = "hvr.validation.hierarchical.verifier"
 _HIERARCHY = re.compile(r":hierarchy\b|\(\s*:(?:task|method)\b", re.IGNORECASE)
 
 
 class PlanJudge(Protocol):
-    """What judges plans of a problem."""
+    """A judge of plans for one problem."""
 
     def check_file(
         self,
@@ -563,12 +559,12 @@ class PlanJudge(Protocol):
         on_failure: OnFailure = OnFailure.STOP,
         lenient: bool = False,
     ) -> ValidationReport:
-        """Read a plan and say whether it is valid."""
+        """Read a plan and check whether it is valid."""
         ...
 
 
 class Language(Protocol):
-    """A module that knows a language. Its domains and problems are its own affair."""
+    """A module that implements a language with its own domains and problems."""
 
     def parse_domain(
         self, source: str | Path, *, file: str, lenient: bool, warnings: list[Diagnostic]
@@ -589,11 +585,11 @@ class Language(Protocol):
         ...
 
     def judge_of(self, domain: Any, problem: Any, options: BatchOptions) -> PlanJudge:
-        """Return what judges plans of a problem."""
+        """Return a judge of plans for a problem."""
         ...
 
     def lint(self, domain: Any, problem: Any) -> list[LintFinding]:
-        """Say what is suspicious in a domain, and in a problem if it is not None."""
+        """Return the lint findings for a domain, and for a problem if it is not None."""
         ...
 
 
@@ -601,11 +597,11 @@ def language_of(domain: str | Path, name: str = "") -> Language | None:
     """Return the language of a domain; None for PDDL, or if its file cannot be read.
 
     Args:
-        domain: the text of the domain, or its file.
-        name: the name of the file.
+        domain: The text of the domain, or its file.
+        name: The name of the file.
     """
     text = domain if isinstance(domain, str) else _text_of(domain, name)
-    # Comments are taken out only where something is there to be found in them.
+    # Strip comments only after a match, to save time.
     if _HIERARCHY.search(text) and _HIERARCHY.search(_COMMENT.sub("", text)):
         return cast("Language", import_module(_HDDL))
     return None
@@ -616,7 +612,7 @@ def _text_of(path: Path, name: str) -> str:
     from hvr.pddl.reader import decode
 
     try:
-        # A pipe can be read only once, and that is not for here.
+        # A pipe can be read only once, and the parser will need it.
         return decode(read_bytes(path), name) if path.is_file() else ""
     except (HvrError, OSError, ValueError):
         return ""

@@ -1,4 +1,4 @@
-"""Judge a suite, here or on an engine: each domain is read once, each problem compiled once."""
+"""Judge suites, in this process or on an engine, reading each domain and problem once."""
 
 from __future__ import annotations
 
@@ -30,21 +30,20 @@ if TYPE_CHECKING:
 
 
 # Judging ------------------------------------------------------------------------------------------
-# Judging a suite: each domain is read once, each problem is compiled once.
 
 
 def judge_suite(
     suite: Suite, options: BatchOptions, *, engine: EngineChoice | None = None
 ) -> Iterator[Judged]:
-    """Judge the plans of a suite, problem by problem, and name the plans that are left over.
+    """Judge the plans of a suite, problem by problem, and report the plans that are left over.
 
     Args:
-        suite: the plans with their problems.
-        options: what to find out about each.
-        engine: where plans are judged, if there are several; in this process if None.
+        suite: The plans with their problems.
+        options: The analyses to run for each plan.
+        engine: Where to judge several plans; in this process if None.
 
     Raises:
-        UnusableModelError: the domain or the problem cannot be used, and there is no other.
+        UnusableModelError: The only domain or problem is unusable.
     """
     reader = ModelReader(options)
     first = None
@@ -73,9 +72,9 @@ def _judged(suite: Suite, reader: ModelReader, first: LoadedModel | None) -> Ite
 
 
 def _refusal(suite: Suite, job: Job, error: Judged, refused: set[str]) -> Judged:
-    """Return the result about a model that cannot be used, with all plans that it blocks.
+    """Return the result for an unusable model, with all plans that it blocks.
 
-    A domain blocks the plans of all its problems, and is named only once.
+    A domain blocks the plans of all its problems and is reported once.
     """
     at = error.result.diagnostic
     if at is None or at.location.file != job.domain:
@@ -86,7 +85,7 @@ def _refusal(suite: Suite, job: Job, error: Judged, refused: set[str]) -> Judged
 
 
 def _besides(suite: Suite, reader: ModelReader) -> Iterator[Judged]:
-    """Yield what is wrong with files that belong to no plan, and what is required and missing."""
+    """Yield results for left-over plans, domains without a problem, and missing files."""
     for left in suite.left:
         yield _named(left)
     for domain in suite.without_problem:
@@ -108,10 +107,8 @@ def _missing(left: Left) -> Judged:
 def _on_engine(
     suite: Suite, reader: ModelReader, first: LoadedModel | None, engine: EngineChoice
 ) -> Iterator[Judged]:
-    """Judge plans elsewhere; they come in the order of the suite."""
-
     problems = [(job.domain, job.problem, job.plans) for job in suite.jobs]
-    # Closed here: Python ignores Ctrl-C while it closes what it throws away.
+    # Close explicitly: Python ignores Ctrl-C while it finalises a generator.
     with closing(judge_on(engine, reader.options, problems)) as parts:
         yield from _put_together(suite, reader, first, parts)
     yield from _besides(suite, reader)
@@ -121,7 +118,7 @@ def _put_together(
     suite: Suite, reader: ModelReader, first: LoadedModel | None, parts: Iterable[JudgedFiles]
 ) -> Iterator[Judged]:
     judged = ((part, result) for part in parts for result in part.results)
-    # Each process says of a domain what a single one would say once.
+    # Each process reports the warnings about a domain; keep only the first report.
     said: set[tuple[object, object]] = set()
     if first is not None:
         said.update((w, w.location) for w in first.warnings)
@@ -135,7 +132,7 @@ def _put_together(
                     yield _refusal(suite, job, part.error, domains)
                 refused = True
                 continue
-            # Standard input is read here.
+            # Standard input is read in this process.
             result = found or judge(first or reader.read(job.domain, job.problem), file)
             warnings += tuple([w for w in part.warnings if (w, w.location) not in said])
             said.update((w, w.location) for w in part.warnings)
@@ -150,21 +147,21 @@ def _named(left: Left) -> Judged:
 
 
 # Chunks -------------------------------------------------------------------------------------------
-# Plan files that are judged on an engine: in processes of this machine or of a cluster.
+# Plan files judged on an engine: in processes of this machine or of a cluster.
 
 _CHUNKS_AT_A_TIME = 8
-"""For each cell that is under way: so that all end at about the same time."""
+"""Chunks per worker, so that all workers finish at about the same time."""
 _LARGEST_CHUNK = 64
 
 
 class PlanFiles(Value):
-    """Plan files of one problem: a cell of work.
+    """Plan files of one problem: a unit of work.
 
     Attributes:
-        options: what to find out about each.
-        domain, problem: the names of the files that they are for.
-        files: the names of the plan files.
-        batch: which batch they belong to. Files may change between two batches.
+        options: The analyses to run for each plan.
+        domain, problem: The names of the model files.
+        files: The names of the plan files.
+        batch: The identifier of the batch; model files may change between batches.
     """
 
     options: BatchOptions
@@ -175,13 +172,13 @@ class PlanFiles(Value):
 
 
 class JudgedFiles(Value):
-    """What became of plan files of one problem.
+    """The results for plan files of one problem.
 
     Attributes:
-        results: one for each file; None where the model cannot be used, or this process has to
+        results: One result per file; None if the model is unusable, or if the main process has to
             read the plan.
-        error: why the model cannot be used, None if it can.
-        warnings: what was found about it.
+        error: The result for an unusable model, else None.
+        warnings: The findings about the model.
     """
 
     results: tuple[Judged | None, ...]
@@ -192,14 +189,14 @@ class JudgedFiles(Value):
 def judge_on(
     choice: EngineChoice, options: BatchOptions, problems: Iterable[tuple[str, str, Sequence[str]]]
 ) -> Generator[JudgedFiles, None, None]:
-    """Judge plan files; the results come in the order of the plans, some of a problem at a time.
+    """Judge plan files on an engine; yield the results in the order of the plans, in chunks.
 
-    The files have to be there where the engine works. Standard input is left to this process.
+    The files must exist where the engine works. Standard input is left to this process.
 
     Args:
-        choice: which engine.
-        options: what to find out about each plan.
-        problems: the names of domain and problem, and of their plans.
+        choice: The engine.
+        options: The analyses to run for each plan.
+        problems: The names of domain and problem, and of their plans.
     """
     problems = list(problems)
     plans = sum(len(files) for *_, files in problems)
@@ -208,7 +205,7 @@ def judge_on(
         waiting = list(_chunks(options, problems, max(1, size)))
         sent = [chunk for chunk in waiting if chunk.files != (STDIN,)]
         with closing(engine.run(judge_files, sent, ordered=True)) as judged:
-            # Begun before somebody waits for standard input.
+            # Start the workers before this process waits for standard input.
             finished = chain(list(islice(judged, 1)), judged)
             for chunk in waiting:
                 if chunk.files == (STDIN,):
@@ -222,7 +219,7 @@ def judge_on(
 
 
 def _one_by_one(choice: EngineChoice, chunk: PlanFiles, lost: str) -> Iterator[JudgedFiles]:
-    """Judge plans one at a time, after a process died: only the one to blame has no verdict."""
+    """Judge plans one at a time after a process died, so that only the culprit has no verdict."""
     if len(chunk.files) == 1:
         yield _lost(chunk, lost)
         return
@@ -261,7 +258,7 @@ def _chunks(
 
 
 def judge_files(chunk: PlanFiles) -> JudgedFiles:
-    """In any process: judge plan files of one problem."""
+    """Judge plan files of one problem, in any process."""
     try:
         model = _reader(chunk.options, chunk.batch).model(chunk.domain, chunk.problem)
     except UnusableModelError as error:
@@ -272,14 +269,13 @@ def judge_files(chunk: PlanFiles) -> JudgedFiles:
 
 
 class _LastModel:
-    """Reads models, and keeps the last one: chunks of one problem follow each other."""
+    """Reads models and caches the last one, because chunks of one problem are consecutive."""
 
     def __init__(self, options: BatchOptions) -> None:
         self._reader = ModelReader(options)
         self._last: LoadedModel | None = None
 
     def model(self, domain: str, problem: str) -> LoadedModel:
-        """Return the model of two files, see `ModelReader.read`."""
         last = self._last
         if last is None or (last.domain, last.problem) != (domain, problem):
             self._last = None
