@@ -159,8 +159,6 @@ class Executor(Generic[Goal]):
         if not report.valid:
             raise InvalidPlanError(f"the plan does not validate: {report.explain()}")
 
-    # one stage
-
     def _reach(self, stage: Goal) -> Finished:
         self.find(stage)
         planned = self._first_plan(stage)
@@ -304,8 +302,6 @@ class Executor(Generic[Goal]):
         self._recovery.stuck()
         return Impasse(failures, None, True, (), *watch.ahead(watch.state), self.steps)
 
-    # a new plan
-
     def _make_room(self, impasse: Impasse, planned: Planned, *, new: bool) -> bool:
         """Clear objects that the plan does not need from a place without room."""
         place, things = self.world.crowding(impasse, planned.relevant.names, new=new)
@@ -327,7 +323,7 @@ class Executor(Generic[Goal]):
     def _new_plan(self, stage: Goal, impasse: Impasse, old: Planned) -> tuple[Planned | None, str]:
         """Return the plan of the next strategy that finds one, or None and the reason."""
         if self.replans >= self.max_replans:
-            return None, f"gave up after {self.replans} new plans: {impasse.reason}"
+            return None, self._gave_up(impasse.reason)
         if self._constraints.left or self._broken:
             stage = self.policy.keeping(stage, _texts(self._constraints.left))
         names = self.policy.recovery_strategies.replan
@@ -347,7 +343,7 @@ class Executor(Generic[Goal]):
         if planned is not None:
             return planned, ""
         why = "; ".join(dict.fromkeys(reasons)) or impasse.reason
-        return None, f"gave up after {self.replans} new plans: {why}"
+        return None, self._gave_up(why)
 
     def _climb(
         self, names: tuple[str, ...], stage: Goal, impasse: Impasse, reasons: list[str]
@@ -385,7 +381,8 @@ class Executor(Generic[Goal]):
         except (ImpossibleGoalError, PlannerError) as error:
             self._say(strategy, impasse, f"no plan: {error}")
             raise
-        self._say(strategy, impasse, f"a new plan of {len(planned.plan.actions)} steps")
+        count = len(planned.plan.actions)
+        self._say(strategy, impasse, f"a new plan of {count} step{'s' * (count != 1)}")
         return planned
 
     def _look_around(self, impasse: Impasse, everything: bool) -> bool:
@@ -404,7 +401,8 @@ class Executor(Generic[Goal]):
             self._broken += failures
             self._notice(failures)
 
-    # reports
+    def _gave_up(self, reason: str) -> str:
+        return f"gave up after {self.replans} new plan{'s' * (self.replans != 1)}: {reason}"
 
     def _say(self, strategy: str, impasse: Impasse, outcome: str) -> None:
         self.listen(Recovery(strategy, impasse.reason, outcome, impasse.step))

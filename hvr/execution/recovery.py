@@ -402,7 +402,7 @@ class ExecutionWorld(Protocol):
             PlannerError: No plan was found.
         """
         del policy, closing, stage
-        raise ImpossibleGoalError(f"nothing is known of how {place} opens")
+        raise ImpossibleGoalError(f"this world cannot open {place}")
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
         """Look for lost objects, or at everything again; return the names of the objects found."""

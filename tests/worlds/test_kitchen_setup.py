@@ -235,5 +235,5 @@ def test_put_and_pieces_of_2_1_0(names: Names) -> None:
 
 def test_profiles_are_named() -> None:
     assert Kitchen("FloorPlan1").profile == "5"
-    with pytest.raises(UsageError, match=r"there are 5, 2\.1\.0"):
+    with pytest.raises(UsageError, match=r"profiles: 5, 2\.1\.0"):
         Kitchen("FloorPlan1", profile="3")

@@ -221,8 +221,8 @@ class FactWorld(ExecutionWorld):
         error = self._ask(f"step {action}", lambda: self.env.step(action.name, action.args))
         if not isinstance(error, str):
             raise SimulatorError(
-                f"the environment answers {action} with {type(error).__name__}, not with a text "
-                "(empty for done, else why not)",
+                f"expected a text from the environment for {action} (empty if done, otherwise the "
+                f"reason), found {type(error).__name__}",
                 exit_code=2,
             )
         if error:
@@ -241,7 +241,8 @@ class FactWorld(ExecutionWorld):
         seen = self._ask("observe", self.env.observe)
         if not isinstance(seen, Observation):
             raise SimulatorError(
-                f"the environment shows {type(seen).__name__}, not an Observation", exit_code=2
+                f"expected an Observation from the environment, found {type(seen).__name__}",
+                exit_code=2,
             )
         self.hidden = frozenset(seen.hidden)
         atoms, numbers = read_observation(self.task, seen)

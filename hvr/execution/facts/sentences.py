@@ -341,10 +341,11 @@ class _Reader:
         hint = ""
         if unknown:
             near = nearest(unknown[0], self._vocabulary())
-            hint = f" {unknown[0]!r} is not known here" + (f"; {near!r} is." if near else ".")
+            hint = f" Unknown word {unknown[0]!r}" + (f"; did you mean {near!r}?" if near else ".")
         return LanguageError(
-            f"{text!r} is no goal that this world has words for.{hint} It can say: "
-            f"{'; '.join(known)}; joined by 'and', with objects or 'every', 'some', 'no' and a type"
+            f"{text!r} does not match the wording of this world.{hint} Known clauses: "
+            f"{'; '.join(known)}; joined by 'and'; an argument is an object, or 'every', 'some' or "
+            "'no' with a type"
         )
 
     def _example(self, predicate: str) -> str:

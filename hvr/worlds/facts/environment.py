@@ -100,12 +100,10 @@ class PddlEnvironment:
         for name in hidden:
             if name not in known:
                 names = ", ".join(sorted(known))
-                raise UsageError(
-                    f"nothing to hide: the domain has no {name!r} (it has: {names})", field="hide"
-                )
+                raise UsageError(f"cannot hide {name!r}: the domain has only {names}", field="hide")
             if any(rule.predicate == name for rule in domain.derived):
                 raise UsageError(
-                    f"{name!r} follows by rules from other facts: hide those that it follows from",
+                    f"cannot hide {name!r}, which is derived: hide the facts that it depends on",
                     field="hide",
                 )
         self.task = Task(domain, problem)
@@ -152,19 +150,19 @@ def require_untimed(domain: Domain, problem: Problem) -> None:
     if domain.durative_actions:
         name = next(iter(domain.durative_actions))
         raise UsageError(
-            f"{domain.name} has durative actions, such as {name!r}: a world is acted in step by "
-            "step, without time"
+            f"{domain.name} has durative actions, such as {name!r}: worlds execute "
+            "actions step by step, without time"
         )
     if domain.processes or domain.events:
         name = next(iter((*domain.processes, *domain.events)))
         raise UsageError(
-            f"{domain.name} has processes or events, such as {name!r}: a world is acted in step by "
-            "step, and nothing in it changes by itself"
+            f"{domain.name} has processes or events, such as {name!r}: worlds change "
+            "only through actions"
         )
     if problem.timed_init:
         raise UsageError(
-            f"{problem.name} has timed initial literals, such as {problem.timed_init[0]}: a world "
-            "is acted in step by step, without time"
+            f"{problem.name} has timed initial literals, such as {problem.timed_init[0]}: "
+            "worlds execute actions step by step, without time"
         )
 
 
@@ -200,7 +198,7 @@ def read_observation(
             number = Fraction(str(value))
         except ValueError:
             raise SimulatorError(
-                f"the environment shows {value!r} as {text}, which is no number", exit_code=2
+                f"expected a number for {text} from the environment, found {value!r}", exit_code=2
             ) from None
         values[FunctionTerm(function, tuple(args))] = number
     return atoms, values
@@ -210,7 +208,7 @@ def _names(fact: object) -> tuple[str, ...]:
     if isinstance(fact, tuple) and fact and all(isinstance(name, str) for name in fact):
         return fact
     raise SimulatorError(
-        f'the environment shows {fact!r}; a fact is a tuple of names, such as ("at", "truck")',
+        f'expected a tuple of names from the environment, such as ("at", "truck"), found {fact!r}',
         exit_code=2,
     )
 
@@ -221,7 +219,7 @@ def _check(
     if arity is None:
         trouble = f"the domain has no {kind} {name!r}"
     elif arity != len(args):
-        trouble = f"{name} takes {arity} objects"
+        trouble = f"{name} takes {arity} object{'s' * (arity != 1)}"
     else:
         unknown = [one for one in args if one not in task.objects]
         if not unknown:

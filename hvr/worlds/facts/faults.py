@@ -91,7 +91,7 @@ def _rule(text: str) -> FaultRule:
         near = nearest(name, kinds)
         hint = f"; did you mean {near!r}?" if near else ""
         raise UsageError(
-            f"no kind of fault {name!r}{hint} (kinds: {', '.join(kinds)})", field="faults"
+            f"unknown fault kind {name!r}{hint} (kinds: {', '.join(kinds)})", field="faults"
         )
     try:
         if sign == "@":
@@ -101,12 +101,12 @@ def _rule(text: str) -> FaultRule:
             return FaultRule(WorldFault(name), step=step)
         rate = parse_real(number)
         if rate > 1:
-            raise ValueError("a probability is at most 1")
+            raise ValueError("a probability must be at most 1")
         return FaultRule(WorldFault(name), rate)
     except ValueError as error:
         raise UsageError(
-            f"{text!r} is no fault: {error}; write {name}:0.1 for a probability at each step, or "
-            f"{name}@3 for a step",
+            f"{text!r} is not a fault rule: {error}; write {name}:0.1 for a probability at each "
+            f"step, or {name}@3 for a step",
             field="faults",
         ) from None
 

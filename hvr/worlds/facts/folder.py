@@ -84,9 +84,7 @@ class WorldFolder(WorldFile):
         known = [*self.tasks, *files]
         if name is None:
             if not known:
-                raise UsageError(
-                    f"{self.name} has no problem in files; give a domain and a problem"
-                )
+                raise UsageError(f"{self.name} has no problem files; give a domain and a problem")
             raise UsageError(
                 f"name a task or problem of {self.name}: {', '.join(known)}", field="problem"
             )
@@ -264,10 +262,10 @@ def create_world(folder: Path, domain_file: Path, problem_files: Sequence[Path] 
         PddlError: The PDDL is invalid.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already and not an empty folder", field="folder")
+        raise UsageError(f"{folder} already exists and is not an empty folder", field="folder")
     domain = parse_domain(domain_file)
     if not domain.actions:
-        why = "only durative actions: a world is acted in step by step, without time"
+        why = "only durative actions, but worlds execute actions step by step"
         what = why if domain.durative_actions else "no actions to act with"
         raise UsageError(f"{domain_file} has {what}", field="domain")
     for file in problem_files:
@@ -292,7 +290,7 @@ domain = "domain.pddl"
 ontology = ["words.ttl"]
 {listed if problems else "# " + listed}
 
-# Without an environment the domain itself is run.
+# Without an environment, hvr executes the domain itself.
 # environment = "environment:open_environment"
 
 # [tasks.first]
@@ -308,17 +306,17 @@ def lexicon_turtle(domain: Domain) -> str:
 
 def _statements(domain: Domain) -> Iterator[str]:
     yield _PREFIXES
-    yield "# What things are called; skos:altLabel adds other words."
+    yield "# Nouns for types; skos:altLabel adds synonyms."
     for name in domain.types:
         cls = f"k:Type_{_local(name)}"
         yield f'{cls} a owl:Class ; rdfs:label {_text(words_of(name))} ; k:pddlType "{name}" .'
-    yield "\n# How facts are said; {0} is the first object."
+    yield "\n# Clauses for facts; {0} is the first object."
     for name, (true, false) in distinct_clauses(domain).items():
         yield (
             f'k:fact_{_local(name)} k:pddlPredicate "{name}" ;\n'
             f"    k:saidTrue {_text(true)} ; k:saidFalse {_text(false)} ."
         )
-    yield "\n# How actions are said."
+    yield "\n# Imperatives for actions."
     for name, action in domain.actions.items():
         yield (
             f'k:action_{_local(name)} k:pddlAction "{name}" ;\n'

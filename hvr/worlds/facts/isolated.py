@@ -155,9 +155,9 @@ class IsolatedEnvironment:
         except queue.Empty:
             self._end()
             raise SimulatorError(
-                f"the environment did not finish {what} within {seconds:g} s and was ended"
-                f"{self._last_output()}; --env-timeout, or env_timeout in world.toml, gives it "
-                "more time"
+                f"the environment did not finish {what} within {seconds:g} s and was stopped"
+                f"{self._last_output()}; increase --env-timeout, or "
+                "env_timeout in world.toml"
             ) from None
         except BaseException:
             self._end()
@@ -198,7 +198,7 @@ class IsolatedEnvironment:
 
     def _last_output(self) -> str:
         lines = b"".join(self._printed).decode(errors="replace").strip().splitlines()
-        return f"; it printed last: {lines[-1].strip()[:200]}" if lines else ""
+        return f"; last output: {lines[-1].strip()[:200]}" if lines else ""
 
 
 def _names(shown: list[str] | str) -> tuple[str, ...] | _Shown:
@@ -215,7 +215,7 @@ def _number(text: str, shown: str) -> Fraction | _Shown:
 def _how(code: int | None) -> str:
     """Describe how a process ended; the supervisor returns 128 plus the signal number."""
     if code is None:
-        return "it no longer answers"
+        return "it no longer responds"
     number = code - 128
     if number in set(signal.Signals):
         return f"killed by {signal.Signals(number).name}"
@@ -289,8 +289,8 @@ def _step(env: Any, request: dict[str, Any]) -> str:
     answer: object = call(name, tuple(args), *request.get("further", ()))
     if not isinstance(answer, str):
         raise SimulatorError(
-            f"the environment answers ({' '.join(request['action'])}) with "
-            f"{type(answer).__name__}, not with a text (empty for done, else why not)",
+            f"expected a text from the environment for ({' '.join(request['action'])}) (empty if "
+            f"done, otherwise the reason), found {type(answer).__name__}",
             exit_code=2,
         )
     return answer[:MAX_CHARACTERS]
@@ -309,7 +309,8 @@ def _observe(env: FactEnvironment, _: dict[str, Any]) -> dict[str, Any]:
     seen: object = env.observe()
     if not isinstance(seen, Observation):
         raise SimulatorError(
-            f"the environment shows {type(seen).__name__}, not an Observation", exit_code=2
+            f"expected an Observation from the environment, found {type(seen).__name__}",
+            exit_code=2,
         )
     facts = [_fact_as_json(fact) for fact in _limited(seen.facts)]
     values = [

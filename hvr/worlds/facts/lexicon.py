@@ -81,8 +81,8 @@ def _add_given(clauses: Clauses, name: str, said: tuple[str, str]) -> None:
     clash = clauses.clash(name, said)
     if clash is not None:
         raise DataFileError(
-            f"the predicates {clash[0]!r} and {name!r} have the same words, {clash[1]!r}: a goal "
-            "could mean either; give one of them other words"
+            f"the predicates {clash[0]!r} and {name!r} share the wording {clash[1]!r}, so "
+            "goals would be ambiguous: change the wording of one of them"
         )
     clauses.add(name, said)
 

@@ -100,7 +100,9 @@ class FaultTiming:
 
     def __post_init__(self) -> None:
         if self.step < 0 or self.nth < 1 or (self.times is not None and self.times < 0):
-            raise UsageError("a fault's step and times must not be negative, and nth be 1 or more")
+            raise UsageError(
+                "a fault's step and times must not be negative, and nth must be at least 1"
+            )
         _check_share("probability", self.probability)
 
 

@@ -183,7 +183,7 @@ class NoisySensor:
         self.unseen = flip if unseen is None else unseen
         for value in (self.flip, self.unseen):
             if not 0.0 <= value <= 1.0:
-                raise UsageError(f"a share of wrong readings is between 0 and 1, not {value}")
+                raise UsageError(f"a share of wrong readings must be between 0 and 1, got {value}")
         self.errors = 0
         """Number of wrong readings so far."""
         self._chance = random.Random(seed)

@@ -349,7 +349,7 @@ def profile_named(name: str) -> Profile:
     """Return the profile with this name."""
     profile = PROFILES.get(name)
     if profile is None:
-        raise UsageError(f"unknown profile {name!r} of AI2-THOR: there are {', '.join(PROFILES)}")
+        raise UsageError(f"unknown profile {name!r} of AI2-THOR (profiles: {', '.join(PROFILES)})")
     return profile
 
 

@@ -90,7 +90,7 @@ class _Pipes(_FifoServer):  # type: ignore[misc]
         del timeout  # `_expired` limits the whole reply instead
         self._received += message_size
         if self._received > _MOST_BYTES:
-            raise ValueError(f"an answer has more than {_MOST_BYTES:,} bytes")
+            raise ValueError(f"a reply has more than {_MOST_BYTES:,} bytes")
         parts = []
         while message_size > 0:
             if self._expired():

@@ -334,7 +334,7 @@ class Thor:
         """
         request = {**action, **kwargs} if isinstance(action, dict) else {"action": action, **kwargs}
         if "raise_for_failure" in request:
-            raise ValueError("raise_for_failure: look at the event instead, it is false")
+            raise ValueError("raise_for_failure is not supported: check whether the event is false")
         name = str(request.get("action"))
         if self._options.force_action and name == "PutObject":
             request.setdefault("forceAction", True)
@@ -436,7 +436,7 @@ class Thor:
 
     def _no_scene(self, scene: object, message: str) -> str:
         known = [n.removesuffix("_physics") for n in message.rpartition("\n")[2].split(", ")]
-        some = f"; it has {len(known)}, such as {known[0]}" if "\n" in message else ""
+        some = f"; it has {len(known)} scenes, such as {known[0]}" if "\n" in message else ""
         return f"AI2-THOR has no scene {scene!r}{some}"
 
 

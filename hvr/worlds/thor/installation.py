@@ -135,7 +135,7 @@ def _display(options: ThorOptions, has_package: bool) -> tuple[str, str]:
             request = thor.Request("Linux", options.width, options.height, wanted, False)
             trouble = "; ".join(thor.Linux64.validate(request))
     except Exception as error:  # Xlib raises many types, even bare Exception
-        trouble = f"the X server cannot be asked: {error}"
+        trouble = f"the X server cannot be queried: {error}"
     return ("", trouble) if trouble else (wanted or "found", "")
 
 
@@ -192,7 +192,9 @@ def _check(name: str, good: bool, found: str, advice: str) -> Check:
 
 
 def _package(machine: Machine) -> Check:
-    found = f"ai2thor {machine.package}" if machine.package else "the package ai2thor is not there"
+    found = (
+        f"ai2thor {machine.package}" if machine.package else "the package ai2thor is not installed"
+    )
     return _check(
         "package", bool(machine.package), found, "pip install '.[thor]' in a checkout of hvr"
     )
@@ -228,8 +230,8 @@ def _executable(machine: Machine, options: ThorOptions) -> Check:
     return Check(
         "executable",
         "missing",
-        f"{options.executable}: no program of this name can be run",
-        "give the whole path of a file that may be executed, arguments may follow it",
+        f"{options.executable}: not an executable program",
+        "give the full path of an executable file, optionally followed by arguments",
     )
 
 
@@ -237,12 +239,12 @@ def _display_check(machine: Machine, options: ThorOptions, platform: str) -> Che
     if platform != "Linux64":
         return Check("display", "unneeded", f"{platform} needs no X server")
     if options.headless:
-        return Check("display", "unneeded", "headless: no image is drawn")
+        return Check("display", "unneeded", "headless: no image is rendered")
     if machine.display:
         return Check("display", "ok", f"X server {machine.display}")
     advice = (
         "start an X server with GLX (with an NVIDIA GPU: sudo ai2thor-xorg start) and set "
-        "DISPLAY; or draw without one on a GPU with Vulkan: option platform=CloudRendering; "
+        "DISPLAY; or render without one on a GPU with Vulkan: option platform=CloudRendering; "
         "or do without images: option headless=true"
     )
     return Check("display", "missing", machine.display_trouble or "no X server", advice)
@@ -250,7 +252,7 @@ def _display_check(machine: Machine, options: ThorOptions, platform: str) -> Che
 
 def _vulkan(machine: Machine, platform: str) -> Check:
     gpu = ", ".join(machine.gpus) or "no GPU device found"
-    library = "libvulkan is there" if machine.vulkan else "libvulkan is not there"
+    library = "libvulkan is installed" if machine.vulkan else "libvulkan is not installed"
     if platform != "CloudRendering":
         return Check("vulkan", "unneeded", f"only CloudRendering uses it; {library}; {gpu}")
     if not machine.vulkan:
@@ -266,7 +268,7 @@ def _vulkan(machine: Machine, platform: str) -> Check:
             "vulkan",
             "missing",
             f"{library}; {gpu}; CUDA_VISIBLE_DEVICES={machine.cuda_devices}",
-            "the client then asks the program vulkaninfo, which is not there: install it "
+            "the client then asks the program vulkaninfo, which is not installed: install it "
             "(Debian, Ubuntu: sudo apt-get install vulkan-tools) or unset CUDA_VISIBLE_DEVICES",
         )
     return _check(
@@ -280,12 +282,12 @@ def _vulkan(machine: Machine, platform: str) -> Check:
 def _disk(machine: Machine) -> Check:
     found = f"{machine.free / 1e9:.1f} GB free at {machine.home}"
     if machine.builds:
-        return Check("disk", "unneeded", f"{found}; a build is there already")
+        return Check("disk", "unneeded", f"{found}; a build already exists")
     return _check(
         "disk",
         machine.free >= MIN_FREE_BYTES,
         found,
-        f"make room for the download and what it unpacks to, some {MIN_FREE_BYTES / 1e9:.0f} GB",
+        f"make room for the download and the unpacked files, about {MIN_FREE_BYTES / 1e9:.0f} GB",
     )
 
 
@@ -293,7 +295,7 @@ def _build(machine: Machine, platform: str) -> Check:
     wanted = f"thor-{platform}-{machine.commit}"
     if machine.commit and wanted in machine.builds:
         return Check("build", "ok", f"{wanted} in {machine.home / 'releases'}")
-    others = f" (there are: {', '.join(machine.builds)})" if machine.builds else ""
+    others = f" (found: {', '.join(machine.builds)})" if machine.builds else ""
     choice = f"platform='{platform}', " if platform == "CloudRendering" else ""
     return Check(
         "build",
@@ -325,7 +327,7 @@ def require_ready(options: ThorOptions) -> None:
         raise MissingExtraError("ai2thor", "thor")
     if missing:
         lines = [f"  {check.name}: {check.found}\n    {check.advice}" for check in missing]
-        title = "AI2-THOR cannot be started here (its options are those of thor):"
+        title = "AI2-THOR cannot be started with these options:"
         raise SimulatorError("\n".join([title, *lines]), field="thor", exit_code=2)
 
 
@@ -372,7 +374,7 @@ def explain_failure(what: str, error: BaseException, options: ThorOptions, log_s
             limits = f"start_timeout {options.start_timeout:g} s, {limits}"
         failure = (
             f"AI2-THOR did not answer in time during {what} ({limits}; "
-            "if it only needs longer, raise these options of AI2-THOR)"
+            "if it needs longer, increase these options of AI2-THOR)"
         )
     elif code is not None or isinstance(cause, BrokenPipeError):
         ending = f" (exit code {code})" if code is not None else ""

@@ -96,7 +96,7 @@ class ThorOptions:
             value = getattr(self, name)
             if value not in known:
                 listed = ", ".join(filter(None, known))
-                raise UsageError(f"AI2-THOR option {name}: {value!r} is none of {listed}")
+                raise UsageError(f"AI2-THOR option {name} must be one of {listed}, got {value!r}")
         for name, least, most in (
             ("width", 1, _MOST_PIXELS),
             ("height", 1, _MOST_PIXELS),
@@ -142,13 +142,13 @@ def _read(text: str) -> tuple[str, object]:
     name = name.replace("-", "_")
     if name not in fields:
         near = difflib.get_close_matches(name, fields, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(fields)}"
-        raise UsageError(f"there is no AI2-THOR option {name!r}; {hint}")
-    read, wanted = _READERS[type(fields[name].default)]
+        hint = f"did you mean {near[0]}?" if near else f"options: {', '.join(fields)}"
+        raise UsageError(f"unknown AI2-THOR option {name!r}; {hint}")
+    read, expected = _READERS[type(fields[name].default)]
     try:
         return name, read(value)
     except ValueError:
-        raise UsageError(f"AI2-THOR option {name} must be {wanted}, not {value!r}") from None
+        raise UsageError(f"AI2-THOR option {name} must be {expected}, got {value!r}") from None
 
 
 def _flag(text: str) -> bool:

@@ -253,7 +253,7 @@ class _House:
         )
         if self.unknown:
             named = ", ".join(f"{kind} ({n})" for kind, n in sorted(self.unknown.items()))
-            yield f"left out, since hvr does not know the type: {named}"
+            yield f"left out because hvr does not know the type: {named}"
 
 
 def _spec(

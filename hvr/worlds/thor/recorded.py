@@ -48,7 +48,7 @@ def scene_from_file(path: Path) -> Scene:
     if isinstance(content, Mapping) and isinstance(content.get("metadata"), Mapping):
         content = content["metadata"]
     if not isinstance(content, Mapping):
-        raise SceneError(f"{path}: not the metadata of an AI2-THOR event: it is no JSON object")
+        raise SceneError(f"{path}: not the metadata of an AI2-THOR event: expected a JSON object")
     try:
         return scene_from_metadata(content)
     except SceneError as error:

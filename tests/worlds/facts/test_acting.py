@@ -113,7 +113,7 @@ def test_what_needs_time_is_refused_by_name(action: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("reach", "no 'reach'"), ("far", "follows by rules")]
+    ("name", "message"), [("reach", "cannot hide 'reach'"), ("far", "which is derived")]
 )
 def test_what_cannot_be_hidden(name: str, message: str) -> None:
     domain = parse_domain(
@@ -130,10 +130,10 @@ def test_what_cannot_be_hidden(name: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("lost:0.1", "no kind of fault 'lost'"),
+        ("lost:0.1", "unknown fault kind 'lost'"),
         ("refused:2", "at most 1"),
         ("refused@0", "counted from 1"),
-        ("refused", "'refused' is no fault"),
+        ("refused", "'refused' is not a fault rule"),
     ],
 )
 def test_rules_of_faults_that_are_none(text: str, message: str) -> None:
@@ -197,8 +197,8 @@ class Broken:
         (Broken([("robot-at", "mars")]), r"\(robot-at mars\): the problem has no object 'mars'"),
         (Broken([("flying",)]), r"\(flying\): the domain has no predicate 'flying'"),
         (Broken([("robot-at",)]), "robot-at takes 1 object"),
-        (Broken(["robot-at hall"]), "a fact is a tuple of names"),  # type: ignore[list-item]
-        (Broken([], {("battery",): float("nan")}), "no number"),
+        (Broken(["robot-at hall"]), "expected a tuple of names"),  # type: ignore[list-item]
+        (Broken([], {("battery",): float("nan")}), "expected a number"),
     ],
 )
 def test_an_environment_that_shows_what_cannot_be(env: Broken, message: str) -> None:

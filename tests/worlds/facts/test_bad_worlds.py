@@ -89,7 +89,8 @@ def test_what_an_environment_does_wrong_names_it(hvr_: Hvr, blocks: Path) -> Non
     (blocks / "mute.py").write_text(NO_OBSERVATION)
     ended = hvr_("solve", "--world", blocks, "one-tower", "--execute", "--quiet")
     assert ended.code == 2
-    assert f"{blocks}/world.toml: mute:open_it: the environment shows NoneType" in ended.err
+    wrong = "expected an Observation from the environment, found NoneType"
+    assert f"{blocks}/world.toml: mute:open_it: {wrong}" in ended.err
 
 
 def test_worlds_without_scenes_say_so(hvr_: Hvr, blocks: Path) -> None:

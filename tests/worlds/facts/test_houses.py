@@ -46,7 +46,7 @@ def test_sizes_are_those_of_the_asset_or_of_its_type(opened: Any) -> None:
     assert depth > width, "the sofa is turned"
     told = " ".join(scene.notes)
     assert "3 of 5 objects have the size" in told and "for 2 they are estimated" in told
-    assert "left out, since hvr does not know the type: Gadget (1)" in told
+    assert "left out because hvr does not know the type: Gadget (1)" in told
 
 
 def test_one_walks_through_open_doors_only(opened: Any) -> None:
