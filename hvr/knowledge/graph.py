@@ -110,7 +110,7 @@ class KnowledgeGraph:
                     raise StoreError(f"{path}: a new graph needs an empty folder")
                 journal = Journal.create(path)
             except OSError as error:
-                raise StoreError(f"{path}: cannot make a graph here: {error}") from error
+                raise StoreError(f"{path}: cannot create a graph: {error}") from error
         graph = cls(Store(), ontology, path=path, journal=journal, shared=shared)
         robot = ontology.rules.entail(
             [(ROBOT, RDF_TYPE, k("SingleArmRobot")), (ROBOT, k("handEmpty"), TRUE)]
@@ -590,7 +590,7 @@ class KnowledgeGraph:
     def _mark(self, mark: str) -> NamedNode:
         if mark not in self._marks:
             raise UnknownObjectError(
-                f"there is no history mark {mark!r}; there are {', '.join(sorted(self._marks))}"
+                f"no history mark named {mark!r} (marks: {', '.join(sorted(self._marks))})"
             )
         return k(self._marks[mark])
 
@@ -637,7 +637,7 @@ class KnowledgeGraph:
         if self._journal is not None:
             self._journal.append(added, removed)
         elif self.path is not None:
-            raise StoreError(f"{self.path}: cannot be written: it was opened for reading only")
+            raise StoreError(f"{self.path}: cannot be written: it was opened read-only")
         self._send(added, removed)
         if not removed:
             store.extend(added)

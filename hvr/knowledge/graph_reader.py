@@ -66,8 +66,8 @@ def predicate_rules(ontology: Ontology) -> Mapping[str, PredicateRule]:
             other = rules.setdefault(rule.predicate, rule)
             if other is not rule:
                 raise DataFileError(
-                    f"ontology: both k:{other.term} and k:{term} stand for the predicate "
-                    f"{predicate!r}; leave one k:pddlPredicate"
+                    f"ontology: both k:{other.term} and k:{term} map to the predicate "
+                    f"{predicate!r}; keep one k:pddlPredicate"
                 )
     return rules
 
@@ -82,8 +82,8 @@ def _rule(ontology: Ontology, term: str, predicate: str) -> PredicateRule:
     written = " ".join(str(v) for v in ontology.annotation(term, "pddlArguments"))
     if written not in _ARGUMENTS:
         raise DataFileError(
-            f"ontology: k:{term} stands for the predicate {predicate!r} and needs one "
-            f"k:pddlArguments of {', '.join(map(repr, _ARGUMENTS))}"
+            f"ontology: k:{term} maps to the predicate {predicate!r} and needs a "
+            f"k:pddlArguments, one of {', '.join(map(repr, _ARGUMENTS))}"
         )
     kind: Kind = "relation"
     if "owl:AnnotationProperty" in kinds:

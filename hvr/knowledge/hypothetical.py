@@ -175,11 +175,11 @@ class _State:
 def _rule(ontology: Ontology, predicate: str) -> PredicateRule:
     rule = predicate_rules(ontology).get(predicate)
     if rule is None:
-        raise UsageError(f"the ontology has nothing that stands for the predicate {predicate!r}")
+        raise UsageError(f"the ontology has no term for the predicate {predicate!r}")
     if rule.kind in ("class", "classes"):
         raise UsageError(
-            f"the predicate {predicate!r} is true of whole classes (k:{rule.term}) and "
-            "cannot change; leave it out of the fluents"
+            f"the predicate {predicate!r} holds for whole classes (k:{rule.term}) and "
+            "cannot change; remove it from the fluents"
         )
     return rule
 

@@ -63,7 +63,7 @@ class Journal:
         if lock is None:
             raise StoreError(
                 f"{folder}: the graph is in use by another process; "
-                "wait for it to end, or open the graph for reading only"
+                "wait for it to end, or open the graph read-only"
             )
         self._lock = lock
         try:
@@ -131,8 +131,8 @@ class Journal:
     def _write(self, data: bytes) -> None:
         if os.getpid() != self._owner:
             raise StoreError(
-                f"{self._folder}: cannot be written: the graph was opened by the process that "
-                "this one was forked from; make one of your own"
+                f"{self._folder}: cannot be written: the parent process opened the graph; "
+                "create one in this process"
             )
         rest = memoryview(data)
         try:
@@ -160,11 +160,11 @@ def _read(folder: Path) -> bytes:
     except OSError as error:
         if (folder / "CURRENT").is_file():
             raise StoreError(
-                f"{folder}: this graph was written by an earlier hvr: make the run again, or read "
-                "it with pyoxigraph.Store.read_only"
+                f"{folder}: this graph was written by an earlier version of hvr: repeat the run, "
+                "or read it with pyoxigraph.Store.read_only"
             ) from error
         if isinstance(error, FileNotFoundError | NotADirectoryError):
-            raise StoreError(f"{folder}: there is no graph here") from error
+            raise StoreError(f"{folder}: no graph found") from error
         raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
 
 
@@ -174,7 +174,7 @@ def _replay(folder: Path, data: bytes) -> bytes:
     if _HEAD.startswith(data):
         raise _not_begun(folder)
     if not data.startswith(_HEAD):
-        raise StoreError(f"{path}: the graph is corrupt: line 1 is not of a graph")
+        raise StoreError(f"{path}: the graph is corrupt: line 1 is not the header of a graph")
     end = _committed(data)
     if end == len(_HEAD):
         raise _not_begun(folder)
@@ -187,7 +187,7 @@ def _replay(folder: Path, data: bytes) -> bytes:
         elif kind == b"D ":
             quads.pop(quad, None)
         elif line + b"\n" not in (_BEGIN, _END):
-            raise StoreError(f"{path}: the graph is corrupt: line {number} is not of a graph")
+            raise StoreError(f"{path}: the graph is corrupt: line {number} is malformed")
     return b"\n".join(quads)
 
 
@@ -201,4 +201,4 @@ def _committed(data: bytes) -> int:
 
 
 def _not_begun(folder: Path) -> StoreError:
-    return StoreError(f"{folder}: the graph was never begun: the run ended before it saw the scene")
+    return StoreError(f"{folder}: the graph is empty: the run ended before it observed the scene")

@@ -410,7 +410,7 @@ def _read_once(files: tuple[Path, ...], stamps: tuple[tuple[int, int] | None, ..
 def _in_folder(folder: Path) -> list[Path]:
     files = sorted(folder.glob("*.ttl"))
     if not files:
-        raise DataFileError(f"{folder}: there is no ontology (*.ttl) here")
+        raise DataFileError(f"{folder}: no ontology (*.ttl) found")
     return files
 
 

@@ -98,8 +98,7 @@ def refuse_service(sparql: str) -> None:
     """
     if calls_service(sparql):
         raise StoreError(
-            "the query asks a server (SERVICE), and queries open no connections unless that is "
-            "allowed",
+            "the query contacts a server (SERVICE), which is not allowed",
             field="allow_service",
         )
 
@@ -187,7 +186,7 @@ def _solutions(answer: QuerySolutions | QueryTriples) -> Iterator[tuple[TermValu
 def _explain(sparql: str, message: str) -> str:
     if is_update(sparql):
         return (
-            "this is a SPARQL update, and graphs are only read: use SELECT, ASK, CONSTRUCT or "
+            "this is a SPARQL update, but graphs are read-only: use SELECT, ASK, CONSTRUCT or "
             "DESCRIBE"
         )
     match = _POSITION.match(message)
@@ -219,7 +218,7 @@ _ANSWER = (
     "import sys; sys.path[:] = {path!r}; "
     "from hvr.knowledge.query import answer_query; answer_query()"
 )
-_TIME_OVER = "the query was not answered within {seconds:g} s"
+_TIME_OVER = "the query exceeded {seconds:g} s"
 
 
 @dataclass(frozen=True)
@@ -243,11 +242,11 @@ class QueryLimits:
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= _LONGEST_S:
             raise UsageError(
-                f"timeout must be above 0 and at most {_LONGEST_S} seconds, not {self.timeout:g}",
+                f"timeout must be above 0 and at most {_LONGEST_S} seconds, got {self.timeout:g}",
                 field="timeout",
             )
         if self.rows < 1:
-            raise UsageError(f"rows must be at least 1, not {self.rows}", field="rows")
+            raise UsageError(f"rows must be at least 1, got {self.rows}", field="rows")
 
 
 def run_limited_query(
@@ -282,9 +281,7 @@ def run_limited_query(
     except subprocess.TimeoutExpired:
         raise QueryLimitError(_TIME_OVER.format(seconds=limits.timeout)) from None
     except OSError as error:
-        raise StoreError(
-            f"the process that answers queries cannot be started: {error}", exit_code=4
-        ) from error
+        raise StoreError(f"cannot start the query process: {error}", exit_code=4) from error
     return _read(out, err, code, limits)
 
 
@@ -334,13 +331,13 @@ def _read(out: bytes, err: bytes, code: int, limits: QueryLimits) -> QueryResult
         return QueryResult(tuple(last["variables"]), rows, last["complete"])
     if last.get("memory") or b"memory allocation" in err or _ended_by(code, "SIGKILL"):
         size = limits.memory / (1 << 30)
-        raise QueryLimitError(f"the query was not answered within {size:g} GiB of memory")
+        raise QueryLimitError(f"the query exceeded {size:g} GiB of memory")
     if _ended_by(code, "SIGALRM"):
         raise QueryLimitError(_TIME_OVER.format(seconds=limits.timeout))
     if code < 0 or code > 255:  # a signal, or a Windows fault code
-        raise StoreError("the query is too long or too deeply nested to be answered")
+        raise StoreError("the query is too long or too deeply nested")
     said = err.decode("utf-8", "replace").strip().splitlines()
-    raise StoreError(f"the process that answers queries failed: {said[-1] if said else code}")
+    raise StoreError(f"the query process failed: {said[-1] if said else code}")
 
 
 def _ended_by(code: int, name: str) -> bool:

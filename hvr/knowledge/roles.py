@@ -74,7 +74,7 @@ SITUATION = "situation"
 ROLES: frozenset[str] = frozenset(
     value for name, value in dict(globals()).items() if name.isupper()
 )
-"""All roles; docs/language.md describes them."""
+"""All roles; docs/reference/language.md describes them."""
 
 
 class Roles:

@@ -71,7 +71,8 @@ class SharedRun:
     def __post_init__(self) -> None:
         if not self.name or not _NAMES.issuperset(self.name):
             raise StoreError(
-                f"{self.name!r} cannot name a run: letters, digits, '-', '.', '_' and '~' can"
+                "a run name must consist of letters, digits, '-', '.', '_' and '~', "
+                f"got {self.name!r}"
             )
 
     @property

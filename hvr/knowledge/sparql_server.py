@@ -172,14 +172,15 @@ class ServerAddress:
             known = False
         if not known:
             raise UsageError(
-                f"{short(text)!r} is no address of a SPARQL server: http://HOST:PORT/PATH, "
-                f"with {', '.join(f'{name}+' for name in LAYOUTS)} before it for other paths than "
+                f"{short(text)!r} is not the address of a SPARQL server: "
+                f"expected http://HOST:PORT/PATH, "
+                f"with {', '.join(f'{name}+' for name in LAYOUTS)} before it for paths other than "
                 "Oxigraph's",
                 field="store",
             )
         if parts.username or parts.password or parts.query or parts.fragment:
             raise UsageError(
-                f"the address of the store has more than host and path; name the user in {USER} "
+                f"the address of the store must have only host and path; set the user in {USER} "
                 f"and the password in {PASSWORD}, or a token in {TOKEN}",
                 field="store",
             )
@@ -272,7 +273,7 @@ class SparqlServer:
             return names, iter([tuple(map(_plain, row)) for row in answer])
         except (SyntaxError, ValueError) as error:
             raise StoreError(
-                f"{self.address.text}: the answer is no result of a query: {error}", exit_code=4
+                f"{self.address.text}: expected a query result: {error}", exit_code=4
             ) from error
 
     def update(self, sparql: str) -> None:
@@ -374,11 +375,12 @@ class SparqlServer:
         said = " ".join(data.decode("utf-8", "replace").split())
         if status in _UNAUTHORISED:
             return StoreError(
-                f"the store at {self.address.text} wants another user: set {USER} and {PASSWORD}, "
-                f"or {TOKEN} (HTTP {status})"
+                f"the store at {self.address.text} refused the credentials "
+                f"(HTTP {status}): set {USER} and {PASSWORD}, or {TOKEN}"
             )
         return StoreError(
-            f"the store at {self.address.text} refused (HTTP {status}): {short(said, 300)}",
+            f"the store at {self.address.text} refused the request "
+            f"(HTTP {status}): {short(said, 300)}",
             exit_code=4 if status >= 500 else 2,
         )
 

@@ -112,7 +112,7 @@ class SceneReader:
             cls = self.class_of(whole)
             made = self.ontology.annotation(cls, "slicesInto") if cls else ()
             if not made:
-                raise SceneError(f"{source} is a {whole.object_type}, which gives no pieces")
+                raise SceneError(f"{source} is a {whole.object_type}, which cannot be cut")
             kind = str(self.ontology.annotation(str(made[0]), "thorType")[0])
             for name in names:
                 yield (

@@ -202,7 +202,7 @@ def template_of(ontology: Ontology, term: str, prop: str) -> Template:
         return Template(text, max((int(field) + 1 for field in fields), default=0))
     except ValueError as error:
         raise DataFileError(
-            f"ontology: k:{term} has the k:{prop} {text!r}: its arguments are to be written {{0}} "
+            f"ontology: k:{term} has the k:{prop} {text!r}: its arguments must be written {{0}} "
             "and {1}"
         ) from error
 

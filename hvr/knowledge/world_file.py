@@ -124,7 +124,9 @@ class WorldFile:
         self.trusted = trusted
         self.file = folder / FILE
         if not self.file.is_file():
-            raise DataFileError(f"{folder} is no world: it has no {FILE} (hvr world new makes one)")
+            raise DataFileError(
+                f"{folder} is not a world folder: {FILE} is missing (`hvr world new` creates one)"
+            )
         content = read_toml(self.file)
         self._check_kinds(content)
         self._content = content
@@ -133,7 +135,7 @@ class WorldFile:
             self._check_tools(content)
         elif "domain" not in content:
             raise self._wrong(
-                'it names no domain; write domain = "domain.pddl", or [tools] for a world of tools'
+                'domain is missing: write domain = "domain.pddl", or [tools] for a world of tools'
             )
         self.name: str = content.get("name", folder.resolve().name)
         self.domain_file = folder / content.get("domain", "domain.pddl")
@@ -149,9 +151,9 @@ class WorldFile:
         )
         self.first_scene: str = content.get("first_scene", next(iter(self.scenes), ""))
         if self.scenes and not self.environments:
-            raise self._wrong('it has scenes and names no environments = ["…"]', "scenes")
+            raise self._wrong('a world with scenes needs environments = ["…"]', "scenes")
         if self.first_scene and self.first_scene not in self.scenes:
-            raise self._wrong(f"it has no scene {self.first_scene!r}", "first_scene")
+            raise self._wrong(f"no scene named {self.first_scene!r}", "first_scene")
         self.tasks: Mapping[str, WorldTask] = MappingProxyType(
             {name: self._task(name, value) for name, value in content.get("tasks", {}).items()}
             if not self.tools
@@ -204,7 +206,7 @@ class WorldFile:
             DataFileError: It is missing, cannot be read or is not Turtle.
         """
         if self.ontology is None:
-            raise self._wrong('it has scenes and no ontology = ["…"] that says what is in them')
+            raise self._wrong('a world with scenes needs ontology = ["…"]')
         return self.ontology
 
     def check_trusted(self, code: str, word: str) -> None:
@@ -219,8 +221,8 @@ class WorldFile:
         """
         if not self.trusted:
             raise UsageError(
-                f"{self.file}:{line_of(self.file, word)}: {self.name} would run {code}, and hvr "
-                f"runs code of a folder only if the path says so: write "
+                f"{self.file}:{line_of(self.file, word)}: {self.name} would run {code}. hvr "
+                f"runs code of a folder only if its path is explicit: write "
                 f"{os.curdir}{os.sep}{self.folder}",
                 field="world",
             )
@@ -241,8 +243,8 @@ class WorldFile:
         for key, value in content.items():
             if key not in _KEYS:
                 near = nearest(key, _KEYS)
-                hint = f"did you mean {near!r}?" if near else f"there are {', '.join(_KEYS)}"
-                raise self._wrong(f"it has no entry {key!r}; {hint}", key)
+                hint = f"did you mean {near!r}?" if near else f"expected one of {', '.join(_KEYS)}"
+                raise self._wrong(f"unknown entry {key!r}; {hint}", key)
             kind, words = _KEYS[key]
             texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
             bad = isinstance(value, bool) or (isinstance(value, int | float) and not value > 0)
@@ -264,16 +266,14 @@ class WorldFile:
         good = isinstance(value, dict) and set(value) <= known and "problem" in value
         if not good or not all(isinstance(one, str) for one in value.values()):
             raise self._wrong(
-                f'the task {name!r} needs problem = "FILE", and may have goal = "…"', name
+                f'the task {name!r} must have problem = "FILE" and may have goal = "…"', name
             )
         return WorldTask(name, self.folder / value["problem"], value.get("goal", ""))
 
     def _check_tools(self, content: Mapping[str, Any]) -> None:
         for key in content:
             if key not in ("name", "tools", "tasks"):
-                raise self._wrong(
-                    f"it is a world of tools, and has {key!r}, which is of other worlds", key
-                )
+                raise self._wrong(f"a world of tools cannot have {key!r}", key)
 
     def _tool_task(self, name: str, value: Any) -> ToolTask:
         kinds = {"request": str, "done": list, "known": list, "values": dict}
@@ -282,7 +282,7 @@ class WorldFile:
         lists = [*value.get("done", ()), *value.get("known", ())] if good else []
         if not good or not lists or not all(isinstance(one, str) for one in lists):
             raise self._wrong(
-                f'the task {name!r} needs done = ["TOOL"] or known = ["MEANING"], and may have '
+                f'the task {name!r} must have done = ["TOOL"] or known = ["MEANING"] and may have '
                 'request = "…" and values = { NAME = … }',
                 name,
             )
@@ -294,7 +294,7 @@ class WorldFile:
         good = isinstance(value, dict) and set(value) <= known and "domain" in value
         if not good or not all(isinstance(one, str) for one in value.values()):
             raise self._wrong(
-                f'the robot {name!r} needs domain = "FILE", and may have description = "…"', name
+                f'the robot {name!r} must have domain = "FILE" and may have description = "…"', name
             )
         return Agent(name, self.folder / value["domain"], value.get("description", ""))
 
@@ -341,8 +341,7 @@ def find_world(name: str) -> Path:
     if path.is_dir():
         return path
     raise UsageError(
-        f"no folder {name!r}, and no world of this name among those that hvr brings: "
-        f"{', '.join(shipped)}",
+        f"no folder named {name!r} (hvr's own: {', '.join(shipped)})",
         field="world",
     )
 

@@ -37,7 +37,8 @@ def _check_enough(choice: ObjectChoice, number: int) -> None:
     wanted = sum(choice.copies(n) for n in alike)
     if wanted > len(things) and all(choice.available(n) == things for n in alike):
         raise ImpossibleGoalError(
-            f"{choice.inventory.scene} has only {len(things)} {choice.label(number)}, not {wanted}"
+            f"{choice.inventory.scene} has only "
+            f"{choice.taxonomy.counted(len(things), choice.classes[number][:1])}, not {wanted}"
         )
 
 
@@ -55,7 +56,7 @@ def _check_entity(choice: ObjectChoice, number: int) -> None:
             vessel = taxonomy.roles.class_of(VESSEL) or VESSEL
             raise ImpossibleGoalError(
                 f"{taxonomy.a_label(object_class)} cannot hold {entity.liquid}: it lacks the "
-                f"affordance {vessel}; what has it: {_able(choice, vessel)}"
+                f"affordance {vessel}; these have it: {_able(choice, vessel)}"
             )
 
 
@@ -78,7 +79,7 @@ def _lacking(
     taxonomy = choice.taxonomy
     return ImpossibleGoalError(
         f"{_cannot(word, taxonomy.label(object_class))}: {taxonomy.a_label(object_class)} lacks "
-        f"the affordance {affordance} ({taxonomy.label(affordance)}); what has it: "
+        f"the affordance {affordance} ({taxonomy.label(affordance)}); these have it: "
         f"{_able(choice, affordance)}"
     )
 
@@ -107,7 +108,7 @@ def _check_method(choice: ObjectChoice, condition: Condition, object_class: str)
             continue
         if not places & set(means.goes_into) and not _is_liquid(choice, object_class, means):
             into = " or ".join(taxonomy.a_label(c) for c in means.goes_into)
-            usual = f"so: {a_label} does not go into {into}"
+            usual = f"this way: {a_label} does not go into {into}"
             why = means.why_not.format(a_label) if means.why_not else usual
             raise ImpossibleGoalError(f"{_cannot(condition.word, label)} {why}")
 
@@ -160,5 +161,5 @@ def _check_means(choice: ObjectChoice) -> None:
                 raise MissingObjectError(
                     choice.inventory.scene,
                     needs[name],
-                    f"{labels}, which is needed for {_subject(entity, name)}",
+                    f"{labels}, needed for {_subject(entity, name)}",
                 )

@@ -246,7 +246,7 @@ class ClassChoice:
             if able and c not in able and self.inventory.of(c)
         ]
         if left_out:
-            self.note(f"left out, since it does not go with them: {', '.join(left_out)}")
+            self.note(f"left out as unsuitable: {', '.join(left_out)}")
         return able or classes
 
     def _able(self, number: int, object_class: str) -> bool:

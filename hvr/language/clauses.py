@@ -135,7 +135,7 @@ def _none(cursor: Cursor) -> Clause:
     if bool(places) == bool(stated.predicate.adjectives):
         raise LanguageError(
             f"hvr cannot make sense of {cursor.text.strip()!r}: say "
-            "where nothing shall be, or how no thing shall be"
+            "where nothing may be, or what no thing may be"
         )
     return Clause(None, (NounGroup(things, places[-1:], stated.predicate),), none=True)
 

@@ -65,7 +65,9 @@ def explore(attempt: Callable[[Picks], _T]) -> Iterator[_T]:
             before = (*picks.picks, *[0] * (position - len(picks.picks)))
             waiting += [(*before, number) for number in range(1, picks.sizes[position])]
         if done + len(waiting) > MOST:
-            raise LanguageError(f"there are more than {MOST} ways to choose: leave some out")
+            raise LanguageError(
+                f"the request has more than {MOST} combinations of choices: leave some out"
+            )
 
 
 # --------------------------------------------------------------------------------------------------

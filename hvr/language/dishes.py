@@ -156,7 +156,7 @@ class Making:
         if said and all(a.selects for a in said) and not group.adjuncts:
             what = group.things[0].text
             raise LanguageError(
-                f"hvr makes nothing {said[0].word}: say what to do with the {what}"
+                f"hvr cannot make things {said[0].word}: say what to do with the {what}"
                 f"{self.taxonomy.example('request')}"
             )
         needed = next((a.requires for a in group.predicate.adjectives if a.requires), None)

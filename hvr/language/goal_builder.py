@@ -485,7 +485,7 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
         if sum(choice.copies(number) for number in held) > 1:
             raise ImpossibleGoalError(
                 "the robot has one arm and can hold one thing at a time: "
-                "say where the others shall be put"
+                "say where to put the others"
             )
     return Goal(goal_stages, tuple(choice.notes), meaning.unread)
 
@@ -568,7 +568,7 @@ def one_of(goals: Sequence[Goal | ImpossibleGoalError]) -> Goal:
     if not possible:
         raise refused[0]
     first = possible[0]
-    reasons = tuple(f"one choice is out: {error}" for error in refused)
+    reasons = tuple(f"one choice is impossible: {error}" for error in refused)
     notes = tuple(dict.fromkeys(note for goal in possible for note in goal.notes)) + reasons
     if len(possible) == 1:
         return Goal(first.stages, notes, first.unread)

@@ -183,14 +183,14 @@ def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
         forbidding.take(prohibition)
     if not draft.requested:
         raise LanguageError(
-            f"nothing to do was found in {cursor.text.strip()!r}: say a verb and a thing"
+            f"no action found in {cursor.text.strip()!r}: say a verb and a thing"
             f"{taxonomy.example('request')}"
         )
     adapt(draft)
     for note in cursor.notes:
         draft.note(note)
     for phrase in cursor.unread:
-        draft.note(f"hvr does not heed {phrase!r}")
+        draft.note(f"hvr ignores {phrase!r}")
     return draft.finish().replace(unread=tuple(cursor.unread))
 
 
@@ -219,8 +219,8 @@ def check_words(cursor: Cursor) -> None:
         position += length
     if not known:
         raise LanguageError(
-            f"no word of {cursor.text.strip()!r} names a thing or an action"
-            f"{_hints(cursor, unknown)}; docs/language.md lists the words"
+            f"{cursor.text.strip()!r} names no known thing or action"
+            f"{_hints(cursor, unknown)}; docs/reference/language.md lists the words"
         )
     if unknown:
         quoted = ", ".join(repr(word) for word in dict.fromkeys(unknown))
@@ -237,8 +237,7 @@ def _refuse(entry: object, phrase: str, position: int) -> None:
         raise LanguageError("hvr carries out requests; it does not answer questions")
     if entry.role == "unsupported":
         raise LanguageError(
-            f"hvr does not understand {phrase!r} (no conditions, no fractions): say only what "
-            "shall be done"
+            f"hvr does not understand {phrase!r} (no conditions, no fractions): say only what to do"
         )
 
 
@@ -295,7 +294,7 @@ class Reader:
         """
         goals = self.goals(request, inventory)
         if reading is not None and not 1 <= reading <= len(goals):
-            raise UsageError(f"there is no reading {reading} of this: it has {len(goals)}")
+            raise UsageError(f"reading must be between 1 and {len(goals)}, got {reading}")
         if len(goals) > 1 and reading is None:
             raise AmbiguousError(tuple(in_order(goal.said) for goal in goals))
         return goals[(reading or 1) - 1]
@@ -401,7 +400,7 @@ class LearntOnly(_WithLearnt):
 
         reading = self.learnt.read(request, inventory)
         if reading.goal is None or reading.p < ReaderThresholds().alone:
-            why = reading.refusal or f"{100 * reading.p:.0f} % sure at most"
+            why = reading.refusal or f"its confidence is {100 * reading.p:.0f} %"
             raise LanguageError(f"the learnt reader does not understand this request: {why}")
         return (marked(reading.goal, reading.p, self.learnt.head.digest),)
 

@@ -218,8 +218,7 @@ def tokenize(text: str) -> tuple[str, ...]:
         raise LanguageError("the request is empty: say what to do")
     if len(text) > MAX_CHARACTERS:
         raise LanguageError(
-            f"the request has {len(text)} characters, at most {MAX_CHARACTERS} are read: "
-            "ask for less at once"
+            f"the request must have at most {MAX_CHARACTERS} characters, got {len(text)}: split it"
         )
     plain = text.replace("\u2019", "'").replace("&", " and ")
     plain = _CONTRACTED.sub(lambda m: f"{m[1]} {'is' if m[2] == 's' else 'are'}", plain)

@@ -457,7 +457,7 @@ class MeaningDraft:
             )
         if self.outermost(outer) == inner:  # two things cannot hold each other
             raise LanguageError(
-                f"{entity.text!r} cannot be in {self.entities[inner].text!r} and hold it too"
+                f"{entity.text!r} cannot both be in {self.entities[inner].text!r} and hold it"
             )
         relation = SpatialRelation(inner, outer, self.clause, word)
         if relation not in self.relations:

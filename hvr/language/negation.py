@@ -125,8 +125,8 @@ def denied(cursor: Cursor, state: Predication) -> Predication:
     """
     if state.adjuncts or state.serve or not state.adjectives:
         raise LanguageError(
-            f"hvr does not understand where things shall not be in {cursor.text.strip()!r}: "
-            "say where they shall be"
+            f"hvr does not understand a place to avoid in {cursor.text.strip()!r}: "
+            "say where to put things instead"
         )
     return Predication(tuple(deny(a) for a in state.adjectives))
 
@@ -158,7 +158,7 @@ def leave_out(
     all_of = [n for n in draft.live(things) if draft.entities[n].count == 0]
     if not all_of:
         raise LanguageError(
-            "hvr understands 'except' only after all of something"
+            "hvr understands 'except' only after 'all' or 'everything'"
             f"{draft.taxonomy.example('exception')}"
         )
     for exception in exceptions:
@@ -223,7 +223,7 @@ class Forbidding:
             if requires and classes and not any(self.taxonomy.is_a(c, requires) for c in classes):
                 assert prohibition.verb is not None
                 raise LanguageError(
-                    f"nobody can {prohibition.verb.word} {thing.text!r}: say which thing is meant"
+                    f"cannot {prohibition.verb.word} {thing.text!r}: say which thing is meant"
                 )
             if prohibition.keeps and self._is_place(classes):
                 continue  # 'put the apple in the fridge and keep it closed': a final state
@@ -368,7 +368,7 @@ def _constraint(choice: ObjectChoice, ban: Ban) -> Iterator[str]:
         yield from (f"(always {wanted.replace('?x', n)})" for n in names if n not in late)
         return
     if late:
-        choice.note(f"already so, and not forbidden: {', '.join(late)}")
+        choice.note(f"already true, so not forbidden: {', '.join(late)}")
     if ban.name or late:
         yield from (
             f"(always (not {ban.condition.replace('?x', n)}))" for n in names if n not in late

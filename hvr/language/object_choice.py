@@ -143,10 +143,8 @@ class ObjectChoice(ClassChoice):
         count = wanted * max(places, default=1)  # 'a fork in each drawer'
         here = len(self.available(number))
         if count > here:
-            labels = " or ".join(self.taxonomy.label(c) for c in self.classes[number])
-            raise ImpossibleGoalError(
-                f"{self.inventory.scene} has only {here} {labels}, not {count}"
-            )
+            things = self.taxonomy.counted(here, self.classes[number])
+            raise ImpossibleGoalError(f"{self.inventory.scene} has only {things}, not {count}")
         return count
 
     def inside(self, number: int) -> list[int]:
@@ -187,7 +185,7 @@ class ObjectChoice(ClassChoice):
             )
             if not fitting and entity.group and entity.count == 0:
                 place = entity.from_name or self.taxonomy.label(entity.place_from[0])
-                self.note(f"nothing to be moved is on or in the {place}")
+                self.note(f"nothing on or in the {place} can be moved")
                 self.entities[number] = entity.replace(classes=())
                 return ()
             if not fitting:
@@ -206,7 +204,7 @@ class ObjectChoice(ClassChoice):
             changing = self._changing(number, chosen)
             if changing > MANY:
                 raise ImpossibleGoalError(
-                    f"{entity.text!r} are {changing} things here: name fewer than {MANY + 1}"
+                    f"{entity.text!r} means {changing} things here: name at most {MANY}"
                 )
         if every:
             chosen = self._portion(number, chosen)

@@ -40,7 +40,7 @@ class Pronouns:
         if together and not groups:  # 'the pan and the cup in cabinets, all of them closed'
             groups = self.draft.spoken(now=True)
         if not groups:
-            raise LanguageError(f"it is not clear what {thing.text!r} stands for")
+            raise LanguageError(f"it is not clear what {thing.text!r} refers to")
         suited = [g for g in groups if all(self._suits(n, requires) for n in g)]
         count = thing.determiner.count or 0
         if count > 1 or thing.text in {"one", "one of them", "any of them"}:
@@ -101,7 +101,7 @@ class Pronouns:
             outers = [r.outer for r in draft.relations if r.clause == draft.clause]
             named = draft.live(outers)[-1:]  # 'a fork in one drawer and a knife in another'
         if not named:
-            raise LanguageError(f"it is not clear what {thing.text!r} is left of")
+            raise LanguageError(f"it is not clear what remains as {thing.text!r}")
         known = draft.entities[named[-1]]
         if count := thing.determiner.count:  # 'the other one'
             other = Entity(known.classes, known.text, group=known.group, count=count)
@@ -248,7 +248,7 @@ class Referents:
     def _named(self, thing: NounPhrase, reading: ReferentReading) -> int:
         object_class = self.taxonomy.class_of_type(thing.text.rsplit("-", 1)[0])
         if object_class is None:
-            raise LanguageError(f"{thing.text!r} does not name an object: the type is not known")
+            raise LanguageError(f"{thing.text!r} does not name an object: the type is unknown")
         for number, entity in enumerate(self.draft.entities):
             if entity.name == thing.text:
                 return number
@@ -529,7 +529,7 @@ class Referents:
         for near in nearby:
             for other in near.things:
                 if other.kind == "pronoun" and "door" in other.text and not self.draft.spoken():
-                    self.draft.note(f"hvr does not heed '{near.word} {other.text}'")
+                    self.draft.note(f"hvr ignores '{near.word} {other.text}'")
                     continue
                 for number in self.of(other, ReferentReading()):
                     entity = self.draft.entities[number]

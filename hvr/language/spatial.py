@@ -96,7 +96,7 @@ def _near(thing: NounPhrase, adjunct: Adjunct) -> NounPhrase:
 def _place_near(adjunct: Adjunct) -> NounPhrase:
     text = " and ".join(thing.text for thing in adjunct.things)
     if any(thing.kind == "everything" for thing in adjunct.things):
-        raise LanguageError(f"{adjunct.word} {text!r} is no place: say what the thing is near")
+        raise LanguageError(f"{adjunct.word} {text!r} is not a place: say what the thing is near")
     return NounPhrase(
         "beside", f"{adjunct.word} {text}", nearby=(Nearby(adjunct.word, adjunct.things),)
     )
@@ -144,7 +144,7 @@ def narrowed(
                 f"no place here is {near.word} {near.text!r}: say where to put it"
             )
         if not fitting:
-            notes.append(f"nothing here to be {near.word} {near.text!r}: that is not heeded")
+            notes.append(f"nothing here is {near.word} {near.text!r}: ignored")
         elif len(fitting) < len(chosen):
             notes.append(f"{near.word} {near.text!r} is here: {', '.join(fitting)}")
         chosen = fitting or chosen

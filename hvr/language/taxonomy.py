@@ -24,6 +24,7 @@ from hvr.knowledge.roles import (
     Roles,
     roles_of,
 )
+from hvr.language.lexicon import plurals
 from hvr.values import Value, cached_property
 
 # Literals -----------------------------------------------------------------------------------------
@@ -381,10 +382,22 @@ class Taxonomy:
     def a_label(self, object_class: str) -> str:
         """Return the label with its article if it has one: 'an apple', 'bread'."""
         label = self.label(object_class)
-        mass = self.ontology.annotation(object_class, "mass") == (True,)
-        if mass or (label.endswith("s") and not label.endswith("ss")):
+        if not self._countable(object_class):
             return label
         return f"{'an' if label[0] in 'aeiou' else 'a'} {label}"
+
+    def counted(self, count: int, classes: Iterable[str]) -> str:
+        """Return a number of things in words: '1 fork', '2 apples or tomatoes'."""
+        labels = [
+            plurals(self.label(c))[0] if count != 1 and self._countable(c) else self.label(c)
+            for c in classes
+        ]
+        return f"{count} {' or '.join(labels)}"
+
+    def _countable(self, object_class: str) -> bool:
+        label = self.label(object_class)
+        mass = self.ontology.annotation(object_class, "mass") == (True,)
+        return not mass and (not label.endswith("s") or label.endswith("ss"))
 
     def liquid(self, object_class: str) -> str | None:
         """Return the default liquid of a class, or None."""

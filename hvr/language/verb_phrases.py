@@ -89,7 +89,7 @@ class States:
         cuts = self.taxonomy.cuts(condition)
         if cuts and all(t.kind == "slices" and t.of is None for t in adjunct.things):
             if any(t.determiner.count not in {None, -1, 1} for t in adjunct.things):
-                self.draft.note("things are cut into as many slices as they give")
+                self.draft.note("hvr does not choose the number of slices")
             return []
         live = self.draft.live(things)
         if adjunct.kind in {"means", "unplaced"}:

@@ -384,7 +384,7 @@ def test_marks(graph: KnowledgeGraph, scene: SceneGraph) -> None:
     assert atom("washed mug-1") in graph.facts()
     graph.mark("mug-1", "washed", present=False)
     assert not graph.query("SELECT ?x { o:mug-1 k:historyMark ?x }").rows
-    with pytest.raises(UnknownObjectError, match="no history mark 'painted'"):
+    with pytest.raises(UnknownObjectError, match="no history mark named 'painted'"):
         graph.mark("mug-1", "painted")
     with pytest.raises(UnknownObjectError, match="mug-9"):
         graph.mark("mug-9", "washed")

@@ -235,7 +235,7 @@ def test_a_server_that_wants_digest_never_gets_the_password(password: str) -> No
         login = {USER: "ann", PASSWORD: password}
         with SparqlServer(ServerAddress.read(text, login)) as server:
             if password == "wrong":
-                with pytest.raises(StoreError, match="another user"):
+                with pytest.raises(StoreError, match="credentials"):
                     server.query("ASK {}")
             else:
                 for _ in range(2):
@@ -258,7 +258,7 @@ def test_what_a_server_refuses(server: SparqlServer) -> None:
         server.query("SELECT * { SERVICE <http://127.0.0.1/> { ?s ?p ?o } }")
     with pytest.raises(UnknownObjectError, match="nowhere"):
         run_quads(server, "nowhere")
-    with pytest.raises(StoreError, match="cannot name a run"):
+    with pytest.raises(StoreError, match="run name must consist"):
         SharedRun("a/../b> } DROP ALL")
 
 

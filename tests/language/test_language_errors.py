@@ -9,18 +9,18 @@ from hvr.errors import HvrError, ImpossibleGoalError, LanguageError, MissingObje
 REFUSED = [
     ("", LanguageError, "empty"),
     ("   \n", LanguageError, "empty"),
-    ("?!", LanguageError, "no word"),
-    ("42", LanguageError, "no word"),
-    ("²³ ٣", LanguageError, "no word"),
-    ("asdf qwer", LanguageError, "no word"),
-    ("the", LanguageError, "no word"),
-    ("hello robot", LanguageError, "no word"),
+    ("?!", LanguageError, "no known thing"),
+    ("42", LanguageError, "no known thing"),
+    ("²³ ٣", LanguageError, "no known thing"),
+    ("asdf qwer", LanguageError, "no known thing"),
+    ("the", LanguageError, "no known thing"),
+    ("hello robot", LanguageError, "no known thing"),
     ("make coffe beans", LanguageError, "unknown word: 'beans'"),
     ("bake a cake", LanguageError, "unknown word: 'cake'"),
     ("make tea", LanguageError, "'tea kettle'"),
     ("make a pizza", LanguageError, "hvr knows how to make .*coffee"),
     ("make a fork", LanguageError, "does not know how to make 'fork'"),
-    ("do not open the fridge", LanguageError, "nothing to do"),
+    ("do not open the fridge", LanguageError, "no action found"),
     ("make coffee or tea", LanguageError, "'tea'"),
     ("if the mug is dirty, wash it", LanguageError, "'if'"),
     ("wash the mug without sugar", LanguageError, "'sugar'"),
@@ -29,8 +29,8 @@ REFUSED = [
     ("put the cup outside", LanguageError, "'outside'"),
     ("put the cup", LanguageError, "where"),
     ("slice", LanguageError, "what"),
-    ("wash it", LanguageError, "what 'it' stands for"),
-    ("put the mug in it", LanguageError, "what 'it' stands for"),
+    ("wash it", LanguageError, "what 'it' refers to"),
+    ("put the mug in it", LanguageError, "what 'it' refers to"),
     ("pour the wine", None, ""),
     ("pour the apple", LanguageError, "into what"),
     ("put the mug in the mug", LanguageError, "in itself"),
@@ -52,9 +52,9 @@ REFUSED = [
     ("put three forks on the counter", ImpossibleGoalError, "only 1 fork, not 3"),
     ("pick up the apple and the mug", ImpossibleGoalError, "one arm"),
     ("put mug-7 on the counter", ImpossibleGoalError, "no mug-7; it has mug-1"),
-    ("put everything in the fridge", ImpossibleGoalError, "name fewer"),
+    ("put everything in the fridge", ImpossibleGoalError, "name at most 15"),
     ("put the apple on the table", MissingObjectError, "has no table"),
-    ("x" * 3000, LanguageError, "3000 characters"),
+    ("x" * 3000, LanguageError, "got 3000"),
 ]
 
 
@@ -74,11 +74,11 @@ def test_a_missing_object_tells_its_classes(understand):
         understand("28", "boil water in the kettle")
     assert caught.value.scene == "FloorPlan28"
     assert caught.value.classes == ("Kettle",)
-    with pytest.raises(MissingObjectError, match="wine bottle, which is needed for wine") as caught:
+    with pytest.raises(MissingObjectError, match="wine bottle, needed for wine") as caught:
         understand("28", "serve a glass of wine")
     assert caught.value.classes == ("WineBottle",)
 
 
 def test_nothing_to_do_is_said(understand):
-    with pytest.raises(ImpossibleGoalError, match="nothing to be moved is on or in the side table"):
+    with pytest.raises(ImpossibleGoalError, match="nothing on or in the side table can be moved"):
         understand("28", "move everything from the side table to the dining table")

@@ -218,11 +218,11 @@ def test_loose_words_are_read_and_noted(read):
     assert found.notes == ("read 'cabbage' as 'lettuce'",)
 
 
-def test_words_that_are_not_heeded_are_noted(read):
+def test_words_that_are_ignored_are_noted(read):
     found = read("1", "quickly put the big red apple in the fridge")
     assert found.last == {"in apple fridge": 1}
     assert sorted(found.notes) == [
-        "hvr does not heed 'big'", "hvr does not heed 'quickly'", "hvr does not heed 'red'",
+        "hvr ignores 'big'", "hvr ignores 'quickly'", "hvr ignores 'red'",
     ]  # fmt: skip
 
 

@@ -254,7 +254,7 @@ def test_weights_that_are_none_are_refused(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\n")
     (tmp_path / "model.safetensors").write_bytes(b"\x02\0\0\0\0\0\0\0no")
     pytest.importorskip("numpy")
-    with pytest.raises(DataFileError, match="no weights"):
+    with pytest.raises(DataFileError, match="not the weights"):
         SentenceEncoder(tmp_path)
 
 
@@ -284,7 +284,7 @@ def test_a_head_that_is_none_is_refused(tmp_path: Path) -> None:
     import numpy as np
 
     np.savez(tmp_path / "head.npz", about=np.array('{"classes": [], "labels": {}, "tuned": []}'))
-    with pytest.raises(DataFileError, match="no head of a learnt reader: 'grams'"):
+    with pytest.raises(DataFileError, match="not the head of a learnt reader: 'grams'"):
         Head(SentenceEncoder(), tmp_path / "head.npz")
 
 

@@ -288,7 +288,7 @@ def test_what_may_be_once_only_is_a_constraint(understand, text):
 def test_a_prohibition_is_about_what_it_can_be_about(understand):
     (stage,) = understand("1", "put the apple in the fridge without opening it").stages
     assert stage.constraints == ("(always (forall (?x - fridge) (not (opened ?x))))",)
-    with pytest.raises(LanguageError, match="nobody can open 'it'"):
+    with pytest.raises(LanguageError, match="cannot open 'it'"):
         understand("1", "wash the mug, but do not open it")
 
 
@@ -414,12 +414,12 @@ def test_what_furniture_holds_tells_which_is_meant(understand, text, end):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("wash the plate but not the mug", "'except' only after all of something"),
-        ("the mug is dirty", "hvr makes nothing dirty"),
+        ("wash the plate but not the mug", "'except' only after 'all'"),
+        ("the mug is dirty", "hvr cannot make things dirty"),
         ("put the sliced vegetables in the bowl", "say how many slices of what"),
         ("make something to eat", "can be many things"),
-        ("put one slice of toast on the plate and another in the bowl", "left of"),
-        ("no", "names a thing or an action"),
+        ("put one slice of toast on the plate and another in the bowl", "what remains as"),
+        ("no", "names no known thing or action"),
     ],
 )
 def test_what_is_not_clear_is_refused_in_plain_words(understand, text, reason):

@@ -391,7 +391,7 @@ def _pattern(text: str) -> tuple[re.Pattern[str], tuple[int, ...]]:
 # Requests with verbs, such as "freeze two tubes and put them in the rack".
 #
 # They need an ontology that says which objects are portable and what verbs bring about; it enables
-# the grammar of `hvr.language`. docs/language.md lists the effect of each annotation.
+# the grammar of `hvr.language`. docs/reference/language.md lists the effect of each annotation.
 
 _NAME = re.compile(r"(?<![\w?-])[a-z]+-\d+(?![\w-])")
 """An object name in the grammar's form: letters and a number."""

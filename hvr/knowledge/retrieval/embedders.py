@@ -64,12 +64,12 @@ class VectorEmbedder:
                 vectors = [_unit(v) for v in self._embed(batch)]
             except (ValueError, TypeError, OverflowError):
                 # The cause may quote the server's data.
-                raise LLMError(f"{self._name}: the embeddings are no lists of numbers") from None
+                raise LLMError(f"{self._name}: expected embeddings as lists of numbers") from None
             lengths = {len(v) for v in (*vectors, *self._known.values())}
             if len(vectors) != len(batch) or len(lengths) > 1 or 0 in lengths:
                 raise LLMError(
-                    f"{self._name}: {len(batch)} texts were to be embedded and {len(vectors)} "
-                    f"vectors of lengths {sorted(lengths)} came back; is this an embedding model?"
+                    f"{self._name}: expected {len(batch)} vectors of one length, found "
+                    f"{len(vectors)} of lengths {sorted(lengths)}; is this an embedding model?"
                 )
             self._known.update(zip(batch, vectors, strict=True))
         asked = self._known[texts[0]]
@@ -161,7 +161,7 @@ def _unit(vector: Iterable[float]) -> Vector:
     numbers = tuple(float(v) for v in vector)
     length = math.sqrt(sum(v * v for v in numbers))
     if not math.isfinite(length):
-        raise ValueError("a number is none, or too large")
+        raise ValueError("a number is not finite or too large")
     return tuple(v / length for v in numbers) if length else numbers
 
 

@@ -16,7 +16,7 @@ PER_CLASS = 2
 """Default number of objects per class."""
 
 THRESHOLDS: Mapping[str, float] = {"lexical": 0.38, "minilm": 0.65}
-"""By embedder, the minimum cosine for a match (measured: docs/retrieval.md)."""
+"""By embedder, the minimum cosine for a match (measured: docs/results/retrieval.md)."""
 
 _FILLERS = frozenset(
     ("a", "an", "the", "some", "any", "one", "two", "three", "four", "five", "my", "your", "this")

@@ -184,7 +184,7 @@ class _Store:
                 rows = base.execute(f"SELECT * FROM vectors WHERE text IN ({marks})", few)
                 vectors |= {bytes(d): np.frombuffer(v, dtype="<f4") for d, v in rows}
         if len({len(v) for v in vectors.values()}) > 1:
-            raise DataFileError(f"{self._path}: vectors of several lengths; delete the file")
+            raise DataFileError(f"{self._path}: expected vectors of equal length; delete the file")
         return vectors
 
     def write(self, vectors: Mapping[bytes, Vectors]) -> None:

@@ -44,7 +44,7 @@ class WordPieces:
         self._numbers = {piece: number for number, piece in enumerate(lines)}
         missing = [mark for mark in (_UNKNOWN, _BEGIN, _END) if mark not in self._numbers]
         if missing:
-            raise DataFileError(f"{vocabulary}: no vocabulary: {missing[0]} is missing")
+            raise DataFileError(f"{vocabulary}: not a vocabulary: {missing[0]} is missing")
 
     def numbers(self, text: str) -> list[int]:
         """Return the piece ids of a sentence, with begin and end marks."""
@@ -252,5 +252,5 @@ def _mapped(path: Path, np: Any) -> dict[str, Array]:
                 begin, end = about["data_offsets"]
                 tensors[name] = data[begin:end].view(np.float32).reshape(about["shape"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataFileError(f"{path}: no weights of an encoder: {error}") from error
+        raise DataFileError(f"{path}: not the weights of an encoder: {error}") from error
     return tensors

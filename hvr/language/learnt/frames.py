@@ -65,7 +65,7 @@ def meaning_of(frame: Frame, text: str, taxonomy: Taxonomy) -> Meaning:
     if frame.kind not in ONLY_PLACING:
         verb = learnt_verb(taxonomy.ontology, frame.kind)
         if verb is None or verb.condition is None:
-            raise ImpossibleGoalError(f"nothing brings about here what is to {frame.kind}")
+            raise ImpossibleGoalError(f"nothing in this world can {frame.kind} things")
         conditions.append(Condition(verb.condition, 0, verb.word, verb.requires))
     entities = [
         Entity(

@@ -114,7 +114,7 @@ class Head:
                 *(self.weights[f"gram.{part}"] for part in ("rarity", "table", "bias")),
             )
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise DataFileError(f"{path}: no head of a learnt reader: {error}") from error
+            raise DataFileError(f"{path}: not the head of a learnt reader: {error}") from error
         self.digest = hashlib.sha256(data).hexdigest()[:12]
         """Says which head it is, in records of runs."""
         self.about: Mapping[str, Any] = about

@@ -34,7 +34,7 @@ def invoke(monkeypatch: pytest.MonkeyPatch, *args: str) -> int:
         (["plan", ""], 2, ["empty"]),
         (["plan"], 2, ["request", "task"]),
         (["plan", "make coffee", "--task", "T2"], 2, ["either"]),
-        (["plan", "xqzt frobnicate"], 2, ["xqzt", "docs/language.md"]),
+        (["plan", "xqzt frobnicate"], 2, ["xqzt", "docs/reference/language.md"]),
         (["plan", "make cofvaxe"], 2, ["cofvaxe", "coffee"]),
         (["plan", "toast the mug"], 1, ["Toastable", "mug"]),
         (["plan", "fill the kettle", "--scene", "FloorPlan16"], 1, ["kettle", "scenes"]),

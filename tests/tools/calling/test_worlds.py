@@ -54,8 +54,8 @@ def test_what_does_not_fit_is_named(tmp_path: Path, text: str, said: str) -> Non
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('domain = "d.pddl"\n[tools]\nmodule = "desk"\n', "of other worlds"),
-        ('[tools]\nmodule = "desk"\n[tasks.a]\nrequest = "x"\n', "needs done"),
+        ('domain = "d.pddl"\n[tools]\nmodule = "desk"\n', "cannot have 'domain'"),
+        ('[tools]\nmodule = "desk"\n[tasks.a]\nrequest = "x"\n', "must have done"),
     ],
 )
 def test_what_cannot_be_read_is_refused(tmp_path: Path, text: str, said: str) -> None:

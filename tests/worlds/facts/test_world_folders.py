@@ -211,10 +211,10 @@ def test_an_object_with_two_types_is_named(made: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('name = "x"', "it names no domain"),
-        ('domain = "d"\nproblem = "p"', r"2: it has no entry 'problem'; did you mean 'problems'"),
+        ('name = "x"', "domain is missing"),
+        ('domain = "d"\nproblem = "p"', r"2: unknown entry 'problem'; did you mean 'problems'"),
         ('domain = "d"\nproblems = "p"', "2: problems must be a list of files"),
-        ('domain = "d"\n[tasks.t]\ngoal = "g"', "the task 't' needs problem"),
+        ('domain = "d"\n[tasks.t]\ngoal = "g"', "the task 't' must have problem"),
         ("domain = ", "not valid TOML"),
     ],
 )
@@ -367,7 +367,7 @@ def test_a_world_is_solved_and_acted_in(made: Path, hvr_: Hvr) -> None:
     ("words", "message"),
     [
         (("solve",), "name a DOMAIN and a PROBLEM, or a --world"),
-        (("solve", "--world", "nowhere"), "no folder 'nowhere'"),
+        (("solve", "--world", "nowhere"), "no folder named 'nowhere'"),
         (("solve", "--world", "logistics", "--problem", "harbor"), "did you mean 'harbour'"),
         (("solve", "--world", "blocksworld", "--hide", "on"), "--hide"),
     ],
