@@ -89,8 +89,8 @@ class GoalWriter:
             if not problem:
                 return goal
         raise ModelError(
-            f"{self.dialogue.model.name}: the goal cannot be used after {MAX_GOAL_ATTEMPTS} "
-            f"tries: {problem}",
+            f"{self.dialogue.model.name}: the goal is still unusable after {MAX_GOAL_ATTEMPTS} "
+            f"attempts: {problem}",
             kind="garbled",
         )
 
@@ -253,7 +253,7 @@ def open_model(
     """
     if choice.library is not None and ontology is None:
         raise UsageError(
-            "a library needs the words of a world's ontology: see hvr world new", field="library"
+            "a library needs a world with an ontology: see hvr world new", field="library"
         )
     if folder is not None:
         with writing(folder):

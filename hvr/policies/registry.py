@@ -53,6 +53,6 @@ def policy_class(name: str) -> type[Policy[Any]]:
     # Those that a class inherits from the protocol itself have no body.
     lacking += [m for m in _OWN if m not in lacking and _body(policy, m) is _body(Policy, m)]
     if not isinstance(policy, type) or lacking:
-        what = f"it has no {', '.join(lacking)}" if lacking else "it is no class"
+        what = f"missing {', '.join(lacking)}" if lacking else "expected a class"
         raise UsageError(f"{name!r} is not a policy: {what}")
     return policy

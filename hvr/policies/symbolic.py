@@ -325,15 +325,15 @@ class SymbolicPolicy(Policy[Stage]):
             if tidy:
                 raise
             raise PlannerError(
-                f"there is no plan with what this seems to need, and whether there is one with "
-                f"more of what is in {inventory.scene} was not decided: {error}"
+                f"no plan exists with the objects that this seems to need; whether more objects "
+                f"of {inventory.scene} would help is undecided: {error}"
             ) from error
         if result.plan is not None:
             plan = _finish(task, result, action_annotations_of(self.ontology).late)
             return Planned(problem, task, relevant, plan, 1)
         if not result.optimal:
             raise PlannerError(
-                f"{result.planner or 'the planner'} found no plan, and no proof that there is none"
+                f"{result.planner or 'the planner'} found no plan and no proof of impossibility"
             )
         return None
 

@@ -95,7 +95,7 @@ class _Check:
         for name, file in world.scenes.items():
             self._scene(name, file)
         if not (problems or world.problem_files or world.tasks or world.scenes):
-            self._add(world.file, "it names no problems: there is nothing to plan for", "domain")
+            self._add(world.file, "the world names no problems, tasks or scenes", "domain")
         return self.findings
 
     def _types(self, file: Path, problem: Problem) -> None:
@@ -204,11 +204,11 @@ def _ties(file: Path, domain: Domain) -> Iterator[str]:
             places = [int(place) for place in re.findall(r"\{(\d+)\}", clause)]
             if arity is not None and max(places, default=-1) >= arity:
                 yield (
-                    f"{file}:{number}: k:{said} has the place {{{max(places)}}}, and {name} takes "
-                    f"{arity} objects"
+                    f"{file}:{number}: k:{said} has the placeholder {{{max(places)}}}, but the "
+                    f"arity of {name} is {arity}"
                 )
             elif said != "imperative" and arity is not None and len(set(places)) < arity:
-                yield f"{file}:{number}: k:{said} does not name all {arity} objects of {name}"
+                yield f"{file}:{number}: k:{said} does not use all {arity} arguments of {name}"
 
 
 def _lies(task: Task, seen: Observation) -> Iterator[str]:
@@ -224,14 +224,14 @@ def _lies(task: Task, seen: Observation) -> Iterator[str]:
     }
     wrong = {a for a in static if a not in task.problem.init}
     if wrong:
-        yield f"shows {_listed(wrong)}, which the problem does not have and no action changes"
+        yield f"shows {_listed(wrong)}, which the problem lacks and no action changes"
     wanted = task.initial.numbers()
     for term, value in sorted(wanted.items(), key=str):
         if term.function not in seen.hidden and term.function != "total-cost":
             shown = numbers.get(term)
             if shown != Fraction(value):
                 said = "nothing" if shown is None else f"{shown}"
-                yield f"shows {said} as {term}, and the problem says {value}"
+                yield f"shows {said} as {term}, but the problem says {value}"
 
 
 def _listed(atoms: set[Atom]) -> str:

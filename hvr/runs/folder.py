@@ -72,7 +72,7 @@ def _read(path: Path) -> Mapping[str, Any]:
         return {}
     value = read_json(path, strict=False)
     if not isinstance(value, dict):
-        raise DataFileError(f"{path} is damaged: it holds no object")
+        raise DataFileError(f"{path}: expected a JSON object, found {type(value).__name__}")
     return value
 
 
@@ -291,15 +291,13 @@ class RunFolder:
 
 def _lock_of_run(path: Path) -> Lock:
     if not (path / STATUS_FILE).is_file():
-        raise UsageError(
-            f"{path}: no run has begun here: there is no {STATUS_FILE}", field="resume"
-        )
+        raise UsageError(f"{path} is not a run folder: {STATUS_FILE} is missing", field="resume")
     try:
         lock = try_lock(path / LOCK_FILE)
     except OSError as error:
         raise unwritable(path, error) from error
     if lock is None:
-        raise UsageError(f"{path}: this run is still going on", field="resume")
+        raise UsageError(f"{path}: this run is still active", field="resume")
     return lock
 
 

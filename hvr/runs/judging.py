@@ -297,9 +297,11 @@ def judge_plan(
     """
     given = [asked.problem is not None, asked.goal is not None, asked.goal_pddl is not None]
     if sum(given) > 1:
-        raise UsageError("give one of a problem, a goal and a goal in PDDL", field="goal")
+        raise UsageError("give only one of problem, goal and PDDL goal", field="goal")
     if asked.scene is not None and asked.problem is not None:
-        raise UsageError("a problem says where a plan begins: leave out the scene", field="scene")
+        raise UsageError(
+            "a problem already defines the initial state: leave out the scene", field="scene"
+        )
     if plan.is_dir() and not any(given):
         return tuple(_judged(*part, work) for part in _parts_of_run(plan))
     file = plan / "plan.pddl" if plan.is_dir() else plan
@@ -314,7 +316,7 @@ def judge_plan(
         return (replace(judged, note=note),)
     if not any(given):
         raise UsageError(
-            f"what is {plan} for? Say it with a sentence, a condition in PDDL, or a problem",
+            f"{plan}: no goal given; add a sentence, a PDDL condition or a problem",
             field="goal",
         )
     steps, note = _steps(file, _domain(asked), asked)
@@ -348,7 +350,7 @@ def _judged(
 
 def _parts_of_run(folder: Path) -> Iterable[tuple[Path, tuple[Step, ...], Validator, str]]:
     if not (folder / "plan.pddl").is_file():
-        raise DataFileError(f"{folder}: there is no plan to judge (plan.pddl)")
+        raise DataFileError(f"{folder}: the run has no plan to judge; plan.pddl is missing")
     number = 1
     while (plan := folder / ("plan.pddl" if number == 1 else f"plan-{number}.pddl")).is_file():
         domain = parse_domain(folder / "domain.pddl")
@@ -411,7 +413,9 @@ def _goals(
     goals = make_reader(None, ontology, domain).goals(sentence, inventory)
     whole = tuple(goal for goal in goals if not goal.unread)
     if not whole:
-        raise LanguageError(f"{', '.join(map(repr, goals[0].unread))} was not read in {sentence!r}")
+        raise LanguageError(
+            f"hvr did not read {', '.join(map(repr, goals[0].unread))} in {sentence!r}"
+        )
     return whole
 
 
@@ -525,7 +529,7 @@ def verify(
     asked = request or asked
     if not asked:
         raise UsageError(
-            f"what was asked? Give the request, the sentence that the plan is for ({path})",
+            f"{path}: no request given; add the sentence that the plan is for",
             field="request",
         )
     verifier = load_kitchen_verifier() if model is None else Verifier.load(Path(model))
@@ -538,10 +542,10 @@ def _of_run(folder: Path) -> tuple[list[Part], str | None]:
     After replanning only the first plan counts. Plans that search for objects are excluded.
     """
     if not (folder / STATUS_FILE).exists():
-        raise DataFileError(f"{folder} is no folder of a run: it has no {STATUS_FILE}")
+        raise DataFileError(f"{folder} is not a run folder: {STATUS_FILE} is missing")
     run, state = read_status(folder)
     if not (folder / "plan.pddl").exists():
-        raise DataFileError(f"{folder}: there is no plan to score: the run is {state.value}")
+        raise DataFileError(f"{folder}: the run has no plan to score; it is {state.value}")
     trace = read_trace(folder, run, state)
     looking = [bool(event.get("looking_for")) for event in trace if event.get("event") == "plan"]
     count = 1

@@ -96,7 +96,7 @@ class Options:
             ServerAddress.read(self.store, {})
         if not 0 <= as_float(self.error_rate) < 0.5:
             raise UsageError(
-                f"error_rate must be from 0 to below 0.5, not {brief(self.error_rate)}",
+                f"error_rate must be at least 0 and below 0.5, got {brief(self.error_rate)}",
                 field="error_rate",
             )
 
@@ -254,7 +254,7 @@ def resumed(
     others = [text for text in env_options if not names_executable(text)]
     if others:
         raise UsageError(
-            f"{others[0]}: a run is gone on with in the environment that it began in",
+            f"{others[0]}: a resumed run keeps its environment options",
             field="env_options",
         )
     request = request_from_json(about, folder, named)
@@ -308,8 +308,8 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
     policy = policy_class(options.policy_name)
     if options.model.spec is not None and not policy.asks_model:
         raise UsageError(
-            f"the model {options.model.spec} is named, and the policy {options.policy_name} asks "
-            "none: leave out one",
+            f"the policy {options.policy_name} uses no model: leave out the policy or the model "
+            f"{options.model.spec}",
             field="spec",
         )
     recorded = None
@@ -325,7 +325,7 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
         options = _repeated(options, recorded)
         policy = policy_class(options.policy_name)
     if (text is None) == (task is None):
-        raise UsageError("give either a request (a sentence) or a task (its name), one of the two")
+        raise UsageError("give either a request (a sentence) or the name of a task")
     faults = _faults(options, recorded)
     planner = make_planner(options.planner, options.budget)
     chosen = load_task(task) if task is not None else None
@@ -376,7 +376,7 @@ def _place(options: Options, task: PaperTask | None) -> tuple[WorldFile, str]:
     named = load_world(options.world) if options.world is not None else None
     if named is not None and not named.scenes:
         raise UsageError(
-            f"the world {named.name} has no scenes: its problems are solved by hvr solve --world",
+            f"the world {named.name} has no scenes: solve its problems with hvr solve --world",
             field="world",
         )
     wanted = options.scene or (task.ground_truth.scene if task else None)
@@ -389,7 +389,7 @@ def _place(options: Options, task: PaperTask | None) -> tuple[WorldFile, str]:
         return named or world_of_types(o.object_type for o in scene.objects), wanted
     if scene.name not in world.scenes:
         raise UsageError(
-            f"the world {world.name} has no scene {scene.name}: it is one of "
+            f"the world {world.name} has no scene {scene.name}, which belongs to the world "
             f"{world_of_scene(scene.name).name}",
             field="scene",
         )

@@ -146,9 +146,7 @@ def judge_dry_run(
         if stages == 1:
             whose = "by the model's reading; hvr's own was not compared" if asks_model else ""
             return Judgement(True, whose)
-        return Judgement(
-            None, f"only the first of {stages} stages was planned and checked, not the others"
-        )
+        return Judgement(None, f"only the first of {stages} stages was planned and checked")
     if understanding.impossible:
         return Judgement(
             False, f"by hvr's own reading, this is impossible here: {understanding.impossible}"
@@ -158,8 +156,8 @@ def judge_dry_run(
             return Judgement(False, "the plan has no steps")
         return Judgement(
             None,
-            "every step can be done; hvr cannot read this request itself, so whether the plan "
-            "does what was asked for was not checked",
+            "every step is executable; hvr cannot read this request itself, so it did not check "
+            "whether the plan meets it",
         )
     stages_read = understanding.goal.stages
     objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in world.inventory().classes]
@@ -178,10 +176,10 @@ def judge_dry_run(
     end = validator.state_after(actions, len(actions)).atoms(static=True)
     if holds_initially(domain, problem.replace(init=end), wanted):
         last = " (the last of its stages)" if len(stages_read) > 1 else ""
-        return Judgement(True, f"hvr's own reading of the request holds in the end{last}")
+        return Judgement(True, f"by hvr's own reading, the final state meets the request{last}")
     return Judgement(
         False,
-        f"by hvr's own reading, this was asked for and does not hold in the end: {wanted}",
+        f"by hvr's own reading, the final state lacks what was requested: {wanted}",
     )
 
 
@@ -311,8 +309,8 @@ def _pursue(run: RunComponents, understanding: Understanding[Any]) -> Finished |
         stage = understanding.stages[0]
         if sought := run.executor.sought(stage):
             raise UsageError(
-                f"a dry run opens no doors, and nobody has seen where {' and '.join(sought)} may "
-                "be: leave out --dry-run, or give --sight omniscient",
+                f"a dry run cannot search for {' and '.join(sought)}: leave out --dry-run, or "
+                "use --sight omniscient",
                 field="execute",
             )
         run.executor.prepare(stage)
@@ -390,8 +388,8 @@ def with_reservations(
     if not judgement.reached:
         return judgement
     if finished.steps == 0:
-        judgement = judgement.noting("it was already so, nothing had to be done")
+        judgement = judgement.noting("the goal already held, so nothing was done")
     goal = understanding.goal
     if goal is not None and goal.unread:
-        judgement = judgement.noting(f"as read, without {', '.join(map(repr, goal.unread))}")
+        judgement = judgement.noting(f"hvr did not read {', '.join(map(repr, goal.unread))}")
     return judgement

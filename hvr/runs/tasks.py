@@ -150,7 +150,7 @@ def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, .
         elif "/" in name or "\\" in name:
             own = [str(Path(name) / f"{i}{_ENDING}") for i in task_ids(Path(name))]
             if not own:
-                raise UsageError(f"{name}: there is no folder with tasks (files *{_ENDING}) there")
+                raise UsageError(f"{name}: no folder with task files (*{_ENDING})")
             found += own
         elif name.lower() == "all":
             found += usual
@@ -161,7 +161,7 @@ def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, .
         elif dash:
             begin, end = (known.index(_id(text, known)) for text in (first, last))
             if begin > end:
-                raise UsageError(f"the range {name!r} holds no task: did you mean {last}-{first}?")
+                raise UsageError(f"the range {name!r} is empty; did you mean {last}-{first}?")
             # T5bis belongs to T5.
             found += (k for k in known[begin:] if _natural(k)[0] <= _natural(known[end])[0])
         else:
@@ -270,21 +270,24 @@ def _check_names(values: Mapping[str, Any]) -> None:
         if name not in _ENTRIES:
             near = difflib.get_close_matches(name, sorted(_ENTRIES), n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f": {', '.join(sorted(_ENTRIES))}"
-            raise ValueError(f"{name!r} is no entry of a task{hint}")
+            raise ValueError(f"{name!r} is not an entry of a task{hint}")
 
 
 def _check(task: PaperTask) -> None:
     truth = task.ground_truth
     if truth.scene not in task.optimum:
-        raise ValueError(f"'optimum' has no line for {truth.scene}, the scene of 'ground_truth'")
+        raise ValueError(f"'optimum' must contain {truth.scene}, the scene of 'ground_truth'")
     count = len(truth.blocks)
     for pair in truth.order:
         if not all(1 <= number <= count for number in pair) or pair[0] == pair[1]:
-            raise ValueError(f"'order' has {list(pair)}, and there are blocks 1 to {count}")
+            raise ValueError(
+                f"'order' must contain block numbers from 1 to {count}, got {list(pair)}"
+            )
     bound = task.optimum[truth.scene].bound
     if task.step_budget is not None and task.step_budget < bound:
         raise ValueError(
-            f"'step_budget' is {task.step_budget}, and no plan has fewer than {bound} steps"
+            f"'step_budget' must be at least {bound}, the minimum number of steps, got "
+            f"{task.step_budget}"
         )
 
 
@@ -306,21 +309,21 @@ def _check_formulas(task: PaperTask) -> None:
 def _text(values: Mapping[str, Any], key: str) -> str:
     value = values[key]
     if not isinstance(value, str):
-        raise TypeError(f"{key!r} must be text, not {value!r}")
+        raise TypeError(f"{key!r} must be text, got {value!r}")
     return value
 
 
 def _texts(values: Mapping[str, Any], key: str) -> tuple[str, ...]:
     texts = values[key]
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise TypeError(f"{key!r} must be a list of texts, not {texts!r}")
+        raise TypeError(f"{key!r} must be a list of texts, got {texts!r}")
     return tuple(texts)
 
 
 def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     table = values[key]
     if not isinstance(table, Mapping):
-        raise TypeError(f"{key!r} must be a table, not {table!r}")
+        raise TypeError(f"{key!r} must be a table, got {table!r}")
     return table
 
 
@@ -331,21 +334,21 @@ def _pairs(values: Mapping[str, Any], key: str) -> tuple[tuple[int, int], ...]:
             case [int(a), int(b)]:
                 pairs.append((a, b))
             case _:
-                raise TypeError(f"{key!r} must be a list of pairs of numbers, and has {pair!r}")
+                raise TypeError(f"{key!r} must be a list of pairs of numbers, got {pair!r}")
     return tuple(pairs)
 
 
 def _whole(values: Mapping[str, Any], key: str) -> int:
     number = values[key]
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise TypeError(f"{key!r} must be a whole number from 1, not {number!r}")
+        raise TypeError(f"{key!r} must be a positive whole number, got {number!r}")
     return number
 
 
 def _truth_value(values: Mapping[str, Any], key: str) -> bool:
     value = values[key]
     if not isinstance(value, bool):
-        raise TypeError(f"{key!r} must be true or false, not {value!r}")
+        raise TypeError(f"{key!r} must be true or false, got {value!r}")
     return value
 
 

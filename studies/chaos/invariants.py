@@ -196,7 +196,7 @@ def _truth(lab: Lab, run: Run, ended: Ended) -> Iterator[str]:
     """Yield what a run folder says of itself that is not so."""
     shown = lab.hvr("show", run.folder)
     said = shown.out.decode("utf-8", "replace")
-    if shown.code == UNUSABLE and "was about to begin here" in shown.last:
+    if shown.code == UNUSABLE and "killed before it started" in shown.last:
         return
     if shown.code != GOOD:
         yield f"hvr show cannot tell what became of the run ({shown.last})"

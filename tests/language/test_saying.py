@@ -85,7 +85,7 @@ def test_no_pddl_is_left_in_what_is_said(understand: Understand) -> None:
 def test_what_was_already_so_and_what_was_not_read_is_no_plain_success(tmp_path: Path) -> None:
     run = hvr.plan("close the fridge", options=hvr.Options(save=tmp_path / "closed"))
     assert run.reached and not run.steps
-    assert "already so" in run.verdict and "already so" in run.to_json()["verdict"]
+    assert "already held" in run.verdict and "already held" in run.to_json()["verdict"]
     assert run.to_json()["reading"] == ["the fridge is closed"]
 
 
@@ -93,7 +93,7 @@ def test_words_that_were_not_read_are_told(policy: SymbolicPolicy) -> None:
     goal = policy.reader.goal("open the fridge", world_of("FloorPlan1").inventory())
     understanding = Understanding(goal.stages, goal.replace(unread=("red", "shiny")))
     done = with_reservations(Judgement(True), understanding, Finished(True, 2, 0))
-    assert done.reached and done.reason == "as read, without 'red', 'shiny'"
+    assert done.reached and done.reason == "hvr did not read 'red', 'shiny'"
     failed = Judgement(False, "why")
     assert with_reservations(failed, understanding, Finished(False, 0, 0)) is failed
 

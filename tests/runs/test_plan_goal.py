@@ -125,7 +125,7 @@ def test_a_model_that_finds_no_goal_is_believed(hvr_: Hvr) -> None:
 def test_what_the_model_left_out_is_no_plain_success(hvr_: Hvr) -> None:
     answer = json.loads(COFFEE) | {"left_out": ["quickly"]}
     ended, _ = run(hvr_, Script([json.dumps(answer)]), "make coffee quickly", options=())
-    assert ended.code == 0 and "as read, without 'quickly'" in ended.out
+    assert ended.code == 0 and "hvr did not read 'quickly'" in ended.out
 
 
 @pytest.mark.parametrize("answer", ["I cannot do that.", '{"stages": "coffee"}', '{"goal": 1}'])
@@ -166,8 +166,14 @@ def test_a_run_is_repeated_from_its_folder(hvr_: Hvr) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--policy", "goal", "--setting", "HVR"], "the policy goal has the --setting LLM+P alone"),
-        (["--policy", "llm", "--setting", "LLM+P"], "LLM+P is the --setting of the policy goal"),
+        (
+            ["--policy", "goal", "--setting", "HVR"],
+            "the policy goal supports only the --setting LLM+P",
+        ),
+        (
+            ["--policy", "llm", "--setting", "LLM+P"],
+            "the --setting LLM+P belongs to the policy goal",
+        ),
     ],
 )
 def test_a_setting_of_another_policy_is_refused(

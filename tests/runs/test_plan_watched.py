@@ -69,7 +69,7 @@ def test_a_robot_that_sees_little_and_badly_reaches_the_goal(hvr, tmp_path) -> N
     ("words", "said"),
     [
         (("--sight", "blind"), "unknown --sight 'blind' (sights: omniscient, visible, doors)"),
-        (("--error-rate", "0.7"), "--error-rate must be from 0 to below 0.5, not 0.7"),
+        (("--error-rate", "0.7"), "--error-rate must be at least 0 and below 0.5, got 0.7"),
         (("--error-rate", "nan"), "'nan' is not a number"),
         (("--env", "moon"), "unknown environment 'moon' (environments: kitchen, thor, "),
         (("--faults", "none.json"), "none.json"),

@@ -333,7 +333,7 @@ def test_a_signal_ends_a_run_and_the_run_goes_on(
             assert story.outcome == "The run is still going on: there is no plan yet."
             assert account(folder)["state"] == "started"
             refused = hvr_("plan", "--resume", folder)
-            assert refused.code == 2 and "still going on" in refused.err
+            assert refused.code == 2 and "still active" in refused.err
             refused = hvr_("plan", "make coffee", "--save", folder)
             assert refused.code == 2 and "another run has taken this folder" in refused.err
             process.send_signal(how)
@@ -375,7 +375,7 @@ def test_of_those_who_go_on_with_a_run_one_does(tmp_path: Path) -> None:
     assert [err for _, err in said if err] == []
     out = sorted(out.strip() for out, _ in said)
     assert out[0] in ("True", "False") and all(
-        words in ("refused: run: this run is still going on", "refused: run: this run is finished")
+        words in ("refused: run: this run is still active", "refused: run: this run is finished")
         for words in out[1:]
     )
     assert account(folder)["state"] == "finished"
@@ -440,12 +440,12 @@ def test_the_same_options_are_no_contradiction(
 
 def test_a_run_that_is_finished_or_none_is_refused(whole: Path, hvr_: Hvr, tmp_path: Path) -> None:
     for folder, words in (
-        (whole, "this run is finished"),
-        (tmp_path, "no run has begun here"),
-        (tmp_path / "none", "no run has begun here"),
+        (whole, ": this run is finished"),
+        (tmp_path, " is not a run folder"),
+        (tmp_path / "none", " is not a run folder"),
     ):
         ended = hvr_("plan", "--resume", folder)
-        assert ended.code == 2 and f"{folder}: {words}" in ended.err
+        assert ended.code == 2 and f"{folder}{words}" in ended.err
     (tmp_path / "task.json").write_text('{"request": "make coffee"}')
     with pytest.raises(UsageError, match="an earlier version"):
         hvr.runs.resume(tmp_path)

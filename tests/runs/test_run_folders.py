@@ -169,7 +169,7 @@ def test_a_request_that_cannot_be_met_leaves_what_was_there(
 def test_what_a_run_killed_at_once_leaves_is_as_good_as_empty(tmp_path: Path) -> None:
     (tmp_path / LOCK_FILE).touch()
     (tmp_path / ".task.json.12-345.part").write_text("{")
-    with pytest.raises(DataFileError, match="about to begin here and has left nothing"):
+    with pytest.raises(DataFileError, match="the run was killed before it started"):
         read_story(tmp_path)
     folder = RunFolder.create(tmp_path, "x", NOW)
     folder.close()

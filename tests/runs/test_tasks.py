@@ -75,7 +75,7 @@ def test_ranges_and_names_of_sets(written: list[str], meant: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "words"), [("T6-T4", "holds no task: did you mean T4-T6"), ("T13-T99", "'T99'")]
+    ("written", "words"), [("T6-T4", "is empty; did you mean T4-T6"), ("T13-T99", "'T99'")]
 )
 def test_a_range_without_tasks_is_refused(written: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
@@ -205,15 +205,19 @@ def test_a_damaged_task_file_says_what_is_wrong(tmp_path: Path, text: str, words
     [
         ('requires = ["Mug"', 'requires = "Mug" #', "'requires' must be a list of texts"),
         ("paper_steps =", "step_bugdet = 9\npaper_steps =", "did you mean 'step_budget'"),
-        ("paper_steps =", "step_budget = 3\npaper_steps =", "no plan has fewer than 9 steps"),
-        ("paper_steps =", 'step_budget = "9"\npaper_steps =', "must be a whole number"),
+        (
+            "paper_steps =",
+            "step_budget = 3\npaper_steps =",
+            "must be at least 9, the minimum number of steps, got 3",
+        ),
+        ("paper_steps =", 'step_budget = "9"\npaper_steps =', "must be a positive whole number"),
         ("paper_steps =", 'unseen = "yes"\npaper_steps =', "must be true or false"),
         ("(exists (?", "(exist (?", "'goal': .*exist"),
         ("paper_steps =", 'constraints = ["(alwys)"]\npaper_steps =', "'constraints': .*alwys"),
-        ("order = [[", "order = [[1, 9], [", "'order' has .1, 9., and there are blocks 1 to"),
-        ("order = [[", "order = [1, [", "list of pairs of numbers, and has 1"),
-        ("FloorPlan1 = {", "FloorPlan1 = 9 # {", "'FloorPlan1' must be a table, not 9"),
-        ('scene = "FloorPlan1"', 'scene = "FloorPlan99"', "no line for FloorPlan99"),
+        ("order = [[", "order = [[1, 9], [", "'order' must contain block numbers from 1 to"),
+        ("order = [[", "order = [1, [", "list of pairs of numbers, got 1"),
+        ("FloorPlan1 = {", "FloorPlan1 = 9 # {", "'FloorPlan1' must be a table, got 9"),
+        ('scene = "FloorPlan1"', 'scene = "FloorPlan99"', "must contain FloorPlan99"),
     ],
 )
 def test_a_task_of_ones_own_that_is_malformed_says_what_is_wrong(
@@ -236,7 +240,7 @@ def test_tasks_of_ones_own_are_named_by_their_files(tmp_path: Path) -> None:
     mine = load_task(str(path))
     assert mine.reference == str(path) and load_task("T2").reference == "T2"
     assert mine.budget_in(mine.ground_truth.scene) == 9 and mine.budget_in("FloorPlan2") is None
-    with pytest.raises(UsageError, match="no folder with tasks"):
+    with pytest.raises(UsageError, match="no folder with task files"):
         expand_ids([f"{tmp_path}/nowhere/"])
 
 

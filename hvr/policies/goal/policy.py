@@ -342,7 +342,7 @@ class GoalPolicy(Policy[Stage]):
         setting = context.model.setting
         if not is_goal(setting) and setting != ModelChoice.setting:
             raise UsageError(
-                f"the policy goal has the setting {GOAL} alone, not {setting}", field="setting"
+                f"the policy goal supports only the setting {GOAL}, not {setting}", field="setting"
             )
         # The recorded setting must be the one that repeats the run.
         model = replace(context.model, setting=GOAL)
@@ -451,7 +451,7 @@ class GoalPolicy(Policy[Stage]):
         try:
             own = self._symbolic.reader.goal(self._request, inventory)
         except HvrError:
-            return Judgement(True, "by the model's reading; hvr has none of its own")
+            return Judgement(True, "by the model's reading; hvr cannot read this request itself")
         domain = self.equipment.domain
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
         wanted = parse_formula(own.stages[-1].wanted, domain, objects, file="<goal>")

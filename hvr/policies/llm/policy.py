@@ -75,7 +75,7 @@ class LLMPolicy(Policy[str]):
 
         if is_goal(context.model.setting):
             raise UsageError(
-                f"{context.model.setting} is the setting of the policy goal, not of llm",
+                f"the setting {context.model.setting} belongs to the policy goal, not to llm",
                 field="setting",
             )
         equipment, meter, library = open_equipment(context)
@@ -199,8 +199,8 @@ class LLMPolicy(Policy[str]):
                 return Judgement(False, "the plan has no steps")
             return Judgement(
                 None,
-                "every step did what it should; hvr cannot read this request itself, so whether "
-                "it is what was asked for was not judged",
+                "every step had its expected effects; hvr cannot read this request itself, so it "
+                "did not judge whether the request was met",
             )
         domain, stages = self.equipment.domain, understanding.goal.stages
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
@@ -209,7 +209,7 @@ class LLMPolicy(Policy[str]):
             last = " (the last of its stages)" if len(stages) > 1 else ""
             return Judgement(True, f"hvr's own reading of the request holds{last}")
         return Judgement(
-            False, f"by hvr's own reading, this was asked for and does not hold: {wanted}"
+            False, f"by hvr's own reading, this was requested but does not hold: {wanted}"
         )
 
     def records(self) -> Mapping[str, Any]:

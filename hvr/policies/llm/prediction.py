@@ -461,8 +461,7 @@ def _check(task: Task) -> None:
     )
     if wrong:
         raise UsageError(
-            f"a language model plans step by step here, and this problem has {wrong}: leave --llm "
-            "out",
+            f"language models plan step by step, but this problem has {wrong}: leave out --llm",
             field="llm",
         )
 

@@ -128,8 +128,8 @@ def settings_named(text: str) -> PolicySettings:
         switch = next((s for s in switches if rest.lower().startswith(s)), None)
         if sign not in "+-" or switch is None:
             raise UsageError(
-                f"setting {text!r}: after {name} come switches such as +planner_repair or "
-                f"-library (switches: {', '.join(switches)})"
+                f"setting {text!r}: expected a switch such as +planner_repair or -library after "
+                f"{name} (switches: {', '.join(switches)})"
             )
         settings = replace(settings, **{switch: sign == "+"})
         rest = rest[len(switch) :]

@@ -282,8 +282,8 @@ class Writing:
                 f"{limit}.)"
             )
         raise ModelError(
-            f"{self._dialogue.model.name}: the macro plan has {len(titles)} macro actions, twice "
-            f"more than the {limit} that a plan may have; ask for less at once, or another model",
+            f"{self._dialogue.model.name}: the macro plan has {len(titles)} macro actions, more "
+            f"than the limit of {limit}, in two attempts; simplify the request or change the model",
             kind="garbled",
         )
 

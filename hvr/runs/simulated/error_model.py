@@ -99,9 +99,9 @@ class ErrorModel:
         for f in fields(self):
             value = getattr(self, f.name)
             if f.name in PROBABILITIES and not 0 <= value <= 1:
-                raise UsageError(f"scripted: {f.name} must be from 0 to 1, not {value:g}")
+                raise UsageError(f"scripted: {f.name} must be from 0 to 1, got {value:g}")
             if not (math.isfinite(value) and value >= 0):
-                raise UsageError(f"scripted: the weight {f.name} must be 0 or more, not {value:g}")
+                raise UsageError(f"scripted: the weight {f.name} must be at least 0, got {value:g}")
 
     def rate(self, number: int) -> float:
         """Return the error probability of a step after a number of preceding steps."""
@@ -143,7 +143,9 @@ def read_spec(spec: str) -> tuple[ErrorModel, int | None]:
     """
     prefix, _, rest = spec.partition(":")
     if prefix != "scripted":
-        raise UsageError(f"{spec!r} is no simulated model: write scripted:error=0.1,improve=0.7")
+        raise UsageError(
+            f"{spec!r} is not a simulated model such as scripted:error=0.1,improve=0.7"
+        )
     known = [f.name for f in fields(ErrorModel)]
     values: dict[str, float] = {}
     seed: int | None = None
@@ -151,11 +153,11 @@ def read_spec(spec: str) -> tuple[ErrorModel, int | None]:
         name, equals, text = (t.strip() for t in part.partition("="))
         if not equals or name not in (*known, "seed"):
             raise UsageError(
-                f"{spec!r}: {part!r} is no parameter of scripted (parameters: "
+                f"{spec!r}: {part!r} is not a parameter of scripted (parameters: "
                 f"{', '.join(known)}, seed; each as name=number)"
             )
         if name in values or (name == "seed" and seed is not None):
-            raise UsageError(f"{spec!r}: {name} is given twice")
+            raise UsageError(f"{spec!r}: duplicate parameter {name}")
         try:
             if name == "seed":
                 seed = int(text)
@@ -163,5 +165,5 @@ def read_spec(spec: str) -> tuple[ErrorModel, int | None]:
                 values[name] = float(text)
         except ValueError:
             what = "a whole number" if name == "seed" else "a number"
-            raise UsageError(f"{spec!r}: {name} must be {what}, not {text!r}") from None
+            raise UsageError(f"{spec!r}: {name} must be {what}, got {text!r}") from None
     return ErrorModel(**values), seed

@@ -110,8 +110,8 @@ class Scripted:
                 text = form.actions(self._corrected(request.purpose, prompt, objects, streams))
             case _:
                 raise ModelError(
-                    f"the simulated model knows no prompt {request.purpose!r}; it answers only "
-                    "those of hvr/policies/llm/prompts",
+                    f"the simulated model does not know the prompt {request.purpose!r}; it only "
+                    "answers prompts in hvr/policies/llm/prompts",
                     kind="request",
                 )
         return self._answer(request, text)

@@ -75,8 +75,8 @@ class ParsedPrompt:
         """
         if label not in self.sections:
             raise ModelError(
-                f"the simulated model does not find '{label}:' in the prompt; it reads only "
-                "prompts with the labels of hvr's own",
+                f"the simulated model cannot find '{label}:' in the prompt; it only reads "
+                "prompts with the labels of hvr's own prompts",
                 kind="request",
             )
         return self.sections[label]

@@ -69,7 +69,7 @@ class Script:
         if not keys:
             raise UsageError("a script needs at least one block")
         if len(set(keys)) < len(keys) or not all(keys):
-            raise UsageError("the macro actions of a script need names, each a different one")
+            raise UsageError("macro actions of a script must have distinct names")
 
     @property
     def steps(self) -> tuple[GroundAction, ...]:
@@ -213,7 +213,7 @@ def script_of_problem(domain: str, problem: str) -> Script:
     task = Task(parsed, parse_problem(problem, parsed))
     planned = StatePlanner(seconds=_SECONDS).plan(task)
     if not planned.plan.actions:
-        raise UsageError("a scripted model has nothing to say where the goal holds already")
+        raise UsageError("a scripted model needs a goal that does not hold yet")
     seen: Counter[str] = Counter()
     blocks: list[AABlock] = []
     for block in planned.plan.blocks:

@@ -200,7 +200,7 @@ def test_the_command_line_names_options_and_the_library_fields(hvr_: Hvr) -> Non
         make_planner("fast-downward", 0)
     assert raised.value.field == "budget"
     ended = hvr_("plan", "open the fridge", "--error-rate", 0.7)
-    assert "error: --error-rate must be from 0 to below 0.5" in ended.err
+    assert "error: --error-rate must be at least 0 and below 0.5" in ended.err
 
 
 # The language model ---------------------------------------------------------------------------

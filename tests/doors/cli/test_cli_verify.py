@@ -354,7 +354,7 @@ def test_the_plan_of_another_request_is_refused(
 
 def test_what_is_no_run_and_no_plan_is_refused(hvr_: Hvr, tmp_path: Path) -> None:
     ended = hvr_("verify", tmp_path)
-    assert ended.code == 2 and "no folder of a run" in ended.err
+    assert ended.code == 2 and "is not a run folder" in ended.err
     ended = hvr_("verify", tmp_path / "gone.jsonl")
     assert ended.code == 2 and "gone.jsonl: there is no such file" in ended.err
     plan = tmp_path / "plan.pddl"

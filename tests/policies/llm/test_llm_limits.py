@@ -44,7 +44,7 @@ def test_a_macro_plan_that_is_too_long_is_asked_for_again_with_the_reason() -> N
 
 def test_a_macro_plan_that_stays_too_long_ends_the_plan() -> None:
     model = Fake({**SMALL, "macro_plan": MANY})
-    with pytest.raises(ModelError, match="twice more than the 30 that a plan may have"):
+    with pytest.raises(ModelError, match="more than the limit of 30, in two attempts"):
         write(model, "HVR+")
     assert model.asked("macro_plan") == 2 and model.asked("block") == 0
 

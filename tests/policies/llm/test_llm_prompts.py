@@ -84,10 +84,10 @@ def test_a_digest_changes_with_one_byte_and_with_nothing_else(tmp_path: Path) ->
         ("[user]\nThe goal is $goal\n", r"'\$goal' is not known"),
         ("[user]\nA $macro\n", r"'\$macro' is not known"),
         ("[user]\nIt costs 3 $ or so\n", "dollar"),
-        ("", "begins with a line"),
-        ("Task: $request\n", "begins with a line"),
-        ("first this\n" + USER, "begins with a line"),
-        (USER + "[assistant]\nMug\n", r"ends with a turn of \[user\]"),
+        ("", "begin with a line"),
+        ("Task: $request\n", "begin with a line"),
+        ("first this\n" + USER, "begin with a line"),
+        (USER + "[assistant]\nMug\n", r"end with a \[user\] turn"),
         (b"[user]\n\xff\xfe\n", "is not UTF-8"),
     ],
 )
@@ -105,7 +105,7 @@ def test_the_names_that_are_known_are_told(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match="no folder of prompts"):
+    with pytest.raises(DataFileError, match="no such folder of prompts"):
         load_prompts(tmp_path / "missing")
 
 

@@ -445,7 +445,7 @@ def test_damaged_files_are_named(clumsy_run: Path, tmp_path: Path, name: str, co
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match="no run folder"):
+    with pytest.raises(DataFileError, match="not a run folder"):
         read_story(tmp_path)
 
 

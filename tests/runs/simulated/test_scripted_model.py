@@ -177,16 +177,16 @@ def test_its_name_tells_all_that_is_not_usual() -> None:
     ("spec", "says"),
     [
         ("scripted:eror=0.1", "eror=0.1.*parameters: error, improve"),
-        ("scripted:error", "no parameter"),
+        ("scripted:error", "not a parameter"),
         ("scripted:error=1.5", "error must be from 0 to 1"),
         ("scripted:error=nan", "error must be from 0 to 1"),
         ("scripted:improve=-1", "improve must be from 0 to 1"),
-        ("scripted:dropped=-1", "weight dropped must be 0 or more"),
-        ("scripted:dropped=inf", "weight dropped must be 0 or more"),
-        ("scripted:error=lots", "error must be a number, not 'lots'"),
+        ("scripted:dropped=-1", "weight dropped must be at least 0"),
+        ("scripted:dropped=inf", "weight dropped must be at least 0"),
+        ("scripted:error=lots", "error must be a number, got 'lots'"),
         ("scripted:seed=0.5", "seed must be a whole number"),
-        ("scripted:error=0,error=1", "twice"),
-        ("openai:gpt", "no simulated model"),
+        ("scripted:error=0,error=1", "duplicate parameter error"),
+        ("openai:gpt", "not a simulated model"),
     ],
 )
 def test_a_wrong_spec_is_refused(spec: str, says: str) -> None:
@@ -210,7 +210,7 @@ def test_a_script_needs_blocks_that_can_be_told_apart() -> None:
 def test_what_is_no_prompt_of_the_pipeline_is_refused() -> None:
     model = coffee(EXACT)
     hello = (Message("user", "hello"),)
-    with pytest.raises(ModelError, match="no prompt 'chat'"):
+    with pytest.raises(ModelError, match="does not know the prompt 'chat'"):
         model.answer(Request(messages=hello, purpose="chat"))
     with pytest.raises(ModelError, match="'Macro action:'"):
         model.answer(Request(messages=hello, purpose="block"))

@@ -134,7 +134,7 @@ def test_files_that_are_no_scene_are_refused(tmp_path: Path, hvr_: Hvr) -> None:
 
 def test_scene_and_world_must_agree(tmp_path: Path) -> None:
     for scene, world, said in (
-        ("FloorPlan301", "kitchen", "it is one of home"),
+        ("FloorPlan301", "kitchen", "which belongs to the world home"),
         ("FloorPlan1", "blocksworld", "has no scenes"),
         ("FloorPlan1", "nowhere", "no folder named"),
     ):

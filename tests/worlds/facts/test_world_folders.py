@@ -104,7 +104,7 @@ def breaks(setup):
     [
         ("fails", "the environment failed at reset: OSError: no robot ("),
         ("lies", "the environment does not show (hands-free), unlike the problem"),
-        ("lies", "the environment shows 9 as (battery), and the problem says 2"),
+        ("lies", "the environment shows 9 as (battery), but the problem says 2"),
         ("nothing", "returns object, which has no reset, step, observe"),
         ("breaks", "robots:breaks cannot be opened: ZeroDivisionError: division by zero"),
         ("missing", "robots has no function 'missing'"),
@@ -141,7 +141,12 @@ def test_environments_that_raise_are_named_with_the_line(
         ("words.ttl", '"joined"', '"joint"', "the domain has no predicate 'joint'; did you mean"),
         ("words.ttl", '"room"', '"rooom"', "the domain has no type 'rooom'; did you mean 'room'"),
         ("words.ttl", '"charge" ;', '"load" ;', "the domain has no action 'load'"),
-        ("words.ttl", "{0} is lost", "{1} is lost", "k:saidTrue has the place {1}, and lost takes"),
+        (
+            "words.ttl",
+            "{0} is lost",
+            "{1} is lost",
+            "k:saidTrue has the placeholder {1}, but the arity",
+        ),
         ("words.ttl", "@prefix owl", "@prefx owl", "not valid Turtle"),
         ("domain.pddl", "(decrease (battery) 1)", "(decrease (fuel) 1)", "fuel"),
         ("problems/two.pddl", "(hands-free)", "(hand-free)", "hand-free"),

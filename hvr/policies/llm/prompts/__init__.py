@@ -116,12 +116,10 @@ def load_prompts(folder: Path | None = None, *, world: Path | None = None) -> Pr
 
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        raise DataFileError(f"{folder}: there is no folder of prompts here")
+        raise DataFileError(f"{folder}: no such folder of prompts")
     for path in sorted(folder.glob("*.txt")):
         if path.stem not in NAMES:
-            raise DataFileError(
-                f"{path}: there is no prompt of this name (prompts: {', '.join(NAMES)})"
-            )
+            raise DataFileError(f"{path}: no prompt has this name (prompts: {', '.join(NAMES)})")
 
 
 def _read(name: str, path: Path) -> Prompt:
@@ -134,13 +132,13 @@ def _read(name: str, path: Path) -> Prompt:
     )
     if parts[0].strip() or not turns or turns[-1][0] != "user":
         raise DataFileError(
-            f"{path}: a prompt begins with a line [system] or [user] and ends with a turn of [user]"
+            f"{path}: a prompt must begin with a line [system] or [user] and end with a [user] turn"
         )
     for _, body in turns:
         template = Template(body)
         unknown = set(template.get_identifiers()) - NAMES[name]
         if not template.is_valid() or unknown:
-            what = f"'${min(unknown)}'" if unknown else "a '$' that is no name ('$$' is a dollar)"
+            what = f"'${min(unknown)}'" if unknown else "a '$' without a name ('$$' is a dollar)"
             raise DataFileError(
                 f"{path}: {what} is not known here (known: "
                 f"{', '.join('$' + n for n in sorted(NAMES[name]))})"

@@ -52,7 +52,7 @@ def frame(metadata: Mapping[str, Any], width: int, height: int) -> bytes:
     except ImportError as error:
         raise MissingExtraError("numpy", "pictures") from error
     if not (0 < width <= _LARGEST and 0 < height <= _LARGEST):
-        raise UsageError(f"a frame of {width} x {height} pixels: both must be 1 to {_LARGEST}")
+        raise UsageError(f"frame size must be from 1 to {_LARGEST} pixels, got {width} x {height}")
     fixed: list[_Thing] = []
     loose: list[tuple[_Thing, Mapping[str, Any]]] = []
     for entry in metadata["objects"]:

@@ -200,7 +200,7 @@ class FloorPlan(Value):
 def _number(value: Any) -> float:
     number = float(value)
     if not abs(number) <= _LARGEST:
-        raise ValueError(f"no place in a room is at {number}")
+        raise ValueError(f"coordinate {number} is out of range")
     return number
 
 

@@ -49,10 +49,8 @@ def read_story(folder: Path) -> Story:
     """
     if not any((folder / name).is_file() for name in (STATUS_FILE, _TRACE)):
         if (folder / LOCK_FILE).is_file():
-            raise DataFileError(f"{folder}: a run was about to begin here and has left nothing")
-        raise DataFileError(
-            f"{folder}: this is no run folder: it has no {STATUS_FILE} and no {_TRACE}"
-        )
+            raise DataFileError(f"{folder}: the run was killed before it started")
+        raise DataFileError(f"{folder} is not a run folder: {STATUS_FILE} and {_TRACE} are missing")
     about, state = read_status(folder)
     events = read_trace(folder, about, state)
     scene = str(about.get("scene") or "")
@@ -107,7 +105,7 @@ def read_trace(folder: Path, about: Mapping[str, Any], state: RunState) -> list[
     events = []
     for number, event in read_log(path):
         if not isinstance(event, dict):
-            raise DataFileError(f"{path}:{number}: this line is damaged: it holds no event")
+            raise DataFileError(f"{path}:{number}: expected an event as a JSON object")
         events.append(event)
     ended = any(event.get("event") == "finished" for event in events)
     if state is RunState.FINISHED and about.get("reached") and not ended:
