@@ -1,9 +1,9 @@
-"""Checkpoints of verifiers: a folder whose `verifier.json` names the other files in it.
+"""Checkpoints of verifiers: a folder whose `verifier.json` names its other files.
 
-verifier.json                settings, tools and links; of a network also counts and thresholds
-verifier-….safetensors       the tensors of a network
+verifier.json                settings, tools and links; for a network also counts and thresholds
+verifier-….safetensors       tensors of a network
 judge-….json                 a judge (`hvr.judging.verifier.judgement.judge`)
-judge-….safetensors          its tensors
+judge-….safetensors          tensors of the judge
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _VERSION = 2
 
 
 def fingerprint(graphs: Iterable[PlanGraph]) -> str:
-    """Return sixteen hex digits that identify a set of plans, in whatever order."""
+    """Return 16 hex digits that identify a set of plans in any order."""
     lines = sorted(
         json.dumps([g.id, g.request, [(n.tool, n.text) for n in g.nodes], g.edges]) for g in graphs
     )
@@ -45,20 +45,20 @@ def fingerprint(graphs: Iterable[PlanGraph]) -> str:
 
 
 def tools_fingerprint(tools: ToolGraph) -> str:
-    """Return sixteen hex digits that identify a set of tools and links."""
+    """Return 16 hex digits that identify a set of tools and links."""
     return hashlib.sha256(json.dumps(_tools_json(tools)).encode()).hexdigest()[:16]
 
 
 def save(verifier: Verifier, folder: Path, *, half: bool = False) -> None:
-    """Write a checkpoint of a network, whole or not at all.
+    """Write the checkpoint of a network atomically.
 
     Args:
-        verifier: the verifier.
-        folder: created if it is missing. A verifier in it, and its judge, are replaced in one step.
-        half: whether to keep the tensors in half precision, which halves the file.
+        verifier: Verifier to save.
+        folder: Created if missing; replaces a verifier and its judge in one step.
+        half: Whether to store the tensors in half precision, which halves the file.
 
     Raises:
-        DataFileError: it cannot be written; what was there is as it was.
+        DataFileError: The checkpoint cannot be written; the earlier one is kept.
     """
     from safetensors.numpy import save as to_bytes
 
@@ -82,13 +82,13 @@ def write(
     values: Mapping[str, Any],
     parts: Mapping[str, bytes],
 ) -> None:
-    """Write a checkpoint over what a folder has, in one step.
+    """Replace the checkpoint in a folder atomically.
 
     Args:
-        folder: created if it is missing.
-        embeddings: Embeddings of the tools that the checkpoint is for.
+        folder: Created if missing.
+        embeddings: Embeddings of the checkpoint's tools.
         values: Entries of the head besides tools and settings.
-        parts: Contents of its other files by name.
+        parts: Contents of the other files by name.
 
     Raises:
         DataFileError: The folder cannot be written; its earlier contents are kept.
@@ -112,11 +112,11 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
     """Read a checkpoint.
 
     Args:
-        folder: as `save` wrote it.
-        encoder: of texts; the one named in the checkpoint if None.
+        folder: Folder that `save` wrote.
+        encoder: Text encoder; None for the one named in the checkpoint.
 
     Raises:
-        DataFileError: it is missing, damaged, no verifier, or of another version.
+        DataFileError: The checkpoint is missing, damaged, not a verifier, or of another version.
     """
     return read_set(folder / VALUES, lambda: _load(folder, encoder))
 
@@ -150,15 +150,15 @@ def _load(folder: Path, encoder: Encoder | None) -> Verifier:
 def embeddings_of(
     folder: Path, values: Mapping[str, Any], encoder: Encoder | None = None
 ) -> ToolEmbeddings:
-    """Return the embeddings of the tools that a checkpoint names.
+    """Return the embeddings of a checkpoint's tools.
 
     Args:
-        folder: The checkpoint.
-        values: Its head, as `head_of` reads it.
-        encoder: Encoder of texts; the one named in the checkpoint if None.
+        folder: Folder of the checkpoint.
+        values: Head of the checkpoint, see `head_of`.
+        encoder: Text encoder; None for the one named in the checkpoint.
 
     Raises:
-        DataFileError: the head is damaged, or the encoder is another one.
+        DataFileError: The head is damaged, or the encoder does not match.
     """
     from hvr.judging.verifier.verifier import make_encoder
 
@@ -184,25 +184,25 @@ def embeddings_of(
 
 
 def head_of(folder: Path) -> dict[str, Any]:
-    """Read the file of a checkpoint that leads to the others.
+    """Read the head of a checkpoint, `verifier.json`.
 
     Raises:
-        DataFileError: it is missing, damaged, no verifier, or of another version.
+        DataFileError: The head is missing, damaged, not a verifier, or of another version.
     """
     return read_values(folder / VALUES, "verifier", _KIND, _VERSION)
 
 
 def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any]:
-    """Read the JSON half of a checkpoint.
+    """Read a JSON file of a checkpoint.
 
     Args:
-        path: of the file.
+        path: Path of the file.
         what: `verifier` or `judge`, for messages.
-        kind: that the file must declare.
-        version: that the file must have.
+        kind: Kind that the file must declare.
+        version: Version that the file must have.
 
     Raises:
-        DataFileError: it is missing, damaged, something else, or of another version.
+        DataFileError: The file is missing, damaged, of another kind, or of another version.
     """
     if not path.is_file():
         raise DataFileError(f"there is no {what} in {path.parent}: it has no {path.name}")
@@ -218,15 +218,15 @@ def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any
 
 
 def read_tensors(folder: Path, stem: str, expected: str) -> bytes:
-    """Return the tensors that belong to a JSON half of a checkpoint.
+    """Return the tensors of a checkpoint as bytes.
 
     Args:
-        folder: of the checkpoint.
+        folder: Folder of the checkpoint.
         stem: `verifier` or `judge`.
-        expected: their digest.
+        expected: Digest of the tensors.
 
     Raises:
-        DataFileError: they are missing or damaged.
+        DataFileError: The tensors are missing or damaged.
     """
     path = folder / file_set_name(stem, expected, ".safetensors")
     data = read_bytes(path)
@@ -244,14 +244,14 @@ def _tensors(folder: Path, expected: str) -> dict[str, Floats]:
         tensors = load(data)
     except SafetensorError as error:
         raise DataFileError(f"the verifier {folder} is damaged: {error}") from error
-    # Half precision is how they may be kept, not how they are computed with.
+    # Half precision is for storage only; computation uses single precision.
     return {name: tensor.astype(np.float32, copy=False) for name, tensor in tensors.items()}
 
 
 def _part(
     tensors: dict[str, Floats], prefix: str, shapes: dict[str, tuple[int, ...]]
 ) -> dict[str, Floats]:
-    """Return the tensors of one of the two networks, checked for names and shapes."""
+    """Return the tensors of one of the two networks after checking names and shapes."""
     selected = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
     for name in sorted(selected.keys() ^ shapes.keys()):
         raise ValueError(f"{prefix}{name} is {'missing' if name in shapes else 'not known'}")

@@ -17,57 +17,54 @@ from hvr.errors import UsageError
 class VerifierConfig:
     """Settings of a verifier and its training.
 
-    The defaults are GNNVerifier's (section 4.1 and appendices A and B) where the paper gives a
-    figure; where it gives none, or hvr deviates, the text below says so. `small()` trains in
-    minutes on a CPU.
+    The defaults follow GNNVerifier (section 4.1 and appendices A and B) unless noted below.
+    `small()` trains in minutes on a CPU.
 
     Args:
-        encoder: of texts, as `hvr.knowledge.retrieval.text_vectors` names it. The paper's is
+        encoder: Text encoder, as named in `hvr.knowledge.retrieval.text_vectors`. The paper uses
             `st:intfloat/e5-large`; the default comes with a package and needs no download.
-        tool_text: text of a tool: its description (the paper), or its name as well.
-        step_names: keep the names of tools in steps or remove them. Where steps were written for
-            the true tool, its name gives it away.
-        own_counts: a training plan's own paths count in its statistics. The paper does not
-            say. Without them an edge is as rare in training as in use.
-        own_margins: a training plan's margins come from a scorer g that was trained on it. False
-            is hvr's own: two scorers are trained on a half of the plans each, for the other half.
-        neighbours: K, number of similar tools of a tool.
-        hidden: width of every layer.
-        layers: L, rounds of message passing.
-        dropout: probability of dropout.
-        readout: of the nodes into the graph: `mean` (the paper), or mean and maximum.
-        align_hidden, align_lr, align_batch, align_epochs, align_patience: of the scorer g.
-            The paper gives the patience; the others are hvr's.
-        graphs: probabilities of 2, 3 or 4 perturbed graphs for a plan (equation 11).
-        budgets: probabilities of 1, 2 or 3 operations on a graph (equation 12).
-        wrong_tool: probability of a Wrong Tool operation, else Missing Step (A.1.1).
-        near: probability that REPLACE takes one of the K similar tools, a hard negative (A.1.2).
-        drop: probability of DROP in a Missing Step operation, else COMPRESS (A.1.3).
-        spans: probabilities of DROP's lengths 1, 2, 3, 4 and 5 (equation 14).
-        by_motif: probability that a span is drawn by the counts of its path (A.1.3).
-        compress_spans: lengths of COMPRESS.
-        negatives: `paper`, or `more`, which adds those of `hvr.judging.verifier.wrong_plans`: for
-            other requests, without a tail, with superfluous steps, in wrong order, with tools that
-            do not exist.
-        tau: temperature of the soft target (equation 9); the best on UltraTool, figure 11.
-        margin: of the ranking loss per unit of cost (equation 21).
-        lambda_graph, lambda_edge: weights of the losses (equations 22 and 24). The paper
-            tunes them for each data set.
-        keep_graph: weight of stage I's loss in stage II; hvr's own, 0 in the paper. Stage II
-            trains the last layer, on which the score of the whole plan depends as well. No
-            effect without stage I.
-        lr: learning rate of stage I.
-        lr_local: learning rate of stage II; the paper gives one rate for both.
-        schedule: of both rates over the epochs of a stage: `constant`, or `cosine`, which decays
-            to 0. The paper names none.
-        batch: graphs in a batch, in whole contrast groups (a plan with its perturbations).
-        epochs_graph, epochs_local: at most, of stages I and II. Not in the paper.
-        patience: epochs without improvement on held-out plans before a stage ends.
-        held_out: fraction of the training plans for early stopping and the choice of thresholds.
-        use_messages, use_stage_one, use_stage_two, node_features, edge_features: False is one of
-            the paper's ablations (section 4.3).
-        seed: of all random numbers.
-        device: to train on, `auto`, `cpu` or `cuda`; plans are judged on the CPU.
+        tool_text: Text of a tool: its description (the paper), or its name and description.
+        step_names: Whether to keep tool names in the texts of steps. If a step was written for its
+            tool, the name reveals the answer.
+        own_counts: Whether a training plan's own paths count in its statistics, which the paper
+            leaves open. Without them, an edge is as rare in training as in use.
+        own_margins: Whether the scorer g behind a plan's margins may be trained on that plan.
+            False (hvr's addition) trains two scorers, each on the other half of the plans.
+        neighbours: K, the number of similar tools per tool.
+        hidden: Width of every layer.
+        layers: L, the number of message-passing rounds.
+        dropout: Dropout probability.
+        readout: Readout of the nodes into the graph: `mean` (the paper), or mean and maximum.
+        align_hidden, align_lr, align_batch, align_epochs, align_patience: Training of the scorer g.
+            The paper specifies only the patience.
+        graphs: Probabilities of 2, 3 or 4 perturbed graphs per plan (equation 11).
+        budgets: Probabilities of 1, 2 or 3 operations per graph (equation 12).
+        wrong_tool: Probability of a Wrong Tool operation, else Missing Step (A.1.1).
+        near: Probability that REPLACE takes one of the K similar tools, a hard negative (A.1.2).
+        drop: Probability of DROP in a Missing Step operation, else COMPRESS (A.1.3).
+        spans: Probabilities of lengths 1 to 5 for DROP (equation 14).
+        by_motif: Probability of drawing a span by the counts of its path (A.1.3).
+        compress_spans: Lengths for COMPRESS.
+        negatives: `paper`, or `more` to add the kinds of `hvr.judging.verifier.wrong_plans`: other
+            requests, missing tails, redundant steps, wrong order, unknown tools.
+        tau: Temperature of the soft target (equation 9); the best on UltraTool, figure 11.
+        margin: Margin of the ranking loss per unit of cost (equation 21).
+        lambda_graph, lambda_edge: Weights of the losses (equations 22 and 24), which the paper
+            tunes for each data set.
+        keep_graph: Weight of stage I's loss in stage II (hvr's addition, 0 in the paper). Stage II
+            trains the last layer, which the graph score also depends on. Requires stage I.
+        lr: Learning rate of stage I.
+        lr_local: Learning rate of stage II; the paper has one rate for both.
+        schedule: Learning-rate schedule within a stage: `constant`, or `cosine` decay to 0. The
+            paper names none.
+        batch: Graphs per batch, in whole contrast groups (a plan with its perturbations).
+        epochs_graph, epochs_local: Most epochs of stages I and II; not in the paper.
+        patience: Epochs without improvement on held-out plans before a stage ends.
+        held_out: Fraction of training plans for early stopping and the choice of thresholds.
+        use_messages, use_stage_one, use_stage_two, node_features, edge_features: False selects one
+            of the paper's ablations (section 4.3).
+        seed: Seed of all random numbers.
+        device: Training device: `auto`, `cpu` or `cuda`. Inference runs on the CPU.
     """
 
     encoder: str = "minilm"
@@ -137,7 +134,7 @@ class VerifierConfig:
 
     @classmethod
     def small(cls, **changes: Any) -> VerifierConfig:
-        """Return settings that train in minutes on two cores: narrow, a higher rate, hvr's own."""
+        """Return settings that train in minutes on two cores."""
         chosen: dict[str, Any] = {
             "tool_text": "name_and_description",
             "step_names": "remove",
@@ -162,7 +159,7 @@ class VerifierConfig:
         return cls(**{**chosen, **changes})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values."""
+        """Return the fields as JSON values."""
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
     @classmethod
@@ -172,15 +169,15 @@ class VerifierConfig:
         where: str = "the configuration",
         base: VerifierConfig | None = None,
     ) -> VerifierConfig:
-        """Return a configuration from plain values; missing fields are those of `base`.
+        """Create a configuration from JSON values.
 
         Args:
-            given: a table of fields.
-            where: it stands, for messages.
-            base: `VerifierConfig()` if None.
+            given: Mapping of fields.
+            where: Source of the values, for messages.
+            base: Configuration for missing fields; None for the defaults.
 
         Raises:
-            UsageError: a field is unknown or has a value of another kind.
+            UsageError: A field is unknown or has a value of the wrong type.
         """
         if not isinstance(given, dict):
             raise UsageError(f"{where} must be a table of names and values")
@@ -199,7 +196,7 @@ class VerifierConfig:
         """Write a YAML file.
 
         Raises:
-            DataFileError: it cannot be written.
+            DataFileError: The file cannot be written.
         """
         import yaml
 
@@ -207,15 +204,15 @@ class VerifierConfig:
 
     @classmethod
     def load(cls, path: Path, base: VerifierConfig | None = None) -> VerifierConfig:
-        """Read a YAML file; fields that it lacks are those of `base`.
+        """Read a YAML file.
 
         Args:
-            path: of the file.
-            base: `VerifierConfig.small()` if None.
+            path: Path of the file.
+            base: Configuration for missing fields; None for `VerifierConfig.small()`.
 
         Raises:
-            DataFileError: it cannot be read or is not YAML.
-            UsageError: a field is unknown or has a value of another kind.
+            DataFileError: The file cannot be read or is not YAML.
+            UsageError: A field is unknown or has a value of the wrong type.
         """
         given = read_yaml(path)
         return cls.from_dict({} if given is None else given, str(path), base or cls.small())
@@ -245,7 +242,7 @@ _CHOICES = {
 
 
 def _fitting(name: str, value: Any, default: Any, where: str) -> Any:
-    """Return a value converted to the type of its field."""
+    """Convert a value to the type of its field."""
     if name in _CHOICES and value not in _CHOICES[name]:
         raise UsageError(f"{where}: {name} must be one of {', '.join(_CHOICES[name])}")
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -256,7 +253,7 @@ def _fitting(name: str, value: Any, default: Any, where: str) -> Any:
     if type(value) is type(default):
         return value
     if isinstance(default, float) and isinstance(value, str):
-        try:  # YAML reads 2e-5 as a text
+        try:  # YAML reads 2e-5 as a string
             return float(value)
         except ValueError:
             pass
@@ -264,20 +261,19 @@ def _fitting(name: str, value: Any, default: Any, where: str) -> Any:
 
 
 # Progress -----------------------------------------------------------------------------------------
-# Training progress: what is told after each epoch.
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """Figures of one pass over the training plans.
+    """Figures of a pass over the training plans.
 
     Args:
         stage: `alignment`, `graph` (stage I) or `local` (stage II) of a network; `judge`, whose
             epochs are simulated drafts.
-        number: from 1.
-        of: number of epochs at most.
-        loss: mean training loss.
-        validation: the early stopping criterion, higher is better; None if it is the loss.
+        number: 1-based number.
+        of: Most epochs.
+        loss: Mean training loss.
+        validation: Early stopping criterion, higher is better; None if it is the loss.
     """
 
     stage: str

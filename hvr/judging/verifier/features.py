@@ -1,4 +1,4 @@
-"""Features of plan graphs (GNNVerifier, section 3.3): alignment, path counts, arrays."""
+"""Features of plan graphs (GNNVerifier, section 3.3): alignment, path counts and arrays."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from hvr.judging.verifier.graph import PlanGraph, PlanNode
 from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
 
 # Alignment ----------------------------------------------------------------------------------------
-# The alignment scorer g of steps and tools (GNNVerifier, section 3.3.2).
 
 _CHUNK = 8192
-"""Rows computed at once, a bound on memory."""
+"""Rows per chunk, to bound memory."""
 
 
 class Margins(Protocol):
@@ -31,19 +30,19 @@ class Margins(Protocol):
 
 
 class Alignment:
-    """The trained alignment scorer: equation 2 with one hidden layer, in numpy.
+    """The trained alignment scorer g of steps and tools (section 3.3.2), in numpy.
 
-        g(s, t) = MLP([e(s); e(t)]) = w · relu(W_s e(s) + b + W_t e(t)) + b_out
+        g(s, t) = MLP([e(s); e(t)]) = w · relu(W_s e(s) + b + W_t e(t)) + b_out      (equation 2)
 
-    The first layer is applied to steps and tools separately and added: the same result as for
-    the concatenated vectors, at a cost of steps + tools instead of steps x tools.
+    The first layer is applied to steps and tools separately, and the results are added. This equals
+    the layer on concatenated vectors at a cost of steps + tools instead of steps x tools.
 
     Args:
         tensors: W_s as `step.weight` (hidden, dim), b as `step.bias` (hidden,), W_t as
             `tool.weight` (hidden, dim), w as `out.weight` (1, hidden), b_out as `out.bias` (1,).
 
     Raises:
-        KeyError: one is missing.
+        KeyError: A tensor is missing.
     """
 
     def __init__(self, tensors: Mapping[str, Floats]) -> None:
@@ -64,15 +63,15 @@ class Alignment:
         }
 
     def project_tools(self, tools: Floats) -> Floats:
-        """Return W_t e(t) of tools (tools, hidden), to be kept for `step_logits`."""
+        """Return W_t e(t) for tools (tools, hidden), as input of `step_logits`."""
         return np.asarray(tools @ self._tool.T, dtype=np.float32)
 
     def step_logits(self, step: Floats, projected: Floats) -> Floats:
-        """Return g of one step (dim,) and tools given by `project_tools`: (tools,)."""
+        """Return g for a step (dim,) and projected tools: (tools,)."""
         return self._last(self._step @ step + self._bias + projected)
 
     def table(self, steps: Floats, tools: Floats) -> Floats:
-        """Return g of each step and each tool (steps, tools)."""
+        """Return g for each step and tool (steps, tools)."""
         right = self.project_tools(tools)
         size = max(1, _CHUNK * 64 // max(len(tools), 1))
         logits = np.zeros((len(steps), len(tools)), dtype=np.float32)
@@ -84,21 +83,18 @@ class Alignment:
     def margins(
         self, embeddings: ToolEmbeddings, steps: NDArray[np.int64], tools: NDArray[np.int64]
     ) -> Floats:
-        """Return the margins of equation 3.
+        """Return the margins of equation 3, (m,).
 
             Δ = g(s, t) - max over t' in N_K(t) of g(s, t')
 
         Args:
-            embeddings: of the tools, with the similar tools N_K.
-            steps: s, rows of `embeddings.texts` (m,).
-            tools: t, numbers of tools (m,); -1 is an unknown one, whose margin is 0.
-
-        Returns:
-            Δ (m,).
+            embeddings: Embeddings of the tools, with the similar tools N_K.
+            steps: s as rows of `embeddings.texts` (m,).
+            tools: t as numbers of tools (m,); -1 for an unknown tool, whose margin is 0.
         """
         if embeddings.neighbours.shape[1] == 0 or not len(steps):
             return np.zeros(len(steps), dtype=np.float32)
-        # The same step and tool occur in many plans of a contrast group: each pair once.
+        # Plans of a contrast group share most steps and tools: compute each pair once.
         pairs, back = np.unique(np.stack([steps, tools], 1), axis=0, return_inverse=True)
         matrix = embeddings.texts.matrix
         right = self.project_tools(embeddings.vectors)
@@ -117,19 +113,18 @@ class Alignment:
 
 
 # Path counts --------------------------------------------------------------------------------------
-# Co-occurrence statistics: counts of tool paths in the training plans (GNNVerifier, 3.3.1).
 
 Path = tuple[str, ...]
 MAX_PATH = 4
-"""Tools in the longest path that is counted."""
+"""Most tools in a counted path."""
 
 
 @dataclass(frozen=True)
 class PathCounts:
-    """Counts of paths of two to four consecutive tools.
+    """Counts of paths of two to four consecutive tools in the training plans (section 3.3.1).
 
     Args:
-        counts: f_n of section 3.3.1 for n = 2, 3, 4, by path.
+        counts: f_n for n = 2, 3, 4, by path.
     """
 
     counts: Mapping[Path, int] = field(default_factory=dict)
@@ -155,29 +150,26 @@ class PathCounts:
         return math.log1p(self.of((source, target), own))
 
     def multi_step(self, source: str, target: str, own: Mapping[Path, int] | None = None) -> float:
-        """Return m(u, v) of equation 5.
-
-        The maximum of log(1 + f_n(π)) over paths π of three or four tools from t_u to t_v.
-        """
+        """Return m(u, v), the maximum of log(1 + f_n(π)) over paths of 3 or 4 tools (equation 5)."""
         paths = self._ends.get((source, target), ())
         return math.log1p(max((self.of(p, own) for p in paths), default=0))
 
     def usual_between(self, source: str, target: str) -> Path:
-        """Return the commonest tools between two, if commoner than none in between."""
+        """Return the most frequent tools between two, if more frequent than a direct link."""
         paths = self._ends.get((source, target), ())
         best = max(paths, key=lambda p: (self.counts[p], -len(p), p), default=())
         return best[1:-1] if best and self.counts[best] > self.of((source, target)) else ()
 
 
 def paths_of(tools: Sequence[str]) -> Counter[Path]:
-    """Return the counts of paths of two to four tools in one sequence."""
+    """Count the paths of two to four tools in a sequence."""
     return Counter(
         tuple(tools[i : i + n]) for n in range(2, MAX_PATH + 1) for i in range(len(tools) - n + 1)
     )
 
 
 def count_paths(plans: Iterable[Sequence[str]]) -> PathCounts:
-    """Return the counts of paths over plans, each a sequence of ids of tools."""
+    """Count the paths over plans, each a sequence of tool ids."""
     total: Counter[Path] = Counter()
     for tools in plans:
         total.update(paths_of(tools))
@@ -185,8 +177,6 @@ def count_paths(plans: Iterable[Sequence[str]]) -> PathCounts:
 
 
 # Arrays -------------------------------------------------------------------------------------------
-# Plan graphs as arrays: node and edge features (GNNVerifier, section 3.3).
-#
 # Features of the node of step s_i with tool t_i (section 3.3.2):
 #
 # e(t_i), e(s_i)           text embeddings, as rows of a table
@@ -200,25 +190,25 @@ def count_paths(plans: Iterable[Sequence[str]]) -> PathCounts:
 # m(u, v)                  max over paths π of 3 or 4 tools from t_u to t_v of log(1 + f_n(π)),
 #                          equation 5
 #
-# with f_n the counts of paths of n tools in the training plans. Start and its edges have none: the
-# network learns embeddings for them.
+# Here f_n are the counts of paths of n tools in the training plans. Start and its edges have no
+# features: the network learns embeddings for them.
 
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class PlanArrays:
-    """Plan graphs one after the other, each with Start as its first node.
+    """Features of concatenated plan graphs, each with Start as its first node.
 
     Args:
-        request: e(r), rows of the text table (graphs,).
-        node_ptr: first node of each graph, and the number of nodes (graphs + 1,).
-        edge_ptr: the same for edges (graphs + 1,).
-        tool: e(t_i), rows of the text table (nodes,); 0 for Start.
-        step: e(s_i), rows of the text table (nodes,); 0 for Start.
+        request: e(r) as rows of the text table (graphs,).
+        node_ptr: First node of each graph, and the number of nodes (graphs + 1,).
+        edge_ptr: First edge of each graph, and the number of edges (graphs + 1,).
+        tool: e(t_i) as rows of the text table (nodes,); 0 for Start.
+        step: e(s_i) as rows of the text table (nodes,); 0 for Start.
         types: x_in, then x_out (nodes, 2 x types).
         margin: Δ_i (nodes,).
-        edges: source and target within the graph, Start being 0 (2, edges).
+        edges: Source and target within the graph, with Start as 0 (2, edges).
         edge_values: compat, log(1 + f_2), m (edges, 3); 0 for edges from Start.
     """
 
@@ -236,7 +226,7 @@ class PlanArrays:
         return len(self.request)
 
     def rows(self, graphs: Ints) -> tuple[Ints, Ints]:
-        """Return the places of some graphs' labels: of nodes without Start, and of edges."""
+        """Return the label rows of selected graphs: nodes without Start, and edges."""
         nodes, _, at = row_ranges(self.node_ptr, graphs)
         graph_of = np.searchsorted(self.node_ptr, nodes, side="right")
         return (nodes - graph_of)[at > 0], row_ranges(self.edge_ptr, graphs)[0]
@@ -252,11 +242,12 @@ def plan_arrays(
     """Compute the features of plan graphs (section 3.3).
 
     Args:
-        graphs: the plans.
-        embeddings: of the tools.
-        counts: of paths in the training plans.
-        alignment: the scorer g.
-        own: for each graph, paths to leave out of the counts, as they come from the plan itself.
+        graphs: The plans.
+        embeddings: Embeddings of the tools.
+        counts: Path counts of the training plans.
+        alignment: The scorer g.
+        own: For each graph, paths to subtract from the counts because they come from the plan
+            itself.
     """
     embeddings.prepare(graphs)
     nodes = [n for g in graphs for n in g.nodes]
@@ -290,7 +281,7 @@ def plan_arrays(
 
 
 def _tool_rows(nodes: Sequence[PlanNode], embeddings: ToolEmbeddings) -> tuple[Ints, Ints]:
-    """Return the number of each node's tool, -1 for an unknown one, and its row of the texts."""
+    """Return each node's tool number, -1 if unknown, and its row in the text table."""
     numbers = np.fromiter(
         (embeddings.tools.index(n.tool) if embeddings.known(n.tool) else -1 for n in nodes),
         np.int64,
@@ -335,7 +326,7 @@ def _edge_arrays(
 
 
 def _types(nodes: Sequence[PlanNode], embeddings: ToolEmbeddings) -> Floats:
-    """Return x_in and x_out (nodes, 2 x types); types that no tool has are left out."""
+    """Return x_in and x_out (nodes, 2 x types), without types that no tool has."""
     place = {t: i for i, t in enumerate(embeddings.types)}
     multi_hot = np.zeros((len(nodes), 2 * len(place)), dtype=np.float32)
     if not place:
@@ -351,14 +342,14 @@ def _types(nodes: Sequence[PlanNode], embeddings: ToolEmbeddings) -> Floats:
 
 
 def row_ranges(ptr: Ints, graphs: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the rows of some graphs, one graph after the other.
+    """Return the rows of selected graphs, concatenated.
 
     Args:
-        ptr: first row of each graph, and the number of rows (all graphs + 1,).
-        graphs: numbers of the selected graphs.
+        ptr: First row of each graph, and the number of rows (all graphs + 1,).
+        graphs: Numbers of the selected graphs.
 
     Returns:
-        For each row: its place, the place of its graph in the selection, its place in the graph.
+        For each row: its index, the index of its graph in the selection, its index in the graph.
     """
     sizes = ptr[graphs + 1] - ptr[graphs]
     which = np.repeat(np.arange(len(graphs)), sizes)

@@ -1,4 +1,4 @@
-"""A plan as a directed acyclic graph (GNNVerifier, section 3.1), and mutable drafts of it."""
+"""Plans as directed acyclic graphs (GNNVerifier, section 3.1), and mutable drafts of them."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from hvr.tools.tool_plans import ToolGraph, ToolPlan, without_number
 from hvr.values import cached_property
 
 # Graph --------------------------------------------------------------------------------------------
-# A plan as a directed graph without cycles (GNNVerifier, section 3.1).
 
 START = -1
-"""The virtual node before every first step, the source of the edges to the roots."""
+"""Virtual node before every first step, the source of the edges to the roots."""
 
 Edge = tuple[int, int]
 _NEAR = 8
-"""Occurrences of a tool on either side of a step that a link is matched with."""
+"""Occurrences of a tool before and after a step that are considered for a link."""
 
 
 @dataclass(frozen=True)
 class PlanNode:
-    """A step: one call of a tool, or of an atomic action.
+    """A step: a call of a tool or an atomic action.
 
     Args:
-        tool: id of the tool.
-        text: what the step does, in words.
-        inputs: types (or facts) that the step needs.
-        outputs: types (or facts) that it provides.
+        tool: Id of the tool.
+        text: The step in words.
+        inputs: Types (or facts) that the step needs.
+        outputs: Types (or facts) that it provides.
     """
 
     tool: str
@@ -44,14 +43,13 @@ class PlanGraph:
     """A plan as a directed acyclic graph of steps.
 
     Args:
-        id: of the request.
-        request: its text.
-        nodes: the steps.
-        edges: numbers of nodes (source, target): order and dependence.
+        id: Id of the request.
+        request: Text of the request.
+        nodes: Steps.
+        edges: (source, target) indexes of nodes, for order and dependence.
 
     Raises:
-        UsageError: there are no nodes, an edge names a node that does not exist, or the edges
-            have a cycle.
+        UsageError: There are no nodes, an edge names a missing node, or the edges have a cycle.
     """
 
     id: str
@@ -88,20 +86,20 @@ class PlanGraph:
 
     @property
     def roots(self) -> tuple[int, ...]:
-        """The nodes without predecessors, which Start is linked to."""
+        """Nodes without predecessors; Start is linked to them."""
         return tuple(i for i in range(len(self.nodes)) if not self.before(i))
 
     @property
     def all_edges(self) -> tuple[Edge, ...]:
-        """The edges from Start to the roots, then the others."""
+        """Edges from Start to the roots, then the others."""
         return tuple((START, root) for root in self.roots) + self.edges
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The nodes in topological order, ties by number (Kahn's algorithm with a heap).
+        """Nodes in topological order, ties by index (Kahn's algorithm with a heap).
 
         Raises:
-            UsageError: the edges have a cycle.
+            UsageError: The edges have a cycle.
         """
         waiting = [len(self.before(i)) for i in range(len(self.nodes))]
         ready = [i for i, n in enumerate(waiting) if not n]
@@ -125,11 +123,11 @@ class PlanGraph:
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """Ids of the tools in the order of the plan."""
+        """Ids of the tools in topological order."""
         return tuple(self.nodes[i].tool for i in self.order)
 
     def plan(self) -> ToolPlan:
-        """Return the plan as loaders give it."""
+        """Convert the graph to a plan."""
         nodes = [self.nodes[i] for i in self.order]
         place = {node: i for i, node in enumerate(self.order)}
         edges = sorted((place[a], place[b]) for a, b in self.edges)
@@ -148,15 +146,15 @@ def chain(nodes: int) -> tuple[Edge, ...]:
 
 
 def plan_graph(plan: ToolPlan, tools: ToolGraph | None = None) -> PlanGraph:
-    """Return the graph of a plan.
+    """Convert a plan to a graph.
 
-    A link names tools, not steps: it becomes an edge between the nearest pair of steps with these
-    tools, forward if there is one. A link with a tool that is not in the plan is left out; a plan
-    without links is a chain. If there are not as many steps as tools, descriptions of tools take
-    the place of the steps. An unknown tool has no types, and its id is its description.
+    A link names tools rather than steps: it becomes an edge between the nearest steps with these
+    tools, forward if possible. Links with other tools are dropped; a plan without links is a chain.
+    Unless there is a step for each tool, the tools' descriptions replace the steps. An unknown tool
+    has no types, and its id is its description.
 
     Raises:
-        UsageError: the plan is empty, or its links have a cycle.
+        UsageError: The plan is empty, or its links have a cycle.
     """
     one_step_each = len(plan.steps) == len(plan.tools)
     nodes = []
@@ -179,7 +177,7 @@ def plan_graph(plan: ToolPlan, tools: ToolGraph | None = None) -> PlanGraph:
 
 
 def _matched(links: Sequence[tuple[str, str]], places: Mapping[str, list[int]]) -> tuple[Edge, ...]:
-    """Return each link as the nearest pair of steps; a repeated link as the next nearest."""
+    """Map each link to the nearest pair of steps, and a repeated link to the next nearest."""
     waiting: dict[tuple[str, str], Iterator[Edge]] = {}
     edges: list[Edge] = []
     for link in links:
@@ -200,7 +198,7 @@ def _pairs(sources: Sequence[int], targets: Sequence[int]) -> list[Edge]:
 
 
 # Draft --------------------------------------------------------------------------------------------
-# Mutable plan graphs that record which nodes and edges became wrong.
+# A mutable plan graph that records which nodes and edges became wrong.
 
 
 @dataclass(frozen=True)
@@ -213,15 +211,13 @@ class Span:
 
 
 class PlanGraphDraft:
-    """A mutable plan graph.
-
-    Nodes have permanent keys; `finish` renumbers them.
+    """A mutable plan graph. Nodes have permanent keys; `finish` renumbers them.
 
     Attributes:
-        nodes: by key.
-        sequence: the keys, in the order of the list of nodes.
-        wrong: keys of nodes with a wrong tool.
-        skipping: edges (source, target) at which steps are missing; the source may be START.
+        nodes: Nodes by key.
+        sequence: Keys in the order of the node list.
+        wrong: Keys of nodes with a wrong tool.
+        skipping: Edges (source, target) where steps are missing; the source may be START.
     """
 
     def __init__(self, graph: PlanGraph) -> None:
@@ -244,7 +240,7 @@ class PlanGraphDraft:
         return tuple(self._out[key])
 
     def spans(self, length: int) -> list[Span]:
-        """Return all spans of so many nodes that have a successor."""
+        """Return all spans of the given length that have a successor."""
         spans = []
         for first in self.sequence:
             keys = [first]
@@ -287,9 +283,9 @@ class PlanGraphDraft:
         self.skipping |= {(key, target) for target in span.after}
 
     def insert(self, source: int, target: int | None, node: PlanNode) -> None:
-        """Insert a node on a link, or after the last step; mark it wrong.
+        """Insert a node into a link, or after the last step; mark it wrong.
 
-        If steps were missing at the link, they still are between the new node and the target.
+        Steps that were missing at the link stay missing between the new node and the target.
         """
         at = len(self.sequence) if target is None else self.sequence.index(target)
         key = self._add(node, at)
@@ -306,7 +302,7 @@ class PlanGraphDraft:
                 self.skipping.add((key, target))
 
     def finish(self) -> tuple[PlanGraph, tuple[int, ...], tuple[int, ...]]:
-        """Return the graph, the labels of its nodes and of its edges (those of `all_edges`)."""
+        """Return the graph with the labels of its nodes and of `all_edges`."""
         place = {key: i for i, key in enumerate(self.sequence)}
         edges = [(place[a], place[b]) for a in self.sequence for b in self._out[a]]
         nodes = tuple(self.nodes[k] for k in self.sequence)

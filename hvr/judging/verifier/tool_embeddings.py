@@ -1,4 +1,4 @@
-"""Tool embeddings: vectors of texts, similar tools, compatibility of tools."""
+"""Tool embeddings: text vectors, similar tools and compatibility."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Encoder(Protocol):
 
 
 class TextTable:
-    """A growing table with the vector of each distinct text in one row."""
+    """A growing table with one row for each distinct text."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
@@ -46,14 +46,10 @@ class TextTable:
         return np.fromiter((self._rows[role, t] for t in texts), np.int64, len(texts))
 
     def know(self, texts: Sequence[str], vectors: Floats) -> None:
-        """Take over vectors of texts that were encoded before.
-
-        Args:
-            texts: the texts.
-            vectors: of each (texts, dimension).
+        """Add known vectors (texts, dimension) of texts.
 
         Raises:
-            ValueError: there are not as many vectors as texts.
+            ValueError: The numbers of texts and vectors differ.
         """
         if len(vectors) != len(texts):
             raise ValueError("texts and vectors do not match")
@@ -75,12 +71,12 @@ class ToolEmbeddings:
     """Embeddings e(t) of tools and e(s) of texts (GNNVerifier, section 3.3.1).
 
     Args:
-        tools: the tools and their links.
-        encoder: of texts.
-        config: its `tool_text`, `step_names` and `neighbours` are used.
+        tools: Tools and their links.
+        encoder: Text encoder.
+        config: Settings, for `tool_text`, `step_names` and `neighbours`.
 
     Raises:
-        UsageError: there are no tools.
+        UsageError: There are no tools.
     """
 
     def __init__(self, tools: ToolGraph, encoder: Encoder, config: VerifierConfig) -> None:
@@ -96,7 +92,7 @@ class ToolEmbeddings:
         self.types = sorted({x for t in tools.tools for x in (*t.inputs, *t.outputs)})
 
     def tool_text(self, tool_id: str) -> str:
-        """Return the text encoded for a tool, for an unknown one its id."""
+        """Return the text to encode for a tool; the id for an unknown one."""
         if tool_id not in self.tools:
             return tool_id.replace("_", " ")
         description = self.tools.tool(tool_id).description or tool_id.replace("_", " ")
@@ -105,7 +101,7 @@ class ToolEmbeddings:
         return description
 
     def step_text(self, text: str) -> str:
-        """Return the text encoded for a step: with the names of tools, or without."""
+        """Return the text to encode for a step, with or without tool names as configured."""
         if self.config.step_names == "keep":
             return text
         if text not in self._clean:
@@ -114,12 +110,12 @@ class ToolEmbeddings:
         return self._clean[text]
 
     def default_step(self, number: int) -> str:
-        """Return the text of a step that calls a tool, made from the tool's description."""
+        """Return the text of a step that calls a tool, from the tool's description."""
         tool = self.tools.tools[number]
         return self.step_text(tool.description or tool.id.replace("_", " "))
 
     def known(self, tool_id: str) -> bool:
-        """Return whether the tool is one of these."""
+        """Return whether there is such a tool."""
         return tool_id in self.tools
 
     @cached_property
@@ -133,11 +129,11 @@ class ToolEmbeddings:
         similarity = self.similarity.copy()
         np.fill_diagonal(similarity, -np.inf)
         k = min(self.config.neighbours, len(self.tools) - 1)
-        # Rounding and a stable sort give ties the same order on every machine.
+        # Rounding and a stable sort make the order of ties independent of the machine.
         return np.argsort(-np.round(similarity, 5), axis=1, kind="stable")[:, :k].astype(np.int64)
 
     def near(self, tool_id: str) -> tuple[str, ...]:
-        """Return the ids of N_K(t), nearest first; none for an unknown tool."""
+        """Return the ids of N_K(t), nearest first; empty for an unknown tool."""
         if not self.known(tool_id):
             return ()
         return tuple(
@@ -148,7 +144,7 @@ class ToolEmbeddings:
     def fits(self) -> NDArray[np.bool_]:
         """Whether the row's tool can directly precede the column's (n, n).
 
-        They share a type; where no tool has types, the tool graph has the link.
+        They share a type or, if no tool has types, the tool graph has the link.
         """
         n = len(self.tools)
         fits = np.zeros((n, n), dtype=np.bool_)
@@ -171,9 +167,9 @@ class ToolEmbeddings:
         return bool(self.fits[self.tools.index(source), self.tools.index(target)])
 
     def between(self, before: Iterable[str], after: Iterable[str]) -> NDArray[np.int64]:
-        """Return the numbers of the tools that fit after all of `before` and before all of `after`.
+        """Return the tools that fit after all of `before` and before all of `after`.
 
-        Nothing fits an unknown tool.
+        No tool fits an unknown one.
         """
         fitting = np.ones(len(self.tools), dtype=np.bool_)
         for tool in before:
@@ -185,7 +181,7 @@ class ToolEmbeddings:
     def compat(self, source: PlanNode, target: PlanNode) -> float:
         """Return the compatibility of an edge, 0 to 1.
 
-        |out(t_u) ∩ in(t_v)| / max(|in(t_v)|, 1), equation 4; where no tool has types, 1 if the tool
+        |out(t_u) ∩ in(t_v)| / max(|in(t_v)|, 1), equation 4; if no tool has types, 1 if the tool
         graph has the link.
         """
         if not self._typed:
@@ -199,7 +195,7 @@ class ToolEmbeddings:
         return np.asarray(self.vectors @ self.texts.matrix[row], dtype=np.float32)
 
     def prepare(self, graphs: Iterable[PlanGraph], more: Iterable[str] = ()) -> None:
-        """Encode all texts of some plans in one call, which is faster than one by one."""
+        """Encode all texts of plans in one call, which is faster than one by one."""
         texts = dict.fromkeys(more)
         unknown: dict[str, None] = {}
         for graph in graphs:

@@ -1,4 +1,4 @@
-"""What a verifier says of a plan."""
+"""Verdicts of a verifier on plans."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _FEW = 3
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Where a score or risk counts (equation 10).
+    """Thresholds of score and risks (equation 10).
 
     Args:
-        graph: τ_G; a plan that scores below is to be looked at.
-        node: τ_V; a step with so much risk, or more, is risky.
-        edge: τ_E; the same for a link.
+        graph: τ_G; plans with a lower score are rejected.
+        node: τ_V; steps with at least this risk are risky.
+        edge: τ_E; links with at least this risk are risky.
     """
 
     graph: float = 0.5
@@ -30,9 +30,9 @@ class RiskFinding:
     """A risky step or link.
 
     Args:
-        where: number of the step, or numbers (source, target) with -1 for Start.
+        where: Index of the step, or (source, target) indexes with -1 for Start.
         risk: 0 to 1.
-        reason: in words.
+        reason: Reason in words.
     """
 
     where: int | Edge
@@ -41,7 +41,7 @@ class RiskFinding:
 
     @property
     def place(self) -> str:
-        """The step or link, for people."""
+        """The step or link in words."""
         if isinstance(self.where, int):
             return f"step {self.where + 1}"
         source, target = self.where
@@ -51,18 +51,18 @@ class RiskFinding:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How plausible a plan is, and what makes it less so.
+    """The plausibility of a plan, with its risks.
 
     Args:
-        graph: the plan.
+        graph: The plan.
         score: S of equation 8, 0 to 1; high is plausible.
-        node_risks: P^V, by node.
-        edge_risks: P^E, by edge of `graph.all_edges`.
-        thresholds: what they are held against.
-        findings: risky steps and links with reasons, the riskiest first.
-        unknown: why the verifier does not know; empty if it does.
+        node_risks: P^V by node.
+        edge_risks: P^E by edge of `graph.all_edges`.
+        thresholds: Thresholds of the score and the risks.
+        findings: Risky steps and links with reasons, riskiest first.
+        unknown: Reason why the verifier cannot judge the plan; empty if it can.
         read: Summary of the record's format, calls and skipped parts; empty if not from a file.
-        claim: What an accepted plan is said to be.
+        claim: Statement made about an accepted plan.
     """
 
     graph: PlanGraph
@@ -77,23 +77,23 @@ class Verdict:
 
     @property
     def accepted(self) -> bool:
-        """The score is not below its threshold, and the verifier knows."""
+        """Whether the verifier can judge the plan and its score reaches the threshold."""
         return self.score >= self.thresholds.graph and not self.unknown
 
     @property
     def risky_nodes(self) -> tuple[int, ...]:
-        """V_edit of equation 10, the riskiest first."""
+        """V_edit of equation 10, riskiest first."""
         risky = [i for i, r in enumerate(self.node_risks) if r >= self.thresholds.node]
         return tuple(sorted(risky, key=lambda i: (-self.node_risks[i], i)))
 
     @property
     def risky_edges(self) -> tuple[int, ...]:
-        """E_edit of equation 10 as places in `graph.all_edges`, the riskiest first."""
+        """E_edit of equation 10 as indexes into `graph.all_edges`, riskiest first."""
         risky = [i for i, r in enumerate(self.edge_risks) if r >= self.thresholds.edge]
         return tuple(sorted(risky, key=lambda i: (-self.edge_risks[i], i)))
 
     def lines(self) -> list[str]:
-        """Return the verdict with every step and finding, for people."""
+        """Return the verdict as text, with every step and finding."""
         graph, at = self.graph, self.thresholds
         outcome = "accepted" if self.accepted else "below the threshold: look at it again"
         score, least = _apart(self.score, at.graph)
@@ -107,7 +107,7 @@ class Verdict:
         if self.read:
             lines.append(f"  {self.read}")
         for number, (node, risk) in enumerate(zip(graph.nodes, self.node_risks, strict=True), 1):
-            # Without a verdict the figures are those of a verifier that does not know.
+            # Without a verdict, the risks are meaningless.
             mark = "!!" if risk >= at.node and not self.unknown else "  "
             told = "" if self.unknown else f" risk {risk:.2f}"
             text = "" if node.text == node.tool else f"  {node.text}"
@@ -117,7 +117,7 @@ class Verdict:
         return lines
 
     def brief(self) -> list[str]:
-        """Return the verdict in a line, with the riskiest findings below a plan not accepted."""
+        """Return the verdict in a line, followed by the riskiest findings if it is rejected."""
         if self.unknown:
             return [f"verifier: no verdict: {self.unknown}"]
         score, least = _apart(self.score, self.thresholds.graph)
@@ -127,7 +127,7 @@ class Verdict:
         return [f"verifier: score {score}, below {least}: plausibly not what was asked", *reasons]
 
     def summary(self) -> dict[str, Any]:
-        """Score, threshold and reasons as plain values, for JSON."""
+        """Return score, threshold and reasons as JSON values."""
         return {
             "score": round(self.score, 4),
             "threshold": self.thresholds.graph,
@@ -137,7 +137,7 @@ class Verdict:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, for JSON."""
+        """Return JSON values."""
         names = [n.tool for n in self.graph.nodes]
         return {
             "id": self.graph.id,
@@ -173,9 +173,9 @@ class NoVerdict:
     """A record without a plan that can be judged.
 
     Args:
-        id: The request's id.
+        id: Id of the request.
         request: The request; empty if unknown.
-        unknown: Why there is no verdict.
+        unknown: Reason why there is no verdict.
         read: Summary of the record's format, calls and skipped parts.
     """
 
@@ -187,13 +187,13 @@ class NoVerdict:
     accepted = False
 
     def lines(self) -> list[str]:
-        """Return the reason, for people."""
+        """Return the reason as text."""
         asked = [f"  asked: {self.request}"] if self.request else []
         read = [f"  {self.read}"] if self.read and self.unknown not in self.read else []
         return [f"{self.id}: no verdict: {self.unknown}", *asked, *read]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
+        """Return JSON values."""
         return {
             "id": self.id,
             "request": self.request,

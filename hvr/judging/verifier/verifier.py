@@ -18,20 +18,18 @@ from hvr.judging.verifier.verdict import RiskFinding, Thresholds, Verdict
 from hvr.tools.tool_plans import ToolGraph, ToolPlan
 
 # Inference ----------------------------------------------------------------------------------------
-# Inference of the trained network, in numpy alone.
-#
-# `network.py` is the same network for training. A robot's plan is judged once, in less than a
-# second: importing PyTorch and PyG for it would take several times as long.
+# Inference in numpy alone: a robot's plan is judged once, in less than a second, and importing
+# PyTorch and PyG would take several times as long.
 
 _CHUNK = 2048
-"""Plans judged at once, a bound on memory."""
+"""Plans per chunk, to bound memory."""
 
 Values = TypeVar("Values")
 
 
 @dataclass(frozen=True)
 class PlanLogits(Generic[Values]):
-    """Outputs of the heads before the logistic function (equation 8), arrays or tensors.
+    """Outputs of the heads before the logistic function (equation 8), as arrays or tensors.
 
     Args:
         graph: z(G) (graphs,); high is plausible.
@@ -58,8 +56,8 @@ class TrainedNetwork:
     or mean and maximum (`config.readout`).
 
     Args:
-        config: widths and ablations.
-        tensors: those of `shapes`, as `PlanNetwork.state_dict` names them.
+        config: Widths and ablations.
+        tensors: Tensors of `shapes`, named as in `PlanNetwork.state_dict`.
     """
 
     def __init__(self, config: VerifierConfig, tensors: Mapping[str, Floats]) -> None:
@@ -71,9 +69,9 @@ class TrainedNetwork:
         """Return the names and shapes of the tensors.
 
         Args:
-            config: widths and ablations.
-            text: size of the text embeddings.
-            types: number of types, of inputs and outputs together.
+            config: Widths and ablations.
+            text: Size of the text embeddings.
+            types: Number of input and output types together.
         """
         wide = config.hidden
         shapes: dict[str, tuple[int, ...]] = {"start_node": (wide,), "start_edge": (wide,)}
@@ -102,11 +100,11 @@ class TrainedNetwork:
         return shapes
 
     def logits(self, arrays: PlanArrays, texts: Floats) -> PlanLogits[Floats]:
-        """Judge plans.
+        """Compute the logits of plans.
 
         Args:
-            arrays: the plans, at least one.
-            texts: the text table (rows, text).
+            arrays: The plans, at least one.
+            texts: The text table (rows, text).
         """
         parts = [
             self._part(arrays, texts, i, min(i + _CHUNK, len(arrays)))
@@ -118,7 +116,7 @@ class TrainedNetwork:
     def _part(
         self, arrays: PlanArrays, texts: Floats, first: int, last: int
     ) -> tuple[Floats, Floats, Floats]:
-        """Return the logits of the graphs from `first` up to, not including, `last`."""
+        """Return the logits of the graphs `first` to `last - 1`."""
         n0, n1 = arrays.node_ptr[first], arrays.node_ptr[last]
         e0, e1 = arrays.edge_ptr[first], arrays.edge_ptr[last]
         node_ptr = arrays.node_ptr[first : last + 1] - n0
@@ -171,7 +169,7 @@ class TrainedNetwork:
         sender: Ints,
         receivers: _Segments,
     ) -> Floats:
-        """Return one line of equation 6 (nodes, hidden).
+        """Return a line of equation 6 (nodes, hidden).
 
         φ's first layer is split as in `studies.plan_network.layers.Messages`.
         """
@@ -182,7 +180,7 @@ class TrainedNetwork:
         return receivers.sum(self._linear(f"{phi}.3", np.maximum(hidden, 0)))
 
     def _readout(self, h: Floats, graph: Ints, graphs: int) -> Floats:
-        """Return the mean over the steps of each plan, or mean and maximum (graphs, …)."""
+        """Return the readout over the steps of each plan (graphs, …)."""
         plans = _Segments(graph, graphs)
         count = np.maximum(np.bincount(graph, minlength=graphs), 1)[:, None]
         mean = plans.sum(h) / count.astype(np.float32)
@@ -199,13 +197,13 @@ class TrainedNetwork:
 
 
 class _Segments:
-    """Segment sums and maxima, as of `torch_scatter`.
+    """Segment sums and maxima, as in `torch_scatter`.
 
     Rows are sorted by segment once, so that each reduction is one `ufunc.reduceat`.
 
     Args:
-        segment: of each row (rows,).
-        count: number of segments.
+        segment: Segment of each row (rows,).
+        count: Number of segments.
     """
 
     def __init__(self, segment: Ints, count: int) -> None:
@@ -229,19 +227,17 @@ class _Segments:
 
 
 # Logistic -----------------------------------------------------------------------------------------
-# The logistic function.
 
 
 def logistic(logits: Floats) -> Floats:
     """Return the probabilities σ(z) = 1 / (1 + exp(-z)) of logits (equation 8).
 
-    Computed as exp(-log(1 + exp(-z))), which overflows nowhere.
+    Computed as exp(-log(1 + exp(-z))) to avoid overflow.
     """
     return np.asarray(np.exp(-np.logaddexp(0, -logits)), dtype=np.float32)
 
 
 # Verifier -----------------------------------------------------------------------------------------
-# The trained verifier: from plans to verdicts.
 
 Plan = ToolPlan | PlanGraph
 
@@ -250,7 +246,7 @@ Plan = ToolPlan | PlanGraph
 class Verifier:
     """A verifier of plans over the tools that it was trained on.
 
-    Unknown tools are no risk by themselves: they are judged by their texts.
+    An unknown tool is not a risk by itself: it is judged by its text.
     """
 
     config: VerifierConfig
@@ -263,22 +259,22 @@ class Verifier:
 
     @property
     def tools(self) -> ToolGraph:
-        """The tools that it knows."""
+        """Known tools."""
         return self.embeddings.tools
 
     def graph(self, plan: Plan) -> PlanGraph:
         """Return the graph of a plan.
 
         Raises:
-            UsageError: the plan is empty or goes round in a circle.
+            UsageError: The plan is empty or has a cycle.
         """
         return plan if isinstance(plan, PlanGraph) else plan_graph(plan, self.tools)
 
     def score(self, plans: Iterable[Plan]) -> list[Verdict]:
-        """Judge plans, all in one batch.
+        """Judge plans in one batch.
 
         Raises:
-            UsageError: a plan is empty or goes round in a circle.
+            UsageError: A plan is empty or has a cycle.
         """
         graphs = [self.graph(p) for p in plans]
         if not graphs:
@@ -298,7 +294,7 @@ class Verifier:
         return verdicts
 
     def plausibility(self, graphs: Sequence[PlanGraph]) -> Floats:
-        """Return S of each graph (graphs,), as `score` does but without risks and reasons."""
+        """Return S of each graph (graphs,), without risks and reasons."""
         if not graphs:
             return np.zeros(0, np.float32)
         with NO_FORK:
@@ -365,10 +361,10 @@ class Verifier:
 
 
 def make_encoder(config: VerifierConfig) -> Encoder:
-    """Return the encoder that a configuration names, with vectors kept on disk.
+    """Return the encoder named in a configuration, with vectors cached on disk.
 
     Raises:
-        UsageError: there is no such encoder.
+        UsageError: The encoder is unknown.
     """
     from hvr.knowledge.retrieval.text_vectors import TextVectors
 

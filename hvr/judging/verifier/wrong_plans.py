@@ -1,15 +1,15 @@
-"""Wrong plans by kind, made of true ones: what verifiers are tried on, and trained with.
+"""Wrong plans made from true ones, by kind, for training and testing verifiers.
 
-other request, near   the plan of a similar request, whose tools are others
-other request, far    the plan of any other request, whose tools are others
-tail missing          without its last step
-dropped               without another step
-superfluous, related  with one more step, of a tool like those of the plan or near the request
-superfluous, unrelated   with one more step, of any tool
-order                 two steps, or all, the other way round
-replaced              a step calls a similar tool
-hallucinated          a step calls a tool that does not exist
-misspelt              a step calls a tool that is nearly called so
+other request, near     plan of a similar request with other tools
+other request, far      plan of any request with other tools
+tail missing            without the last step
+dropped                 without another step
+superfluous, related    with an additional tool similar to the plan's or relevant to the request
+superfluous, unrelated  with any additional tool
+order                   two adjacent steps swapped, or all reversed
+replaced                with a similar tool in one step
+hallucinated            with an unknown tool in one step
+misspelt                with a misspelt tool in one step
 """
 
 from __future__ import annotations
@@ -28,19 +28,15 @@ from hvr.judging.verifier.verdict import Verdict
 from hvr.tools.tool_plans import ToolPlan
 
 # ROC-AUC ------------------------------------------------------------------------------------------
-# ROC-AUC, and thresholds by F1.
 
 
 def roc_auc(
     scores: Sequence[float] | NDArray[np.float32], labels: Sequence[int] | NDArray[np.int64]
 ) -> float:
-    """Return the area under the ROC curve.
+    """Return the area under the ROC curve, 0 to 1; NaN if one class is empty.
 
-    It is the probability that a random positive scores higher than a random negative, ties
-    counting half; computed from the rank sum of the positives (Mann-Whitney U).
-
-    Returns:
-        0 to 1; nan if one class is empty.
+    This is the probability that a random positive scores higher than a random negative, with ties
+    counting half, computed from the rank sum of the positives (Mann-Whitney U).
     """
     values = np.asarray(scores, dtype=np.float64)
     positive = np.asarray(labels) > 0
@@ -68,7 +64,7 @@ WRONG_PLAN_KINDS = (
     "misspelt",
 )
 _NEAR = 20
-"""Similar requests, or tools, that are drawn from."""
+"""Similar requests, or tools, to draw from."""
 
 Calls = list[tuple[str, str]]
 """Tools with the texts of their steps."""
@@ -76,12 +72,12 @@ Calls = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class WrongPlans:
-    """Makes wrong plans of true ones.
+    """Makes wrong plans from true ones.
 
     Args:
-        embeddings: of tools and texts.
-        plans: true plans, whose requests are exchanged.
-        seed: of all that is drawn; what is made of a plan depends on this and its id.
+        embeddings: Embeddings of tools and texts.
+        plans: True plans, whose requests are exchanged.
+        seed: Random seed; the result for a plan depends only on the seed and the plan.
     """
 
     embeddings: ToolEmbeddings
@@ -89,7 +85,7 @@ class WrongPlans:
     seed: int = 0
 
     def of(self, plan: ToolPlan, kinds: Sequence[str] = WRONG_PLAN_KINDS) -> Mapping[str, ToolPlan]:
-        """Return a wrong plan of each kind that can be made of a true one."""
+        """Return the wrong plans that can be made from a true one, by kind."""
         made = {}
         for kind in kinds:
             rng = Random(f"{self.seed} {kind} {plan.id} {plan.request}")
@@ -186,7 +182,7 @@ def auc_by_kind(
     embeddings: ToolEmbeddings,
     seed: int,
 ) -> dict[str, float]:
-    """Return the ROC-AUC of scores of true plans against wrong ones, by kind."""
+    """Return the ROC-AUC of true plans against wrong ones, by kind."""
     maker = WrongPlans(embeddings, plans, seed)
     made = [maker.of(p) for p in plans]
     true = [v.score for v in score(plans)]
