@@ -150,7 +150,7 @@ class PathCounts:
         return math.log1p(self.of((source, target), own))
 
     def multi_step(self, source: str, target: str, own: Mapping[Path, int] | None = None) -> float:
-        """Return m(u, v), the maximum of log(1 + f_n(π)) over paths of 3 or 4 tools (equation 5)."""
+        """Return m(u, v), the maximum of log(1 + f_n) over paths of 3 or 4 tools (equation 5)."""
         paths = self._ends.get((source, target), ())
         return math.log1p(max((self.of(p, own) for p in paths), default=0))
 

@@ -1,4 +1,4 @@
-"""Drafts as the judge reads them: names recognised, steps in order, step texts scored."""
+"""Reading of drafts for the judge: tool names, step order and the texts of steps."""
 
 from __future__ import annotations
 
@@ -19,27 +19,26 @@ from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
 from hvr.tools.tool_plans import ToolPlan
 
 # Reading drafts -----------------------------------------------------------------------------------
-# Drafts as the judge reads them: names recognised, steps in order.
 
 _CLOSE = 0.8
-"""Similarity of spellings (difflib's ratio) from which a name is taken for a misspelt one."""
+"""Least similarity (difflib's ratio) of a misspelt name."""
 _BESIDE = 4
-"""Words after an "and" among which the second of two things stands."""
+"""Words after "and" that may contain the second of two things."""
 _WORD = re.compile(r"[^\W_]+(?:[:.'-][^\W_]+)*")
 
 
 @dataclass(frozen=True)
 class ReadDraft:
-    """A draft whose tools are known.
+    """A draft with recognised tools.
 
     Args:
-        graph: as it was given; nodes in its order.
-        tools: numbers of the tools, in topological order.
-        plan: the draft with its tools spelt as they are called, in that order.
-        unknown: of each tool that does not exist, the id and that of the tool taken for it.
-        misspelt: the same for tools in another spelling.
-        required: how often tools must be called: those that the request asks for twice, or that
-            are called with other arguments each time.
+        graph: The original draft.
+        tools: Numbers of the tools, in topological order.
+        plan: The draft in that order, with corrected tool names.
+        unknown: Substitute id for each tool that does not exist.
+        misspelt: Correct id for each misspelt tool.
+        required: Least number of calls of tools that the request mentions repeatedly, or that are
+            called with different arguments each time.
     """
 
     graph: PlanGraph
@@ -51,7 +50,7 @@ class ReadDraft:
 
     @property
     def renamed(self) -> Mapping[str, str]:
-        """For each tool that is not called so, the one that takes its place."""
+        """Recognised id for each name that is not a tool's."""
         return {**self.unknown, **self.misspelt}
 
     @property
@@ -62,7 +61,7 @@ class ReadDraft:
         )
 
     def allows(self, plan: Tools) -> bool:
-        """Whether a plan keeps calls that are no repeats and, of a graph, the order."""
+        """Whether a plan keeps the required calls and, unless the draft is a chain, its order."""
         if any(plan.count(tool) < times for tool, times in self.required.items()):
             return False
         return self.is_chain or plan == self.tools or sorted(plan) != sorted(self.tools)
@@ -76,13 +75,13 @@ class DraftReader:
         self._spelling = {_squeezed(t.id): t.id for t in embeddings.tools.tools}
 
     def read(self, plan: ToolPlan) -> ReadDraft:
-        """Return a draft with known tools.
+        """Recognise the tools of a draft.
 
-        A name in another spelling is recognised; for a tool that does not exist the one that its
-        step most likely means is taken.
+        Misspelt names are corrected; a tool that does not exist is replaced by the most likely one
+        for its step.
 
         Raises:
-            UsageError: the plan is empty, or its links go round in a circle.
+            UsageError: The plan is empty, or its links have a cycle.
         """
         tools = self._embeddings.tools
         graph = plan_graph(plan, tools)
@@ -130,11 +129,11 @@ class DraftReader:
 
 
 def _asked_again(request: str, tools: Tools, steps: Sequence[str]) -> dict[int, int]:
-    """Return how often the request asks for tools that a draft calls more than once.
+    """Return how often the request asks for tools that a draft calls repeatedly.
 
-    Calls are asked for apart if each step has something of the request that no other step with that
-    tool has, and these things are values (numbers, times, names: "at 7 and at 9") or stand beside
-    each other around an "and" ("in the kitchen and in the bedroom").
+    Calls are distinct if each step shares something with the request that no other step of the tool
+    does, and these are values (numbers, times, names: "at 7 and at 9") or stand on both sides of an
+    "and" ("in the kitchen and in the bedroom").
     """
     if len(steps) != len(tools):
         return {}
@@ -159,7 +158,7 @@ def _asked_again(request: str, tools: Tools, steps: Sequence[str]) -> dict[int, 
 
 
 def _called_apart(plan: ToolPlan, tools: Tools, order: Sequence[int]) -> dict[int, int]:
-    """Return how often a plan calls tools that it always calls with other arguments."""
+    """Return how often a plan calls tools that get different arguments each time."""
     if len(plan.calls) != len(tools):
         return {}
     given = [plan.calls[i].arguments for i in order]
@@ -173,7 +172,7 @@ def _called_apart(plan: ToolPlan, tools: Tools, order: Sequence[int]) -> dict[in
 
 
 def _joined(words: Sequence[str], own: Sequence[set[str]]) -> bool:
-    """Whether words of each of some sets stand around one "and", or more, in this order."""
+    """Return whether words of two sets stand on both sides of an "and", in this order."""
     ands = [i for i, w in enumerate(words) if w == "and"]
     return any(
         own[0] & set(words[max(i - 1, 0) : i]) and own[1] & set(words[i + 1 : i + 1 + _BESIDE])
@@ -187,22 +186,21 @@ def _squeezed(name: str) -> str:
 
 
 # Logistic fit -------------------------------------------------------------------------------------
-# Logistic regression.
 
 _DRAWN = 5.0
-"""Strength with which weights are drawn towards where they start."""
+"""Strength of the regularisation towards the initial weights."""
 
 
 def fit_logistic(x: np.ndarray, y: np.ndarray, start: np.ndarray, steps: int = 50) -> np.ndarray:
-    """Return the weights w with which σ(w·x) predicts y best, by Newton's method.
+    """Fit the weights w of a logistic regression σ(w·x) of y, by Newton's method.
 
-    They are drawn towards where they start by a few cases' weight.
+    The weights are regularised towards their initial values.
 
     Args:
-        x: features (cases, features).
-        y: 0 or 1 of each (cases,).
-        start: weights to start from (features,).
-        steps: at most.
+        x: Features (cases, features).
+        y: Labels, 0 or 1 (cases,).
+        start: Initial weights (features,).
+        steps: Most iterations.
     """
     w = start.astype(float)
     for _ in range(steps):
@@ -217,30 +215,30 @@ def fit_logistic(x: np.ndarray, y: np.ndarray, start: np.ndarray, steps: int = 5
 
 
 # Step texts ---------------------------------------------------------------------------------------
-# What the texts of steps say of the request: whether the plan is one for it, and in its order.
+# Evidence in the texts of steps: whether a plan belongs to the request and follows its order.
 #
-# A plan for another request speaks of things that this one does not have: other numbers, names,
-# words. And what a request asks for first is mostly done first.
+# A plan for another request mentions other numbers, names and words. And what a request mentions
+# first is usually done first.
 
 _STEM = 5
-"""First letters by which words are compared: "booking" is "book"."""
+"""Letters by which words are compared: "booking" equals "book"."""
 _SHORTEST = 4
-"""Letters of a word at least, unless it is a number or a name: "the" says nothing."""
+"""Least length of a word that is not a number or a name, since "the" carries no information."""
 _NUMBER, _NAME, _OTHER, _OF_TOOL = range(4)
-"""Kinds of words; those of a tool's description say nothing of the request but where it is."""
+"""Kinds of words; words of the tool's description only locate a step within the request."""
 _NEAR = 60
-"""Similar requests of which a plan is drawn that is another's."""
+"""Similar requests to draw another request's plan from."""
 OTHER_REQUEST_PROBABILITY = 0.05
-"""Probability that a plan is another request's, before its steps are read."""
+"""Prior probability that a plan is for another request."""
 
 
 @dataclass(frozen=True)
 class StepTexts:
-    """What is in the steps of a plan, and in its request.
+    """Words of a request and of the steps of a plan.
 
     Args:
-        request: words of the request, as they are compared, in order.
-        steps: of each step the words, with their kinds.
+        request: Compared forms of the request's words, in order.
+        steps: For each step, its words with their kinds.
     """
 
     request: Sequence[str]
@@ -248,7 +246,7 @@ class StepTexts:
 
     @property
     def counts(self) -> Floats:
-        """1, and the numbers, names and other words of the steps that the request lacks or has."""
+        """1, then the counts of numbers, names and other words that the request lacks and has."""
         has = set(self.request)
         found = np.zeros(7, np.float32)
         found[0] = 1
@@ -259,7 +257,7 @@ class StepTexts:
 
     @property
     def backwards(self) -> float:
-        """How far steps go back in the request, in parts of its length, summed over steps."""
+        """How far consecutive steps go back in the request, summed, as a share of its length."""
         first = {word: i for i, word in reversed(list(enumerate(self.request)))}
         said = ([first[w] for w, _ in step if w in first] for step in self.steps)
         places = [sum(some) / len(some) for some in said if some]
@@ -267,7 +265,7 @@ class StepTexts:
         return back / max(len(self.request), 1)
 
     def strange(self, step: int) -> list[str]:
-        """Return the numbers and names of a step that the request does not have."""
+        """Return the numbers and names of a step that are not in the request."""
         has = set(self.request)
         return [w for w, kind in self.steps[step] if kind in (_NUMBER, _NAME) and w not in has]
 
@@ -275,12 +273,12 @@ class StepTexts:
 def read_texts(
     embeddings: ToolEmbeddings, request: str, steps: Iterable[tuple[str, str]]
 ) -> StepTexts:
-    """Return what the steps of a plan say.
+    """Collect the words of a request and of the steps of a plan.
 
     Args:
-        embeddings: of the tools.
-        request: its text.
-        steps: the tool and the text of each.
+        embeddings: Embeddings of the tools.
+        request: Text of the request.
+        steps: (tool, text) of each step.
     """
     said = []
     for tool, text in steps:
@@ -291,7 +289,7 @@ def read_texts(
 
 
 def _words(text: str) -> list[tuple[str, int]]:
-    """Return the words of a text, as they are compared, with their kinds."""
+    """Return the words of a text in their compared form, with their kinds."""
     found = []
     for i, match in enumerate(_WORD.finditer(text)):
         word = match[0]
@@ -306,13 +304,13 @@ def _words(text: str) -> list[tuple[str, int]]:
 
 @dataclass(frozen=True)
 class TextModel:
-    """How texts of steps count.
+    """Weights of the evidence in step texts.
 
     Args:
-        weights: of `StepTexts.counts`, for the log-odds that a plan is one for its request.
-        backwards: what the log-odds that a plan is right lose where steps go back by the length of
+        weights: Weights of `StepTexts.counts` in the log-odds that a plan is for its request.
+        backwards: Loss of the log-odds that a plan is right if its steps go back by the length of
             the request.
-        usual: how far they go back on average.
+        usual: Mean of `StepTexts.backwards`.
     """
 
     weights: tuple[float, ...] = (0.0,) * 7
@@ -320,22 +318,22 @@ class TextModel:
     usual: float = 0.0
 
     def same_request(self, texts: StepTexts) -> float:
-        """Return the probability that a plan is one for its request."""
+        """Return the probability that a plan is for its request."""
         logit = float(np.dot(self.weights, texts.counts)) + math.log(
             1 / OTHER_REQUEST_PROBABILITY - 1
         )
         return 1 / (1 + math.exp(-min(max(logit, -30.0), 30.0)))
 
     def order(self, texts: StepTexts) -> float:
-        """Return what the order of the steps adds to the log-odds that a plan is right."""
+        """Return the contribution of the step order to the log-odds that a plan is right."""
         return -self.backwards * (texts.backwards - self.usual)
 
 
 def fit_counts(past: PastPlans, plans: Sequence[ToolPlan], seed: int) -> tuple[float, ...]:
-    """Return the weights that tell the steps of a request's plan from those of another's.
+    """Fit the weights that distinguish plans for a request from plans for other requests.
 
-    Each request is taken with the steps of its own plan, of that of a similar request whose tools
-    are others, and of that of any request.
+    Each request is paired with its own plan, the plan of a similar request with other tools, and
+    the plan of any request.
     """
     usable = [i for i, p in enumerate(plans) if len(p.steps) == len(p.tools)]
     rng = Random(f"texts {seed}")

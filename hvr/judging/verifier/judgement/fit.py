@@ -1,8 +1,8 @@
-"""From true plans to a judge, all of whose figures come from plans that were left out.
+"""Fitting of a judge on held-out plans.
 
-For each training plan a draft is simulated (`planner_errors`) and judged by all other plans.
-Weights are fitted on one half of the plans and tried on the other; calibration, thresholds and the
-rule of change are chosen on these trials, and the weights then fitted on all.
+A draft is simulated for each training plan and judged by all other plans. Weights are fitted on one
+half of the plans and applied to the other. Calibration, thresholds and the change rule are chosen
+on these trials; the weights are then fitted on all plans.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ from hvr.tools.tool_plans import ToolPlan
 # Planner errors -----------------------------------------------------------------------------------
 # Simulated planner errors in true plans.
 #
-# A planner mostly errs in ways that look right: it does for a request what is right for a similar
-# one, takes the other of two similar tools, leaves out what the request does not mention, adds what
-# often follows, calls a tool twice, or knows the steps and not their order. Weights and thresholds
-# are fitted on such drafts of training plans, as real drafts of them are seldom to be had.
+# A planner's errors are mostly plausible: it uses the plan of a similar request, confuses similar
+# tools, omits what the request does not mention, adds what often follows, calls a tool twice, or
+# mixes up the order. Weights and thresholds are fitted on such drafts, since real drafts of
+# training plans are rare.
 
 UNMENTIONED, MENTIONED = 1.5, 0.7
-"""Factors on the probability of an omission, by whether the request hardly mentions the tool."""
+"""Factors on the probability of omission for tools that the request hardly or clearly mentions."""
 MAX_EDIT_DISTANCE = 1.0
-"""Edit distance within which another plan is taken for the right one."""
+"""Largest edit distance of another plan that is mistaken for the right one."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ class PlannerErrors:
     """Error rates of a simulated planner.
 
     Args:
-        other_request: per plan: the plan of another request, whatever it is.
-        another_plan: per plan: the plan of a similar request, one edit away.
-        wrong: per step: another tool, similar to the true one.
-        missing: per step: it is omitted.
-        extra: per place: a superfluous step.
-        swapped: per step: it changes places with the next.
-        repeated: per step: it is called twice.
-        inverse_temperature: β of the softmax over cosines by which tools are drawn.
+        other_request: Per plan: it is the plan of any other request.
+        another_plan: Per plan: it is the plan of a similar request, within one edit.
+        wrong: Per step: a similar tool replaces the true one.
+        missing: Per step: it is omitted.
+        extra: Per place: a redundant step is added.
+        swapped: Per step: it is swapped with the next.
+        repeated: Per step: it is called twice.
+        inverse_temperature: β of the softmax over cosines from which tools are drawn.
     """
 
     other_request: float = 0.08
@@ -84,13 +84,13 @@ class PlannerErrors:
 
 
 def with_errors(rng: Random, expected: Expectation, tools: Tools, errors: PlannerErrors) -> Tools:
-    """Return a true plan as a planner may have drafted it, with no error or with some.
+    """Return a true plan with the errors of a simulated planner, possibly none.
 
     Args:
-        rng: random numbers.
-        expected: for the request, the plan itself left out.
-        tools: the true plan.
-        errors: the error rates.
+        rng: Random numbers.
+        expected: Expectation for the request, without the plan itself.
+        tools: The true plan.
+        errors: Error rates.
     """
     if rng.random() < errors.other_request:
         order = np.argsort(-expected.likeness, kind="stable").tolist()
@@ -134,7 +134,7 @@ def _plan_of_another(rng: Random, expected: Expectation, tools: Tools) -> Tools 
 def _superfluous(
     rng: Random, expected: Expectation, tools: Tools, drafted: list[int], errors: PlannerErrors
 ) -> int:
-    """Draw a tool that the request seems to need, one like another, or what often follows."""
+    """Draw a tool that is relevant to the request, similar to another, or a frequent successor."""
     kind = rng.random()
     if kind < 0.4:
         values = expected.relevance
@@ -157,40 +157,39 @@ def _draw(rng: Random, values: Floats, inverse_temperature: float, excluded: Too
 # --------------------------------------------------------------------------------------------------
 
 MIN_PLANS = 30
-"""Plans below which nothing is learnt from them."""
+"""Least number of plans to fit a judge on."""
 TRIALS = 2000
-"""Drafts that are simulated at most, and of fewer plans at least, with `MAX_DRAFTS_PER_PLAN` of
-each."""
+"""Most simulated drafts; small sets get up to `MAX_DRAFTS_PER_PLAN` drafts per plan."""
 MAX_DRAFTS_PER_PLAN = 3
 CONFIDENCE = 1.64
-"""Standard errors that a gain must be above 0 by: one-sided, 95 %."""
+"""Standard errors by which a gain must exceed 0: one-sided, 95 %."""
 TOLERANCE = 1.0
-"""Standard errors within which requests for which no past plan is right count as not worse off."""
+"""Standard errors of tolerated loss on requests for which no past plan is right."""
 BLOCKS = 12
-"""Parts of the changes of a kind, by expected gain, each of which must be a gain."""
+"""Blocks of the changes of a kind, ordered by expected gain; each must be a gain."""
 MIN_CHANGES = 15
-"""Changes in a part at least."""
+"""Least number of changes in a block."""
 MIN_CHANGED_PLANS = 40
-"""Plans whose drafts were changed, below which no kind of change is trusted."""
+"""Least number of changed plans before a kind of change is trusted."""
 FLAG_PRECISION = 0.6
-"""Share of flagged steps, and links, that are to be wrong."""
+"""Target share of truly wrong steps and links among the flagged ones."""
 FAR_QUANTILE = 0.05
-"""Share of the training requests that count as unlike all others (the level of the test)."""
+"""Share of training requests that count as unlike all others (the level of the test)."""
 
 
 _KINDS = ("to_new", "to_known", "of_known")
-"""Fields of `ChangeRule`, in the order in which they are decided."""
+"""Fields of `ChangeRule` in the order of decision."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A simulated draft, judged by plans and weights that know nothing of it.
+    """A simulated draft, judged by plans and weights that were fitted without it.
 
     Args:
-        plan: number of the true plan.
-        true: its tools.
-        opinion: the posterior of the draft.
-        new: no other training plan has these tools.
+        plan: Number of the true plan.
+        true: Tools of the true plan.
+        opinion: Posterior of the draft.
+        new: Whether no other training plan has these tools.
     """
 
     plan: int
@@ -200,7 +199,7 @@ class Trial:
 
     @property
     def right(self) -> bool:
-        """The draft is the true plan."""
+        """Whether the draft equals the true plan."""
         return self.opinion.draft == self.true
 
 
@@ -211,14 +210,14 @@ def fit_judge(
     errors: PlannerErrors | None = None,
     seed: int = 0,
 ) -> Judge:
-    """Return a judge of plans over the tools of true plans.
+    """Fit a judge to true plans.
 
     Args:
-        embeddings: of the tools.
-        plans: true plans; those without tools, or with unknown ones, are left out.
-        progress: called now and then, with drafts for epochs.
-        errors: rates of the simulated drafts.
-        seed: of all that is drawn.
+        embeddings: Embeddings of the tools.
+        plans: True plans; those without tools or with unknown ones are ignored.
+        progress: Progress callback; its epochs count drafts.
+        errors: Error rates of the simulated drafts.
+        seed: Random seed.
     """
     usable = [p for p in plans if p.tools and all(map(embeddings.known, p.tools))]
     past = PastPlans(
@@ -228,7 +227,7 @@ def fit_judge(
     )
     if len(usable) < MIN_PLANS:
         return Judge(past, None)
-    # The matrices are small: several threads take twice the processor time and are no faster.
+    # The matrices are small: more threads double the CPU time and save no wall time.
     with load("threadpoolctl", "threadpoolctl", "gnn").threadpool_limits(1, user_api="blas"):
         drawn = simulated(past, errors or PlannerErrors(), seed, progress)
         return judge_of(past, usable, drawn, seed)
@@ -237,13 +236,13 @@ def fit_judge(
 def judge_of(
     past: PastPlans, plans: Sequence[ToolPlan], drawn: Sequence[Trial], seed: int = 0
 ) -> Judge:
-    """Return the judge that simulated drafts give.
+    """Fit a judge to simulated drafts.
 
     Args:
-        past: the true plans.
-        plans: the same, with their steps.
-        drawn: of `simulated`.
-        seed: of the steps that are taken for another request's.
+        past: The true plans.
+        plans: The same plans with their steps.
+        drawn: Trials from `simulated`.
+        seed: Random seed for the steps of other requests.
     """
     used = np.ones(len(FEATURES))
     trials = cross_fitted(drawn, used)
@@ -264,7 +263,7 @@ def judge_of(
 def simulated(
     past: PastPlans, errors: PlannerErrors, seed: int, progress: ProgressCallback
 ) -> list[Trial]:
-    """Return simulated drafts with candidates and features; their shares are yet to come."""
+    """Return simulated drafts with candidates and features, but without posteriors."""
     order = list(range(len(past)))
     Random(f"drafts {seed}").shuffle(order)
     draws = min(MAX_DRAFTS_PER_PLAN, max(1, TRIALS // len(past)))
@@ -284,7 +283,7 @@ def simulated(
 
 
 def weights_of(trials: Sequence[Trial], used: np.ndarray) -> Floats:
-    """Return the weights that trials give, 0 for features that are not used."""
+    """Fit the weights of the used features; the others are 0."""
     cases = [
         Case(t.opinion.features * used, t.opinion.plans.index(t.true))
         for t in trials
@@ -294,7 +293,7 @@ def weights_of(trials: Sequence[Trial], used: np.ndarray) -> Floats:
 
 
 def cross_fitted(trials: Sequence[Trial], used: np.ndarray) -> list[Trial]:
-    """Return trials with the posterior of weights that were fitted on the other half of plans."""
+    """Return trials with posteriors from weights fitted on the other half of the plans."""
     found = []
     for half in (0, 1):
         weights = weights_of([t for t in trials if t.plan % 2 != half], used)
@@ -307,8 +306,7 @@ def cross_fitted(trials: Sequence[Trial], used: np.ndarray) -> list[Trial]:
 
 
 def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[PosteriorCalibration, float]:
-    """Return the calibration and the weight of the order of steps that predict right drafts
-    best."""
+    """Fit the calibration, and the weight of the step order, to predict correct drafts."""
     share = np.clip([float(t.opinion.shares[0]) for t in trials], 1e-6, 1 - 1e-6)
     spread = float(back.std()) + 1e-6
     less = (back.mean() - back) / spread
@@ -317,9 +315,9 @@ def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[PosteriorCalibr
     x = np.stack([np.log(share / (1 - share)), np.ones(len(trials)), less, lacking - usual], 1)
     y = np.array([t.right for t in trials], float)
     w = fit_logistic(x, y, np.array([1.0, 0.0, 0.0, 0.0]))
-    # Where simulated drafts are told apart without an error, no slope is steep enough.
+    # Where simulated drafts are separable, no slope would be steep enough.
     slope, intercept = np.clip(w[0], 0.3, 1.5), np.clip(w[1], -1.0, 1.0)
-    # Unbounded, it would outweigh all else where few drafts tell right from wrong perfectly.
+    # Unbounded, this would outweigh all else where few drafts separate perfectly.
     incomplete = float(np.clip(w[3], -1.0, 0.0))
     calibration = PosteriorCalibration(float(slope), float(intercept), incomplete, usual)
     return calibration, max(float(w[2]), 0.0) / spread
@@ -328,7 +326,7 @@ def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[PosteriorCalibr
 def _backwards(embeddings: ToolEmbeddings, trial: Trial, plan: ToolPlan) -> float:
     """Return how far the steps of a simulated draft go back in the request.
 
-    Steps keep the texts of those of the true plan that they are or replace; others have none.
+    Steps have the texts of the true steps that they keep or replace; others have none.
     """
     if len(plan.steps) != len(plan.tools):
         return 0.0
@@ -340,7 +338,7 @@ def _backwards(embeddings: ToolEmbeddings, trial: Trial, plan: ToolPlan) -> floa
 
 
 def _flags(trials: Sequence[Trial]) -> tuple[float, float]:
-    """Return the risks of steps and links from which they are flagged."""
+    """Return the risk thresholds for flagging steps and links."""
     steps: list[tuple[float, bool]] = []
     links: list[tuple[float, bool]] = []
     for t in trials:
@@ -356,7 +354,7 @@ def _flags(trials: Sequence[Trial]) -> tuple[float, float]:
 
 
 def _flag(risks: Sequence[tuple[float, bool]]) -> float:
-    """Return the lowest risk from which at least `FLAG_PRECISION` of what is flagged is wrong."""
+    """Return the lowest threshold at which `FLAG_PRECISION` of the flagged items are wrong."""
     order = sorted(risks, reverse=True)
     hits, least = 0, 0.95
     for number, (risk, wrong) in enumerate(order, 1):
@@ -367,10 +365,10 @@ def _flag(risks: Sequence[tuple[float, bool]]) -> float:
 
 
 def change_rule(trials: Sequence[Trial]) -> ChangeRule:
-    """Return the rule by which changes of drafts were a gain, with confidence.
+    """Return the rule under which changes of drafts were a gain, with confidence.
 
-    What changes into new plans gain on requests for which no past plan is right makes up for what
-    changes into past plans lose on them, and for no more.
+    On requests for which no past plan is right, the gains of changes into new plans may only offset
+    the losses of changes into past plans.
     """
     kinds: dict[str, list[Trial]] = {kind: [] for kind in _KINDS}
     for t in trials:
@@ -384,13 +382,13 @@ def change_rule(trials: Sequence[Trial]) -> ChangeRule:
 
 
 def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
-    """Return the expected gain from which changes are a gain, and what is left of a credit.
+    """Return the least expected gain at which changes pay off, and the remaining credit.
 
-    Changes are ordered by expected gain and cut into blocks. From the highest on, a block is taken
-    while what was gained up to it is above 0 by `CONFIDENCE` standard errors (drafts of one plan
-    count as one), the block itself is a gain on average, and the requests for which no past plan is
-    right lose no more than the credit, within `TOLERANCE` standard errors. Up to the last block
-    there must be changes of `MIN_CHANGED_PLANS` plans.
+    Changes are ordered by expected gain and cut into blocks. A block is accepted, highest first,
+    while the total gain exceeds 0 by `CONFIDENCE` standard errors (with the drafts of a plan
+    counted as one), the block's mean gain is positive, and the loss on requests for which no past
+    plan is right stays within the credit and `TOLERANCE` standard errors. The accepted blocks must
+    cover `MIN_CHANGED_PLANS` plans.
     """
     order = sorted(changed, key=lambda t: -t.opinion.gain)
     gains = np.array([_gain(t) for t in order])

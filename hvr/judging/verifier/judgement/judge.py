@@ -1,4 +1,4 @@
-"""The judge: how probable it is that a plan is what was asked, and what is likely wrong in it."""
+"""The judge: how probably a plan fulfils its request, its likely faults, and a correction."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ from hvr.judging.verifier.verdict import RiskFinding, Thresholds, Verdict
 from hvr.tools.tool_plans import Tool, ToolPlan
 
 _SURE = 7.0
-"""Logit beyond which nothing is surer: .999 and .001."""
+"""Largest absolute logit, for probabilities of .001 to .999."""
 _MENTIONED = 0.1
-"""Probability from which a missing tool is named."""
+"""Least probability at which a missing tool is named."""
 
 
 @dataclass(frozen=True)
 class ChangeRule:
-    """When a draft is changed: by the gains of such changes on plans that were left out.
+    """Conditions for changing a draft, from the gains on held-out plans.
 
     Args:
-        of_known: least expected gain in agreement for changes of drafts that are past plans.
-        to_known: the same for changes of other drafts into past plans.
-        to_new: the same for changes of other drafts into plans that are none.
+        of_known: Least expected gain in agreement for changes of drafts that are past plans.
+        to_known: Least gain for changes of other drafts into past plans.
+        to_new: Least gain for changes of other drafts into new plans.
     """
 
     of_known: float = math.inf
@@ -64,12 +64,12 @@ class ChangeRule:
     to_new: float = math.inf
 
     def allows(self, opinion: PlanOpinion) -> bool:
-        """Whether the best plan is to take the place of the draft."""
+        """Whether the best plan should replace the draft."""
         return opinion.best > 0 and opinion.gain >= getattr(self, kind_of_change(opinion))
 
 
 def kind_of_change(opinion: PlanOpinion) -> str:
-    """Return the field of `ChangeRule` that is about the best plan in place of the draft."""
+    """Return the field of `ChangeRule` that applies to the best plan."""
     expected = opinion.expected
     if expected.times(opinion.draft) > 0:
         return "of_known"
@@ -78,12 +78,12 @@ def kind_of_change(opinion: PlanOpinion) -> str:
 
 @dataclass(frozen=True)
 class PosteriorCalibration:
-    """How the posterior of a draft becomes the probability that it is right.
+    """Calibration of a draft's posterior to the probability that it is right.
 
     Args:
         slope: Factor of the posterior's logit.
-        intercept: Added to it.
-        incomplete: Factor of `PlanOpinion.incomplete`, less its usual value.
+        intercept: Offset of the logit.
+        incomplete: Factor of the deviation of `PlanOpinion.incomplete` from its mean.
         usual: Mean of `PlanOpinion.incomplete`.
     """
 
@@ -101,16 +101,16 @@ class PosteriorCalibration:
 
 @dataclass(frozen=True)
 class Judge:
-    """Judges plans over the tools of some past plans.
+    """A judge of plans, based on past plans over the same tools.
 
     Args:
-        past: true plans.
-        weights: of the features of the posterior; none if there are too few plans to fit them.
-        calibration: From the posterior to the probability that a draft is right.
-        thresholds: of the score, and of the risks of steps and links.
-        rule: when a draft is changed.
-        far: nearness below which a request is unlike all past ones.
-        texts: how texts of steps count.
+        past: True plans.
+        weights: Weights of the posterior's features; None if there are too few plans.
+        calibration: Calibration of the posterior.
+        thresholds: Thresholds of the score and the risks.
+        rule: Conditions for changing a draft.
+        far: Nearness below which a request is unlike all past ones.
+        texts: Weights of the evidence in step texts.
     """
 
     past: PastPlans
@@ -123,23 +123,23 @@ class Judge:
 
     @property
     def embeddings(self) -> ToolEmbeddings:
-        """Of the tools and texts."""
+        """Embeddings of tools and texts."""
         return self.past.embeddings
 
     def judge(self, plans: Iterable[ToolPlan]) -> list[Verdict]:
-        """Judge plans, one by one.
+        """Judge plans one by one.
 
-        A plan with a tool that does not exist is rejected by rule. If there are too few past plans,
-        or the request is unlike all of them, the verdict is that the judge does not know.
+        A plan with an unknown tool is rejected. If there are too few past plans, or the request
+        is unlike all past ones, the verdict is unknown.
 
         Raises:
-            UsageError: a plan is empty, or its links go round in a circle.
+            UsageError: A plan is empty, or its links have a cycle.
         """
         reader = DraftReader(self.embeddings)
         return [self._verdict(reader.read(plan)) for plan in plans]
 
     def opinion(self, read: ReadDraft) -> PlanOpinion | None:
-        """Return the posterior of a draft; None if there are too few plans to learn from."""
+        """Return the posterior of a draft; None if there are too few past plans."""
         if self.weights is None:
             return None
         return form_opinion(self.past.expect(read.plan.request), read.tools, self.weights)
@@ -173,14 +173,14 @@ class Judge:
         return self._of_this_request(read, texts, verdict) if texts and not by_rule else verdict
 
     def said(self, read: ReadDraft) -> StepTexts | None:
-        """Return what the steps of a draft say; None if they have no texts."""
+        """Return the words of a draft's steps; None without texts."""
         plan = read.plan
         if not plan.steps:
             return None
         return read_texts(self.embeddings, plan.request, zip(plan.tools, plan.steps, strict=True))
 
     def _of_this_request(self, read: ReadDraft, texts: StepTexts, verdict: Verdict) -> Verdict:
-        """Return a verdict that counts whether the steps are those of another request."""
+        """Include in a verdict whether the steps belong to another request."""
         same = self.texts.same_request(texts)
         found = verdict.findings
         strange = [texts.strange(i) for i in range(len(texts.steps))]
@@ -196,7 +196,7 @@ class Judge:
     ) -> Verdict:
         graph, limits = read.graph, self.thresholds
         place = {node: i for i, node in enumerate(graph.order)}
-        # Risks are scaled as the score is: they add up to what is wrong with the plan.
+        # Scale risks like the score, so that they add up to the probability of a fault.
         doubt = 1 - float(opinion.shares[0])
         scale = 1.0 if by_rule else min((1 - score) / max(doubt, 1e-6), 1 / max(doubt, 1e-6))
         ruled = {f.where for f in by_rule}
@@ -224,9 +224,9 @@ class Judge:
         return Verdict(graph, score, nodes, edges, limits, (*by_rule, *ordered), unknown)
 
     def unknown(self, read: ReadDraft, opinion: PlanOpinion) -> str:
-        """Return why past plans tell nothing of a draft; empty if they do.
+        """Return the reason why past plans cannot judge a draft; empty if they can.
 
-        It is one gate for verdicts and corrections: what cannot be judged is not changed.
+        Corrections use the same test: what cannot be judged is not changed.
         """
         if opinion.expected.nearness < self.far:
             return "the request is unlike all that there are plans for"
@@ -277,18 +277,17 @@ class Judge:
 
 
 # Judge file ---------------------------------------------------------------------------------------
-# Checkpoints of judges: a folder whose `verifier.json` has the tools and names the judge.
 
 _KIND = "hvr plan judge"
 _VERSION = 2
 
 
 def save_judge(judge: Judge, folder: Path) -> None:
-    """Write a judge, whole or not at all.
+    """Write a judge atomically.
 
     Args:
-        judge: The judge.
-        folder: Created if it is missing; a verifier in it is replaced in one step.
+        judge: Judge to save.
+        folder: Created if missing; a verifier in it is replaced in one step.
 
     Raises:
         DataFileError: The folder cannot be written; its earlier contents are kept.
@@ -323,11 +322,11 @@ def load_judge(folder: Path, encoder: Encoder | None = None) -> Judge:
     """Read a judge.
 
     Args:
-        folder: What `save_judge` wrote, or a folder of an earlier version with a network beside it.
-        encoder: Encoder of texts; the one named in the checkpoint if None.
+        folder: Folder that `save_judge` wrote, or one of an earlier version with a network in it.
+        encoder: Text encoder; None for the one named in the checkpoint.
 
     Raises:
-        DataFileError: it is missing, damaged, of another version or of other tools.
+        DataFileError: The judge is missing, damaged, of another version or for other tools.
     """
     return read_set(folder / VALUES, lambda: _load(folder, encoder))
 
@@ -377,7 +376,7 @@ def _judge(values: Mapping[str, Any], past: PastPlans) -> Judge:
 
 
 # Corrector ----------------------------------------------------------------------------------------
-# Correction without a language model: the plan that is meant by a draft, where it is worth it.
+# Correction without a language model: the most plausible plan, if the change is worth it.
 
 
 @dataclass(frozen=True)
@@ -385,10 +384,9 @@ class Correction:
     """The correction of a draft.
 
     Args:
-        plan: the corrected plan; the draft, its tools spelt as they are called, if nothing is
-            better by enough.
-        changes: in words, one for each step that changed.
-        gain: expected gain in agreement with the true plan, 0 to 1.
+        plan: Corrected plan; the draft with corrected tool names if no change is worth it.
+        changes: Descriptions of the changed steps.
+        gain: Expected gain in agreement with the true plan, 0 to 1.
     """
 
     plan: ToolPlan
@@ -397,12 +395,12 @@ class Correction:
 
 
 def correct(judge: Judge, plans: Iterable[ToolPlan]) -> list[Correction]:
-    """Return the plans that are meant by drafts.
+    """Correct drafts.
 
-    Names are spelt as the tools are called. Steps change only where such changes were a gain on
-    plans that the judge had not seen (`ChangeRule`); a plan whose steps are no chain stays a graph.
-    A plan without a verdict keeps its steps. An empty plan becomes the plan of the nearest request,
-    unless the request is unlike all of them.
+    Tool names are corrected. Steps change only where such changes were a gain on held-out plans
+    (`ChangeRule`); a plan that is not a chain stays a graph. A plan without a verdict keeps its
+    steps. An empty plan becomes the plan of the nearest request, unless the request is unlike all
+    past ones.
     """
     reader = DraftReader(judge.embeddings)
     return [_correct(judge, reader, plan) for plan in plans]
@@ -440,7 +438,7 @@ def _from_nothing(judge: Judge, plan: ToolPlan) -> Correction:
     expected = judge.past.expect(plan.request)
     if judge.weights is None or expected.nearness < judge.far:
         return Correction(plan, (), 0.0)
-    # Candidates for an empty draft are worse than the plan of the nearest request.
+    # For an empty draft, the nearest request's plan is better than the candidates.
     nearest = judge.past.plans[int(expected.likeness.argmax())]
     tools = [judge.embeddings.tools.tools[t] for t in nearest]
     ids = tuple(t.id for t in tools)
@@ -451,7 +449,7 @@ def _from_nothing(judge: Judge, plan: ToolPlan) -> Correction:
 
 
 def rewritten(judge: Judge, read: ReadDraft, tools: Tools) -> ToolPlan:
-    """Return a plan in full; steps that are kept keep their text, and their links in a graph."""
+    """Return a changed plan; kept steps keep their texts and, in a graph, their links."""
     known = judge.embeddings.tools.tools
     plan = read.plan
     if not read.is_chain:
@@ -492,12 +490,12 @@ def _regrafted(judge: Judge, read: ReadDraft, tools: Tools) -> ToolPlan:
 
 
 def call_step(tool: Tool) -> str:
-    """Return the text of a step that calls a tool: a sentence, whatever its description is."""
+    """Return a sentence for a step that calls a tool, from the tool's description."""
     about = " ".join(tool.description.replace("_", " ").split()).rstrip(".")
     if not about:
         return f"Call {tool.id}"
     first = about.split()[0]
-    # Abbreviations keep their capitals.
+    # Abbreviations stay in capitals.
     start = about[0].lower() if first[1:].islower() or len(first) == 1 else about[0]
     return f"Call {tool.id}: {start}{about[1:]}"
 

@@ -1,4 +1,4 @@
-"""Past plans: what was done for similar requests, by regression and word vectors."""
+"""Past plans as a model of the plan for a request, by similarity and regression."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
 from hvr.values import cached_property
 
 # Regression ---------------------------------------------------------------------------------------
-# What the plan for a request is like: kernel ridge regression on past plans.
+# Kernel ridge regression of the plan for a request on past plans:
 #
 #     q(y | r) = k(r)ᵀ (K + λI)⁻¹ Y,   K_ij = exp(β (likeness(r_i, r_j) - 1))
 #
-# with a column of Y for each move (tool, next tool), 1 where a past plan makes it, one for each
-# tool, 1 where a plan calls it, and one for the number of steps. Unlike a mean over similar
-# requests it weighs what tells requests apart. The prediction for a past request by all others is
-# exact, without another fit: y_i - α_i / (K + λI)⁻¹_ii, with α = (K + λI)⁻¹ Y.
+# Y has a 0/1 column for each move (tool, next tool) that a past plan makes, one for each tool that
+# it calls, and a column for the number of steps. Unlike a mean over similar requests, regression
+# weighs what distinguishes requests. Leave-one-out predictions are exact without refitting:
+# y_i - α_i / (K + λI)⁻¹_ii, with α = (K + λI)⁻¹ Y.
 
 REGRESSION_INVERSE_TEMPERATURE = 2.0
-"""β; chosen on training plans left out."""
+"""β, chosen on held-out training plans."""
 RIDGE = 0.1
-"""λ; chosen on training plans left out."""
+"""λ, chosen on held-out training plans."""
 MIN_PROBABILITY = 2e-3
-"""Bound of predictions from 0 and 1, and the prediction for a move that was never made."""
+"""Distance of predictions from 0 and 1, and the prediction for a move that was never made."""
 _LEAST_ODDS = math.log(MIN_PROBABILITY / (1 - MIN_PROBABILITY))
 
 Move = tuple[int, int]
@@ -37,12 +37,12 @@ Move = tuple[int, int]
 
 @dataclass(frozen=True)
 class Prediction:
-    """What is predicted of the plan for one request.
+    """Predictions about the plan for a request.
 
     Args:
-        moves: log-odds of each move (tools + 1, tools + 1).
-        tools: log-odds that a tool is called (tools,).
-        steps: their number.
+        moves: Log-odds of each move (tools + 1, tools + 1).
+        tools: Log-odds that a tool is called (tools,).
+        steps: Number of steps.
     """
 
     moves: Floats
@@ -50,11 +50,11 @@ class Prediction:
     steps: float
 
     def of_moves(self, made: Iterable[Move]) -> float:
-        """Return the sum of the log-odds of moves."""
+        """Return the sum of the log-odds of distinct moves."""
         return float(sum(self.moves[move] for move in set(made)))
 
     def of_tools(self, called: Iterable[int]) -> float:
-        """Return the sum of the log-odds of tools."""
+        """Return the sum of the log-odds of distinct tools."""
         return float(self.tools[list(set(called))].sum())
 
 
@@ -62,10 +62,10 @@ class PlanRegression:
     """Predicts moves, tools and length of plans.
 
     Args:
-        likeness: of past requests (requests, requests); 1 of a request and itself.
-        plans: their tools.
-        moves: those that each plan makes.
-        tools: number of the tools that there are.
+        likeness: Similarities of past requests (requests, requests), with 1 on the diagonal.
+        plans: Tools of each plan.
+        moves: Moves of each plan.
+        tools: Number of tools.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class PlanRegression:
             row[[places[m] for m in some]] = 1
             row[[size + t for t in plan]] = 1
             row[-1] = len(plan)
-        # What is drawn to 0 where a request is unlike all others is the difference from the usual.
+        # Centre the length: for a request unlike all others, predictions shrink to the mean.
         self._usual = float(self._targets[:, -1].mean()) if plans else 0.0
         self._targets[:, -1] -= self._usual
         kernel = np.exp(REGRESSION_INVERSE_TEMPERATURE * (likeness - 1)).astype(np.float32)
@@ -93,11 +93,11 @@ class PlanRegression:
         self._alpha = self._inverse @ self._targets
 
     def predict(self, likeness: Floats, left_out: int | None = None) -> Prediction:
-        """Return what is predicted for a request.
+        """Predict the plan for a request.
 
         Args:
-            likeness: of it to the past ones (requests,).
-            left_out: number of the past request that it is, to be predicted by all others.
+            likeness: Similarities of the request to past ones (requests,).
+            left_out: Number of the past request to predict from all others.
         """
         if left_out is not None:
             own = self._alpha[left_out] / self._inverse[left_out, left_out]
@@ -113,13 +113,12 @@ class PlanRegression:
 
 
 # Word vectors -------------------------------------------------------------------------------------
-# Vectors of the words of texts.
 
 _WORD = re.compile(r"[a-z]+")
 
 
 class BagOfWords:
-    """Binary TF-IDF vectors of texts, of length 1.
+    """Binary TF-IDF vectors of texts, normalised to length 1.
 
     x_w = idf(w) [w in text] / norm,   idf(w) = log(texts / texts with w) + 1
     """
@@ -131,10 +130,10 @@ class BagOfWords:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> BagOfWords:
-        """Return the vocabulary of some texts.
+        """Build the vocabulary of texts.
 
-        Words of more than half of the texts are left out, and, where there are many texts, those
-        of one or two.
+        Words in more than half of the texts are excluded and, for 100 texts or more, words in fewer
+        than three.
         """
         rare = 1 if len(texts) < 100 else 3
         counts = Counter(w for t in texts for w in set(_WORD.findall(t.lower())))
@@ -143,7 +142,7 @@ class BagOfWords:
         return cls({w: math.log(len(texts) / n) + 1 for w, n in kept})
 
     def encode(self, texts: Sequence[str]) -> Floats:
-        """Return the vectors of texts (texts, words); a row of zeros for a text without any."""
+        """Return the vectors of texts (texts, words); zeros for a text without known words."""
         vectors = np.zeros((len(texts), len(self.idf)), dtype=np.float32)
         for i, text in enumerate(texts):
             found = set(_WORD.findall(text.lower()))
@@ -154,32 +153,30 @@ class BagOfWords:
 
 
 # Past plans ---------------------------------------------------------------------------------------
-# Past plans: what was done for requests alike.
-#
-# Every estimate is a mean over past plans, weighted by how like their requests are. Leaving a plan
-# out is leaving out its weight, so that training plans can be judged by all others.
+# Every estimate is a mean over past plans, weighted by the similarity of their requests. Leaving
+# out a plan means leaving out its weight, so that all others can judge a training plan.
 
 Tools = tuple[int, ...]
 """A plan as numbers of its tools."""
 
 INVERSE_TEMPERATURE = 20.0
-"""β of the softmax over likenesses; on training plans left out, 10 to 30 do alike."""
+"""β of the softmax over similarities; 10 to 30 perform equally on held-out training plans."""
 WORD_WEIGHT = 0.5
-"""Weight of the words that two requests share; the rest is the cosine of their embeddings."""
+"""Weight of shared words in the similarity of requests; the rest is the cosine of embeddings."""
 UNSEEN_PROBABILITY = 0.01
-"""Added to the probability of every plan, so that the logarithm of an unseen one is finite."""
+"""Added to the probability of every plan, so that the logarithm is finite."""
 
 
 class PastPlans:
     """True plans with their requests.
 
     Args:
-        embeddings: of texts and tools.
-        requests: their texts.
-        plans: of each, the numbers of its tools.
+        embeddings: Embeddings of texts and tools.
+        requests: Texts of the requests.
+        plans: Tool numbers of each plan.
 
     Attributes:
-        vectors: embeddings of the requests (requests, size).
+        vectors: Embeddings of the requests (requests, size).
     """
 
     def __init__(
@@ -210,13 +207,13 @@ class PastPlans:
 
     @cached_property
     def regression(self) -> PlanRegression:
-        """Predicts what the plan for a request is like."""
+        """Regression of plans on their requests."""
         alike = (1 - WORD_WEIGHT) * (self.vectors @ self.vectors.T)
         alike += WORD_WEIGHT * (self._words @ self._words.T)
         return PlanRegression(alike, self.plans, [self.moves(p) for p in self.plans], self.end)
 
     def likeness(self, request: str) -> tuple[Floats, Floats]:
-        """Return how like the requests are to another (requests,), and its embedding (size,)."""
+        """Return the similarity to past requests (requests,), and the embedding (size,)."""
         row = self.embeddings.texts.rows([request])[0]
         vector = self.embeddings.texts.matrix[row]
         if not len(self):
@@ -226,29 +223,29 @@ class PastPlans:
         return np.asarray(alike, np.float32), vector
 
     def expect(self, request: str, left_out: int | None = None) -> Expectation:
-        """Return what is to be expected of a plan for a request.
+        """Return the expectation about the plan for a request.
 
         Args:
-            request: its text.
-            left_out: number of a past plan that is not to count.
+            request: Text of the request.
+            left_out: Number of a past plan to ignore.
         """
         return Expectation(self, request, left_out)
 
 
 class Expectation:
-    """What past plans let expect for one request.
+    """Expectations from past plans about the plan for a request.
 
     Args:
-        past: the plans.
-        request: the text.
-        left_out: number of a past plan that does not count.
+        past: Past plans.
+        request: Text of the request.
+        left_out: Number of a past plan to ignore.
 
     Attributes:
-        likeness: of each past request (requests,); that of the plan left out is -1.
-        nearness: the highest.
+        likeness: Similarity to each past request (requests,); -1 for the ignored plan.
+        nearness: Highest similarity.
         plans: P(π | r) = sum of w_i over past plans π_i = π, w = softmax(β likeness).
-        relevance: cosine of the request and each tool (tools,).
-        embedding: of the request (size,).
+        relevance: Cosine of the request and each tool (tools,).
+        embedding: Embedding of the request (size,).
     """
 
     def __init__(self, past: PastPlans, request: str, left_out: int | None) -> None:
@@ -279,7 +276,7 @@ class Expectation:
 
     @cached_property
     def predicted(self) -> Prediction:
-        """Moves, tools and length of the plan, by regression on the request."""
+        """Moves, tools and length of the plan, predicted by regression."""
         return self.past.regression.predict(self.likeness, self._left_out)
 
     def seen(self, plan: Tools) -> float:
@@ -291,5 +288,5 @@ class Expectation:
         return self.past.counts[plan] - (plan == self._own)
 
     def moved(self, source: int, target: int) -> int:
-        """Return how often one tool follows another in past plans."""
+        """Return how often a tool follows another in past plans."""
         return self.past.pairs[source, target] - self._own_moves[source, target]

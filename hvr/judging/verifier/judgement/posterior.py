@@ -1,8 +1,8 @@
-"""P(plan | request, draft): a log-linear model of the plan that is meant by a draft.
+"""P(plan | request, draft): a log-linear model of the plan intended by a draft.
 
     P(π | r, draft) = softmax over candidates π of (w · f(π, r, draft))
 
-f are the `FEATURES`, w the weights of `fit_weights`.
+f are the `FEATURES`, and w the weights of `fit_weights`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ from hvr.judging.verifier.tool_embeddings import Floats
 from hvr.values import cached_property
 
 # Edits --------------------------------------------------------------------------------------------
-# Edits that turn a draft into another plan.
 
 INDEL_COST = 0.9
-"""Cost of a deletion or an insertion; a replacement costs 1, less than one of each."""
+"""Cost of a deletion or an insertion; a replacement costs 1, less than both together."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +32,12 @@ class PlanChange:
     """The alignment of a plan with a draft.
 
     Args:
-        pairs: (place in the draft, place in the plan) of steps that are kept or replaced; the
-            other steps of the draft are deleted, the other steps of the plan inserted.
-        replaced: number of replaced tools.
-        deleted: number of deleted steps.
-        inserted: number of inserted steps.
-        reordered: same tools, another order.
+        pairs: (index in the draft, index in the plan) of steps that are kept or replaced. Other
+            steps of the draft are deleted, and other steps of the plan are inserted.
+        replaced: Number of replaced tools.
+        deleted: Number of deleted steps.
+        inserted: Number of inserted steps.
+        reordered: Whether the plan has the same tools in another order.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -58,7 +57,7 @@ def difference(draft: Tools, plan: Tools) -> PlanChange:
     """Return the alignment of least edit distance (Wagner-Fischer).
 
     A replacement costs 1, a deletion or insertion `INDEL_COST`. A permutation of the draft counts
-    as reordered and nothing else.
+    only as reordered.
     """
     if draft != plan and sorted(draft) == sorted(plan):
         return PlanChange(_permutation(draft, plan), 0, 0, 0, True)
@@ -75,7 +74,7 @@ def difference(draft: Tools, plan: Tools) -> PlanChange:
     i, j, replaced = n, m, 0
     while i and j:
         other = draft[i - 1] != plan[j - 1]
-        # Costs are sums of 0.9s in different orders, so they are compared with a tolerance.
+        # Compare with a tolerance, since the costs are sums of 0.9 in different orders.
         if abs(cost[i][j] - cost[i - 1][j - 1] - other) < 1e-9:
             aligned.append((i - 1, j - 1))
             replaced += other
@@ -89,7 +88,7 @@ def difference(draft: Tools, plan: Tools) -> PlanChange:
 
 
 def _permutation(draft: Tools, plan: Tools) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of equal tools of two plans with the same tools, in order of the draft."""
+    """Pair equal tools of two plans with the same tools, in the order of the draft."""
     free = dict(enumerate(draft))
     pairs = []
     for j, tool in enumerate(plan):
@@ -118,14 +117,14 @@ FEATURES = (
     "cover",
     "repeated",
 )
-"""Names of the features of a candidate plan, in order; saved judges use them as keys.
+"""Names of the features of a candidate plan in order; keys in saved judges.
 
 moves            log-odds of each tool following the one before, by regression on the request
-tools            log-odds of each tool being called, by the same
-length           (number of steps - the one predicted by the same)²
-seen             log P(plan | request) by the plans of similar requests
-replaced, deleted, inserted, reordered   the edits, see `PlanChange`
-another          nothing of the draft is kept; then the edits do not count
+tools            log-odds of each tool being called, by regression
+length           squared difference between the number of steps and the predicted one
+seen             log P(plan | request) from the plans of similar requests
+replaced, deleted, inserted, reordered   edits, see `PlanChange`
+another          no step of the draft is kept; edits are then not counted
 unlinked         consecutive tools without a link
 unseen_link      consecutive tools that follow each other in no past plan
 cover            cosine of the request and the mean of the tools
@@ -163,11 +162,11 @@ def _features(expected: Expectation, draft: Tools, plan: Tools) -> tuple[float, 
 
 @dataclass(frozen=True)
 class Case:
-    """A draft with its candidates, of which one is true.
+    """A draft with its candidates and the true plan among them.
 
     Args:
-        features: of each candidate (plans, len(FEATURES)); the draft is the first.
-        true: place of the true plan.
+        features: Features of the candidates (plans, len(FEATURES)); the draft is first.
+        true: Index of the true plan.
     """
 
     features: Floats
@@ -179,7 +178,8 @@ def fit_weights(cases: Sequence[Case], decay: float = 3e-3, steps: int = 40) -> 
 
         L(w) = mean over cases of -log softmax_π(w · f(π))[true] + decay |w * s|²
 
-    with s the standard deviations of the features. It is convex; found by Newton's method.
+    Here s are the standard deviations of the features. L is convex and minimised by Newton's
+    method.
     """
     values = np.concatenate([c.features for c in cases]).astype(np.float64)
     scale = values.std(0) + 1e-6
@@ -228,15 +228,14 @@ def probabilities(scores: Floats) -> Floats:
 def expected_agreements(plans: Sequence[Tools], shares: Floats, considered: int = 20) -> Floats:
     """Return the expected agreement of plans with the true one (plans,).
 
-    sum over π' of P(π') agreement(π, π'), with agreement the mean of node F1, link F1 and exact
-    match. The plan with the highest is the choice of least risk (minimum Bayes risk decoding): the
-    most probable plan is most often right; one that shares much with all probable plans is less
-    wrong when it is wrong.
+    It is the sum over π' of P(π') agreement(π, π'). Choosing the highest is minimum Bayes risk
+    decoding: the most probable plan is most often right, but a plan that shares much with all
+    probable plans is less wrong when it is wrong.
 
     Args:
-        plans: the candidates; the draft is the first.
-        shares: their probabilities (plans,).
-        considered: number of the most probable plans considered, besides the draft; others get 0.
+        plans: Candidates; the draft is first.
+        shares: Probabilities of the candidates (plans,).
+        considered: Number of most probable plans to evaluate, besides the draft; others get 0.
     """
     order = np.argsort(-shares, kind="stable")[:considered].tolist()
     chosen = dict.fromkeys([0, *order])
@@ -263,31 +262,31 @@ def _f1(predicted: set[T], true: set[T]) -> float:
 
 
 # Candidates ---------------------------------------------------------------------------------------
-# Candidates: the plans that may be meant by a draft.
 
 EDIT_PENALTY = 5.0
-"""Log-odds by which a candidate is ranked lower for each edit, while candidates are sought."""
+"""Reduction of a candidate's log-odds per edit, during the search for candidates."""
 
 
 _ROUNDS = 2
 """Rounds of single edits."""
 _WIDTH = 6
-"""Plans edited in a round (the beam)."""
+"""Beam width: plans edited per round."""
 _KEEP = 60
-"""Candidates returned at most, the draft included."""
+"""Most candidates, including the draft."""
 _PAST = 20
-"""Plans of similar requests considered."""
+"""Most plans of similar requests to consider."""
 _LIKELY = 6
-"""Likeliest next tools tried at a place."""
+"""Most likely next tools to try at a place."""
 _SIMILAR = 4
-"""Most similar tools tried in place of a tool."""
+"""Most similar tools to try as a replacement."""
 
 
 def candidates(expected: Expectation, draft: Tools) -> list[Tools]:
-    """Return the plans that may be meant by a draft, the draft first.
+    """Return the plans that a draft may intend, the draft first.
 
-    A beam search over single edits (a step less, a step moved, another tool, a step more), ranked
-    by the log-odds of their moves - `EDIT_PENALTY` * edits, and the plans of similar requests.
+    They are the plans of similar requests, and the results of a beam search over single edits
+    (delete, move, replace or insert a step), ranked by the log-odds of their moves - `EDIT_PENALTY`
+    * edits.
     """
     ranking = {draft: _rank(expected, draft, draft)}
     beam = [draft]
@@ -305,7 +304,7 @@ def candidates(expected: Expectation, draft: Tools) -> list[Tools]:
 
 
 def _rank(expected: Expectation, draft: Tools, plan: Tools) -> float:
-    """Return the score by which candidates are searched for."""
+    """Return the score of a candidate during the search."""
     shared = 0
     left = list(draft)
     for tool in plan:
@@ -343,23 +342,22 @@ def _best(values: Floats, count: int) -> Sequence[int]:
 
 
 # Opinion ------------------------------------------------------------------------------------------
-# What the posterior says of one draft: its probability, and what is likely wrong where.
 
 _LEAST = 1e-4
-"""Bound of the probability that steps are missing, so that its logarithm is finite."""
+"""Lower bound of the probability of missing steps, so that its logarithm is finite."""
 NO_TOOL = -1
-"""Stands for a step that is not needed, where a tool would stand."""
+"""Stands for the tool of a step that is not needed."""
 
 
 @dataclass(frozen=True)
 class PlanOpinion:
-    """The posterior of the plans that may be meant by a draft.
+    """The posterior of the plans that a draft may intend.
 
     Args:
-        expected: for the request.
-        plans: the candidates; the draft is the first.
-        features: of each (plans, len(FEATURES)).
-        shares: their probabilities (plans,).
+        expected: Expectation for the request.
+        plans: Candidates; the draft is first.
+        features: Features of the candidates (plans, len(FEATURES)).
+        shares: Probabilities of the candidates (plans,).
     """
 
     expected: Expectation
@@ -369,7 +367,6 @@ class PlanOpinion:
 
     @property
     def draft(self) -> Tools:
-        """The draft."""
         return self.plans[0]
 
     @cached_property
@@ -383,17 +380,17 @@ class PlanOpinion:
 
     @property
     def best(self) -> int:
-        """The place of the plan of least risk."""
+        """Index of the plan of least risk."""
         return int(np.argmax(self.agreements))
 
     @property
     def gain(self) -> float:
-        """How much more the best plan is expected to agree with the true one than the draft."""
+        """Expected gain in agreement of the best plan over the draft."""
         return float(self.agreements[self.best] - self.agreements[0])
 
     @cached_property
     def instead(self) -> list[dict[int, float]]:
-        """For each step, P(it is another tool's, or nobody's: `NO_TOOL`)."""
+        """For each step, the probabilities of other tools in its place (`NO_TOOL`: not needed)."""
         found: list[dict[int, float]] = [defaultdict(float) for _ in self.draft]
         for plan, share, change in zip(
             self.plans, self.shares.tolist(), self._changes, strict=True
@@ -411,17 +408,17 @@ class PlanOpinion:
 
     @cached_property
     def incomplete(self) -> float:
-        """Log probability that the plan meant is the draft with more steps."""
+        """Log probability that the intended plan is the draft with additional steps."""
         called = Counter(self.draft)
         longer = [len(p) > len(self.draft) and called <= Counter(p) for p in self.plans]
         return math.log(max(float(self.shares[longer].sum()), _LEAST))
 
     def link_risk(self, source: int | None, target: int) -> float:
-        """Return the probability that a step does not follow another directly.
+        """Return the probability that a step does not directly follow another.
 
         Args:
-            source: number of the step before; None for the start.
-            target: number of the step.
+            source: Index of the step before; None for the start.
+            target: Index of the step.
         """
         before = None if source is None else self.draft[source]
         after = self.draft[target]
@@ -431,11 +428,11 @@ class PlanOpinion:
         return risk
 
     def missing(self, source: int | None, target: int | None) -> dict[int, float]:
-        """Return the tools that are likely missing between two steps, with their probabilities.
+        """Return the probabilities of tools that may be missing between two steps.
 
         Args:
-            source: number of the step before; None for the start.
-            target: number of the step after; None for the end.
+            source: Index of the step before; None for the start.
+            target: Index of the step after; None for the end.
         """
         found: dict[int, float] = defaultdict(float)
         for plan, share, change in zip(
@@ -450,7 +447,7 @@ class PlanOpinion:
         return found
 
     def among(self, allowed: Callable[[Tools], bool]) -> PlanOpinion:
-        """Return the posterior of those plans that are allowed, the draft among them."""
+        """Restrict the posterior to allowed plans; the draft is always kept."""
         chosen = [i for i, p in enumerate(self.plans) if not i or allowed(p)]
         if len(chosen) == len(self.plans):
             return self
@@ -466,7 +463,7 @@ def _follows(plan: Tools, before: int | None, after: int) -> bool:
 
 
 def form_opinion(expected: Expectation, draft: Tools, weights: Floats) -> PlanOpinion:
-    """Return the posterior of the plans that may be meant by a draft."""
+    """Return the posterior of the plans that a draft may intend."""
     plans = candidates(expected, draft)
     features = plan_features(expected, draft, plans)
     return PlanOpinion(expected, plans, features, probabilities(features @ weights))

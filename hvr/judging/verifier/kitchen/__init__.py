@@ -1,12 +1,12 @@
-"""Kitchen plans as plan graphs, and the verifier for them that comes with hvr.
+"""Kitchen plans as plan graphs, and the verifier for them that hvr ships with.
 
-The symbolic validator proves that a plan can be carried out and reaches its goal. Whether it does
-what was asked it cannot see: the goal may have been misread, or there may be none. These
-modules hold a plan against the words of the request.
+The symbolic validator proves that a plan is executable and reaches its goal. It cannot tell whether
+the plan does what the request asks: the goal may have been misread, or be missing. These modules
+compare a plan with the words of the request.
 
-`linked_plan` says what each step needs and which step supplies it, `mentions` what a request
-names, and `step_features` how well the steps and the plan's end match the request. `graph` makes
-the plan graph of all three. `kitchen_verifier` loads the trained verifier.
+`linked_plan` computes what each step needs and which step supplies it, `mentions` what a request
+names, and `step_features` how well the steps and the plan's end match the request.
+`kitchen_verifier` combines them in a plan graph and loads the trained verifier.
 """
 
 from hvr.judging.verifier.kitchen.kitchen_verifier import (

@@ -1,4 +1,4 @@
-"""The kitchen verifier that comes with hvr, with a check of the plan's end by the read goal."""
+"""The kitchen verifier that ships with hvr, and a check of a plan's end against its goal."""
 
 from __future__ import annotations
 
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
 
 
 # Graph --------------------------------------------------------------------------------------------
-# A kitchen plan as the plan graph of `hvr.judging.verifier.graph`.
 
 
 def kitchen_graph(
@@ -69,37 +68,34 @@ def kitchen_graph(
     """Return the plan graph of a kitchen plan.
 
     Args:
-        task: the plan must be executable in its initial state.
-        actions: the plan.
-        request: what was asked, in words.
-        plan_id: names the plan in messages.
+        task: Task in whose initial state the plan is executable.
+        actions: The plan.
+        request: The request in words.
+        plan_id: Name of the plan in messages.
 
     Raises:
-        UsageError: a step cannot be executed.
+        UsageError: A step is not executable.
     """
     return graph_of(causal_links((task, actions)), request, plan_id)
 
 
 def graph_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph:
-    """Return the plan graph of a plan whose causal links are known.
+    """Return the plan graph of a plan with causal links.
 
-    A step is a node: its tool is the name of the action, its inputs are its preconditions and its
-    outputs its effects, by class. An edge is a causal link; steps that need nothing of another
-    follow Start, which stands for the initial state. The last node, `finish`, stands for the end:
-    what is so then are its inputs, and it follows the steps that made it so, or Start where there
-    are no steps. Outputs that begin with `*` say what of a node the request names (`marks`); those
-    of the end also tell which of the states that it asks for have been there from the start.
+    Each step is a node: its tool is the action's name, and its inputs and outputs are the
+    preconditions and effects, by class. Edges are causal links; steps that need no other step
+    follow Start, which stands for the initial state. The last node, `finish`, stands for the final
+    state. Its inputs are the final facts, and it follows the steps that caused them, or Start if
+    there are none. Outputs that begin with `*` relate a node to the request (`step_features`).
     """
     return _graph(plan, request, request, plan_id, class_of)
 
 
 def reading_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph:
-    """Return the same graph as the verifier reads it: things to carry are known by the request
-    only.
+    """Return the plan graph that the verifier reads, with movable things named by the request.
 
-    They are named, like something that is named, or other things; furniture and appliances keep
-    their classes. In the request their names are `thing`. So nothing can be learnt of a mug that
-    would not hold of a ladle.
+    Movable things become named, similar or other things, and `thing` in the request; furniture and
+    appliances keep their classes. Training on a mug therefore also applies to a ladle.
     """
     asked = mentions_of(request)
     names = {thing: _read(class_of(thing, plan.types), asked) for thing in plan.types}
@@ -141,17 +137,17 @@ def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name)
     )
     last = len(plan.steps)
     producers = dict.fromkeys(n.producer for n in plan.ends if n.producer != INITIAL_STATE)
-    # Without steps the end follows Start, as all that follows nothing else.
+    # Without steps, the final state follows Start.
     ending = producers or ((last - 1,) if last else ())
     edges = (*plan.edges, *((p, last) for p in ending))
     return PlanGraph(plan_id, shown, tuple(nodes), edges)
 
 
 def kitchen_tools(graphs: Iterable[PlanGraph]) -> ToolGraph:
-    """Return the atomic actions as tools, with all types that some plans have.
+    """Return the atomic actions as tools, with all types that occur in plans.
 
     Args:
-        graphs: the training plans. Links go between actions that follow each other in them.
+        graphs: Training plans; their consecutive actions are linked.
     """
     actions = load_wording().actions
     takes: dict[str, set[str]] = {name: set() for name in (*actions, FINISH)}
@@ -172,13 +168,9 @@ def kitchen_tools(graphs: Iterable[PlanGraph]) -> ToolGraph:
     )
 
 
-# --------------------------------------------------------------------------------------------------
-
 # Check of the end ---------------------------------------------------------------------------------
-# Whether the end of a plan is what hvr reads in the request: a judgement without a network.
-#
-# The goal that hvr's grammar reads is held against the state at the end. What hvr cannot read it
-# does not judge.
+# Whether the final state of a plan satisfies the goal that hvr's grammar reads in the request: a
+# check without a network. A request that hvr cannot read is not judged.
 
 _State = Mapping[Atom, bool]
 _WHERE = frozenset({"on", "in", "holding"})
@@ -187,12 +179,12 @@ _NAME = re.compile(r"[\w-]+")
 
 @dataclass(frozen=True)
 class EndCheck:
-    """What is said of the end of a plan.
+    """Result of checking the end of a plan.
 
     Args:
-        lacking: what is asked for and not so, in words; empty if all is.
-        unread: why there is no answer; empty if there is one.
-        bare: the goal is reached, and nothing is changed that need not be for it.
+        lacking: Unsatisfied requests in words; empty if everything holds.
+        unread: Reason why the request cannot be checked; empty if it can.
+        bare: Whether the goal holds and nothing else was changed.
     """
 
     lacking: str = ""
@@ -201,13 +193,13 @@ class EndCheck:
 
 
 def check_end(plan: LinkedPlan, request: str) -> EndCheck:
-    """Judge a plan by the goal that hvr reads.
+    """Check the end of a plan against the goal that hvr reads in the request.
 
-    A request that can mean several things is judged where they agree.
+    An ambiguous request is judged only if its readings agree.
 
     Args:
-        plan: can be carried out; may be without steps.
-        request: the sentence.
+        plan: Executable plan; may be empty.
+        request: The sentence.
     """
     named = {a for f in plan.start for a in f.args if "-" in a}
     types = {n: n.rpartition("-")[0] for n in sorted(named)} | dict(plan.types)
@@ -232,7 +224,7 @@ def check_end(plan: LinkedPlan, request: str) -> EndCheck:
 
 
 def _inventory(plan: LinkedPlan, ontology: Ontology) -> Inventory:
-    """Return the things of a plan, with what is so of their classes and at the start."""
+    """Return the objects of a plan with their class facts and initial facts."""
     classes = {n: class_of(n, plan.types) for n in plan.types}
     classes = {n: c for n, c in classes.items() if ontology.has_class(c)}
     facts = {
@@ -249,7 +241,7 @@ def _inventory(plan: LinkedPlan, ontology: Ontology) -> Inventory:
 
 @dataclass(frozen=True)
 class _Goal:
-    """A goal in the things of a plan: all stages of a reading."""
+    """The stages of a goal, and the objects of the plan to check."""
 
     wanted: list[str]
     plan: LinkedPlan
@@ -257,7 +249,7 @@ class _Goal:
     domain: Domain
 
     def reached(self, steps: tuple[LinkedStep, ...]) -> bool:
-        """Return whether steps reach each stage in order, and the last one at their end."""
+        """Return whether steps reach each stage in order, and the last one at the end."""
         states = _states(self.plan, steps)
         if states is None:
             return False
@@ -268,7 +260,7 @@ class _Goal:
         return place < len(states) and self._holds(self.wanted[-1], states[-1])
 
     def _holds(self, stage: str, state: _State) -> bool:
-        """Return whether a stage holds where some facts are not as at the start."""
+        """Return whether a stage holds in the initial state updated by some facts."""
         objects = tuple(TypedName(n, (self.plan.types[n],)) for n in self.inventory.classes)
         goal = parse_formula(stage, self.domain, objects, file="<goal>")
         facts = {a for a in self.inventory.facts if state.get(a, True)}
@@ -289,13 +281,13 @@ def _end(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> _State | None:
 
 
 def _states(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> list[_State] | None:
-    """Return the states before and after each step; None if a step cannot be executed."""
+    """Return the states before and after each step; None if a step is not executable."""
     states: list[_State] = [_start(plan)]
     for step in steps:
         state = states[-1]
         needed = (n.fact for n in step.needs)
         unmet = [f for f in needed if state.get(_atom(f), False) != f.positive]
-        # What a step does to things that it is not given is done by conditional effects.
+        # Conditional effects may act on objects that are not arguments; their needs may be unmet.
         others = {f.args[0] for f in step.makes if f.args} - set(step.action.args)
         if not all(f.args and f.args[0] in others for f in unmet):
             return None
@@ -306,9 +298,9 @@ def _states(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> list[_State] | N
 
 
 def _carried_along(facts: set[Atom], stage: str, types: Mapping[str, str]) -> set[Atom]:
-    """Return where the contents of the goal's vessels lie: where the vessel stands.
+    """Return the positions of the contents of the goal's vessels: the positions of the vessels.
 
-    "The bowl with the sponge to the shelf" asks for the sponge in the bowl on the shelf.
+    "The bowl with the sponge to the shelf" asks for the sponge, in the bowl, to be on the shelf.
     """
     words = set(_NAME.findall(stage))
     named = {name for name, kind in types.items() if name in words or kind in words}
@@ -329,11 +321,11 @@ def _atom(fact: Fact) -> Atom:
 
 
 def _is_bare(plan: LinkedPlan, goal: _Goal) -> bool:
-    """Say whether the steps that a goal can do without change nothing that the others do not.
+    """Return whether the steps that the goal does not need change nothing else.
 
-    Doors are closed, taps turned off and knives put down, and nobody asks for it. What can be left
-    out is found by action elimination (Nakhost and Müller 2010): a step goes with those that cannot
-    do without it.
+    Requests do not ask for doors to be closed, taps turned off and knives put down. Redundant steps
+    are found by action elimination (Nakhost and Müller 2010): a step is removed with its
+    dependents.
     """
     kept = plan.steps
     for step in plan.steps:
@@ -344,7 +336,7 @@ def _is_bare(plan: LinkedPlan, goal: _Goal) -> bool:
 
 
 def _changed(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> set[tuple[str, ...]]:
-    """Return which things lie elsewhere than at the start, and which other facts differ."""
+    """Return the objects that were moved, and the other facts that changed."""
     start, end = _start(plan), _end(plan, steps) or {}
     differ = [a for a in end if a.args and end[a] != start.get(a, False)]
     return {
@@ -357,7 +349,7 @@ def _changed(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> set[tuple[str, 
 def _without(
     plan: LinkedPlan, steps: tuple[LinkedStep, ...], step: LinkedStep
 ) -> tuple[LinkedStep, ...]:
-    """Return steps without one of them, and without those that can then not be carried out."""
+    """Remove a step and all steps that are then not executable."""
     kept: tuple[LinkedStep, ...] = ()
     for other in steps:
         if other is not step and _end(plan, (*kept, other)) is not None:
@@ -366,7 +358,6 @@ def _without(
 
 
 # The shipped verifier -----------------------------------------------------------------------------
-# The kitchen verifier that comes with hvr.
 
 STATES: Mapping[str, str] = {
     "heat": "hot or cooked",
@@ -379,18 +370,19 @@ STATES: Mapping[str, str] = {
     "switch": "switched on",
     "hold": "in the hand",
 }
-"""What families of states are called. They group predicates for the verifier alone, so that the
-ontology has no words for them."""
+"""Names of families of states in messages. The families group predicates for the verifier alone, so
+the ontology has no labels for them.
+"""
 _DOUBT = (
     "the network doubts the plan (score {score:.2f}), but it reaches the goal that hvr reads in "
     "the request and changes nothing else"
 )
 _SURE = 0.5
-"""Score from which the network holds a plan for right rather than wrong."""
+"""Least score at which the network considers a plan right rather than wrong."""
 _BESIDE = (FROM, NEAR)
 """Roles of things that a plan need not touch."""
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "kitchen"
-"""Where the trained verifier lies."""
+"""Folder of the trained verifier."""
 
 
 @lru_cache(maxsize=1)
@@ -398,8 +390,8 @@ def load_kitchen_verifier() -> Verifier:
     """Return the trained verifier, loaded once.
 
     Raises:
-        MissingExtraError: the extra `gnn` is not installed.
-        DataFileError: its files are damaged.
+        MissingExtraError: The extra `gnn` is not installed.
+        DataFileError: The checkpoint is damaged.
     """
     need_gnn()
     from hvr.judging.verifier.verifier import Verifier
@@ -408,15 +400,15 @@ def load_kitchen_verifier() -> Verifier:
 
 
 def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Verdict:
-    """Return how well a plan fits what was asked.
+    """Judge how well a plan fits a request.
 
     Args:
-        request: the sentence.
-        parts: a task with its plan; several for a request that was planned in stages.
+        request: The sentence.
+        parts: A task with its plan, or several for a request that was planned in stages.
 
     Raises:
-        MissingExtraError: the extra `gnn` is not installed.
-        UsageError: a step cannot be executed.
+        MissingExtraError: The extra `gnn` is not installed.
+        UsageError: A step is not executable.
     """
     verifier = load_kitchen_verifier()
     plan = causal_links(*parts)
@@ -424,15 +416,15 @@ def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Ver
 
 
 def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
-    """Return the verdict of a verifier on one plan, its reasons in the words of the kitchen.
+    """Judge a plan, with reasons in the words of the kitchen.
 
-    The goal that hvr reads is a second vote (`_second_vote`): a plan that the network accepts gets
-    no verdict where a named thing is left alone, or where the goal does not hold and the network
-    is in doubt.
-    A plan that is not accepted has a reason at least. Where the network alone doubts a plan that
-    reaches the goal that hvr reads, and changes nothing else (`check_end`), there is no verdict.
-    A plan without steps is judged by rule: its score is 1 where that goal holds from the start, 0
-    where it does not, and there is no verdict where hvr cannot read the request.
+    The goal that hvr reads is a second vote (`_second_vote`). A plan that the network accepts gets
+    no verdict if it leaves a named thing untouched, or if the goal does not hold and the network is
+    uncertain. A rejected plan has at least one reason; it gets no verdict if it reaches the goal
+    that hvr reads and changes nothing else (`check_end`).
+
+    A plan without steps is judged by rule: its score is 1 if the goal holds initially and 0 if it
+    does not; there is no verdict if hvr cannot read the request.
     """
     from dataclasses import replace
 
@@ -452,10 +444,10 @@ def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
 
 
 def _second_vote(score: float, found: EndCheck, plan: LinkedPlan, request: str) -> str:
-    """Return why a plan that the network accepts may not be what was asked; empty if it is.
+    """Return why an accepted plan may not be what was asked; empty if there is no objection.
 
-    A plan that leaves a named thing alone is never said to be what was asked. Otherwise the
-    reading decides only where the network itself is in doubt: hvr may misread a sentence.
+    Leaving a named thing untouched is always an objection. Otherwise the reading decides only where
+    the network is uncertain, since hvr may misread a sentence.
     """
     asked = mentions_of(request)
     if missed := [t for t in untouched(plan, asked) if t.role not in _BESIDE]:
@@ -493,7 +485,7 @@ def _without_steps(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdic
 
 
 def _of_the_whole(verdict: Verdict, plan: LinkedPlan) -> RiskFinding:
-    """Return a reason for a low score where no step and no link is above its threshold."""
+    """Return a reason for a low score if no step and no link exceeds its threshold."""
     from hvr.judging.verifier.verdict import RiskFinding
 
     last = len(plan.steps)

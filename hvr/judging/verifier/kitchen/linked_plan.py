@@ -1,4 +1,4 @@
-"""A plan with its causal links, as the validator executes it, and its steps in words."""
+"""Plans with causal links, from execution by the validator, and their steps in words."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ from hvr.planning.search.operators import Literals
 from hvr.validation import StepReport, Validator
 
 # Linked plan --------------------------------------------------------------------------------------
-# A plan with its causal links: the value between the validator and the plan graph.
 
 INITIAL_STATE = -1
-"""Stands for the initial state where the number of a step is expected."""
+"""Stands for the initial state in place of a step number."""
 
 NEGATIVE_STATES = frozenset({"opened", "toggled", "dirty", "filled"})
-"""Predicates whose negation is a state, too: closed, off, clean, empty."""
+"""Predicates whose negation is also a state: closed, off, clean, empty."""
 
 _WORD = re.compile(r"[^\s()]+")
 
@@ -46,7 +45,7 @@ class Fact:
 
     @classmethod
     def parse(cls, text: str) -> Fact:
-        """Return what `str` wrote."""
+        """Parse the output of `str`."""
         words = _WORD.findall(text)
         positive = words[0] != "not"
         words = words[not positive :]
@@ -55,12 +54,11 @@ class Fact:
 
 @dataclass(frozen=True)
 class Need:
-    """Something that must hold, and since when it does.
+    """A literal that must hold, and its producer.
 
     Args:
-        fact: what.
-        producer: number of the step that made it so, `INITIAL_STATE` if it was so from the
-            beginning.
+        fact: The literal.
+        producer: Number of the step that made it true, or `INITIAL_STATE`.
     """
 
     fact: Fact
@@ -69,12 +67,12 @@ class Need:
 
 @dataclass(frozen=True)
 class LinkedStep:
-    """A step and what it has to do with the others.
+    """A step with its needs and effects.
 
     Args:
-        action: what is done.
-        needs: its precondition, and the conditions of those of its effects that come about.
-        makes: what it changes, as it is afterwards.
+        action: The action.
+        needs: Literals of the precondition, and of the conditions of effects that fire.
+        makes: Literals that the step makes true.
     """
 
     action: GroundAction
@@ -84,15 +82,14 @@ class LinkedStep:
 
 @dataclass(frozen=True)
 class LinkedPlan:
-    """A plan that can be carried out, with its causal links.
+    """An executable plan with its causal links.
 
     Args:
-        steps: in order.
-        ends: what holds at the end that steps made so, and where the things lie that they named;
-            with the step that made it so.
-        types: the PDDL type of each object that steps or ends name; of all objects if there is
-            no step.
-        start: where these lie, and in which states they are, before the first step.
+        steps: Steps in order.
+        ends: Literals of the final state that steps produced, and the positions of the objects they
+            name, with their producers.
+        types: PDDL type of each object in steps or ends; of all objects if there is no step.
+        start: Initial positions and states of the same objects.
     """
 
     steps: tuple[LinkedStep, ...]
@@ -102,7 +99,7 @@ class LinkedPlan:
 
     @property
     def edges(self) -> tuple[tuple[int, int], ...]:
-        """Pairs (producer, consumer) of steps, each once."""
+        """Distinct pairs (producer, consumer) of steps."""
         links = {
             (need.producer, i): None
             for i, step in enumerate(self.steps)
@@ -112,7 +109,7 @@ class LinkedPlan:
         return tuple(links)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
+        """Return JSON values."""
         return {
             "steps": [
                 [
@@ -129,10 +126,10 @@ class LinkedPlan:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> LinkedPlan:
-        """Return what `to_json` gave.
+        """Read the values of `to_json`.
 
         Raises:
-            DataFileError: it is something else.
+            DataFileError: The values are not a plan with causal links.
         """
         try:
             steps = []
@@ -153,24 +150,22 @@ class LinkedPlan:
 
 
 # Links --------------------------------------------------------------------------------------------
-# The causal links of a plan, as the validator carries it out.
 
 
 def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
-    """Return what each step needs, and the step that brought it about.
+    """Compute what each step needs, and the step that produced it.
 
-    A step needs the literals that make its precondition true, and those that make the
-    conditions of its conditional effects true where they come about: a microwave heats what was
-    put in. Of a disjunction the first part that holds counts. The producer of a literal is the
-    step that last made it true. What can never change is left out. A plan without steps has ends
-    all the same: what is so from the start.
+    A step needs the literals that make its precondition true, and those that make the conditions of
+    firing conditional effects true: a microwave heats what was put in. In a disjunction, the first
+    true part counts. The producer of a literal is the step that last made it true. Static literals
+    are ignored. The ends of a plan without steps hold from the start.
 
     Args:
-        parts: a task with actions that begin in its initial state. A request that is planned
-            in stages has several, each task beginning where the actions before it ended.
+        parts: A task with actions that begin in its initial state. A request that is planned in
+            stages has several, each task beginning where the previous actions ended.
 
     Raises:
-        UsageError: a step cannot be executed.
+        UsageError: A step is not executable.
     """
     since: dict[Fact, int] = {}
     steps: list[LinkedStep] = []
@@ -188,8 +183,8 @@ def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
             report = _applied(validator, action, len(steps) + 1)
             needed = _facts(task, _needs(task.ground(action), before))
             needs = [Need(fact, since.get(fact, INITIAL_STATE)) for fact in needed]
-            # That a place is free is a fact about each thing that there is; only who freed it
-            # tells something of the plan.
+            # That a place is free is a fact about every object; only a step that freed it is
+            # informative.
             needs = [n for n in needs if n.producer != INITIAL_STATE or not _is_absence(n.fact)]
             makes = _made(report)
             for fact in makes:
@@ -224,7 +219,7 @@ _ENABLED = {
 
 
 def start_of(problem: Problem) -> dict[str, list[Fact]]:
-    """Return, for each thing, where it lies and in which states it is in the initial state."""
+    """Return the initial positions and states of each object."""
     true = {a for a in problem.init if a.args}
     facts = [_fact(a, True) for a in true if a.predicate in FAMILIES or a.predicate in _PLACED]
     for atom in true:
@@ -243,7 +238,7 @@ def _made(report: StepReport) -> tuple[Fact, ...]:
 
 
 def _applied(validator: Validator, action: GroundAction, number: int) -> StepReport:
-    """Apply a step of a plan, which has to be applicable."""
+    """Apply a step; raise UsageError if it is not applicable."""
     misfit = validator.task.misfit(action)
     report = None if misfit is not None else validator.apply(action)
     if report is not None and report.ok:
@@ -270,7 +265,7 @@ def _is_absence(fact: Fact) -> bool:
 
 
 def _needs(operator: Operator, state: int) -> Literals:
-    """Return the literals of the precondition, and of the effects that come about."""
+    """Return the literals of the precondition, and of the conditions of effects that fire."""
     used = support(operator.precondition, state)
     true, false = used.true, used.false
     for condition, add, delete in operator.conditional:
@@ -294,23 +289,22 @@ def _fact(atom: Atom, positive: bool) -> Fact:
 
 
 # Wording ------------------------------------------------------------------------------------------
-# Kitchen actions and facts in words, and by class instead of by name.
 
 Name = Callable[[str, Mapping[str, str]], str]
-"""What an object is called, given the PDDL types of all."""
+"""Returns the name of an object, given the PDDL types of all."""
 
 FINISH = "finish"
-"""The node that stands for the end of a kitchen plan."""
+"""Name of the node for the final state of a kitchen plan."""
 FINISH_TEXT = "What is so at the end."
 
 _LIQUID = "liquid"
 _UNSAID = frozenset({"near", "hand_empty", "present", "filled", "fits"})
-"""Left out of the end of a plan: where the robot stands, what never changes, and that a vessel is
-filled, which its liquid says already."""
+"""Omitted from the end of a plan: the robot's position, static facts, and `filled`, implied by the
+liquid."""
 
 
 def class_of(name: str, types: Mapping[str, str]) -> str:
-    """Return the class of the ontology that an object is of; its PDDL type if there is none."""
+    """Return the ontology class of an object; its PDDL type if there is none."""
     pddl_type = _type_of(name, types)
     if pddl_type == _LIQUID:
         return name
@@ -323,13 +317,13 @@ def _type_of(name: str, types: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=4096)
 def class_label(object_class: str) -> str:
-    """Return what people call a class."""
+    """Return the everyday name of a class."""
     ontology = load_ontology()
     return ontology.label(object_class) if ontology.has_class(object_class) else object_class
 
 
 def say_action(action: GroundAction, types: Mapping[str, str], name: Name = class_of) -> str:
-    """Return a step in words, `pick up the mug`."""
+    """Return a step in words, such as `pick up the mug`."""
     names = [class_label(name(a, types)) for a in action.args]
     known = load_wording().actions.get(action.name)
     text = known.step.fill([f"the {n}" for n in names]) if known is not None else ""
@@ -337,7 +331,7 @@ def say_action(action: GroundAction, types: Mapping[str, str], name: Name = clas
 
 
 def say_ends(facts: Iterable[Fact], types: Mapping[str, str], name: Name = class_of) -> str:
-    """Return what holds at the end, in words."""
+    """Return the facts of the final state in words."""
     clauses: dict[str, int] = {}
     for fact in facts:
         clause = _clause(fact, types, name)
@@ -348,12 +342,12 @@ def say_ends(facts: Iterable[Fact], types: Mapping[str, str], name: Name = class
 
 
 def _clause(fact: Fact, types: Mapping[str, str], name: Name) -> str:
-    """Return a fact as a clause; empty for what goes without saying."""
+    """Return a fact as a clause; empty if it need not be said."""
     known = load_wording().predicates.get(fact.predicate)
     silent = fact.predicate in _UNSAID if fact.positive else fact.predicate not in NEGATIVE_STATES
     if known is None or silent:
         return ""
-    # Liquids have no article: the mug contains coffee.
+    # Liquids take no article: the mug contains coffee.
     names = [
         ("" if _type_of(a, types) == _LIQUID else "the ") + class_label(name(a, types))
         for a in fact.args
@@ -377,5 +371,5 @@ def lifted(fact: Fact, types: Mapping[str, str], name: Name = class_of) -> tuple
 def all_lifted(
     facts: Sequence[Fact], types: Mapping[str, str], name: Name = class_of
 ) -> tuple[str, ...]:
-    """Return the types of several facts, each once."""
+    """Return the distinct types of several facts."""
     return tuple(dict.fromkeys(t for f in facts for t in lifted(f, types, name)))

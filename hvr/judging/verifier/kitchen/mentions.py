@@ -1,4 +1,4 @@
-"""Mentions: what a request names (things, places, states, liquids, counts), and their reader."""
+"""Mentions: the things, places, states, liquids and counts that a request names."""
 
 from __future__ import annotations
 
@@ -23,12 +23,9 @@ from hvr.language.lexicon import (
 )
 
 # Mentions -----------------------------------------------------------------------------------------
-# What a request names: things, places, states, liquids, and how many.
-#
-# This is no goal, and less than `hvr.language` reads: every word of the ontology that
-# occurs counts, whatever stands around it, so that something comes of any sentence. Of what stands
-# around it only the nearest words are heeded: the preposition before a name, the verb or the
-# adjective that a name comes with. `mention_reader.py` reads it.
+# This is less than a goal, and less than `hvr.language` reads: every word of the ontology counts
+# wherever it occurs, so that any sentence has a reading. Only the nearest context matters: the
+# preposition before a name, and the verb or adjective that belongs to it.
 
 FAMILIES: Mapping[str, str] = {
     "hot": "heat",
@@ -49,28 +46,28 @@ FAMILIES: Mapping[str, str] = {
     "toggled": "switch",
     "holding": "hold",
 }
-"""Predicates of states, and what they have in common."""
+"""Families of states, by predicate."""
 
 PAST_EVENTS = frozenset({"washed", "microwaved", "stove_heated", "toasted", "chilled"})
-"""Predicates of what happened to a thing: of no thing are they true from the start."""
+"""Predicates of past events, which hold for no object initially."""
 
 IN, FROM, WITH, NEAR = "in", "from", "with", "near"
-"""Roles of names: where something goes, comes from, what goes along, what is close by."""
+"""Roles of things: destination, origin, companion, and place nearby."""
 
 State = tuple[str, bool]
-"""A family of states, and whether it is to be so or not so."""
+"""A family of states, and whether it must hold."""
 
 
 @dataclass(frozen=True)
 class NamedThing:
-    """Something that is named.
+    """A thing that a request names.
 
     Args:
-        classes: of the ontology; it is of one of them.
-        count: how many; 0 for all, -1 for several.
-        optional: it is not said but needed, such as the mug of a coffee or the bin of rubbish.
-        role: by the preposition before it; empty without one.
-        states: what verbs and adjectives say of it.
+        classes: Possible classes of the ontology.
+        count: Number of things; 0 for all, -1 for several.
+        optional: Whether it is implied rather than named, such as the mug for a coffee.
+        role: Role by the preposition before it; empty without one.
+        states: States that verbs and adjectives require.
     """
 
     classes: frozenset[str]
@@ -82,15 +79,15 @@ class NamedThing:
 
 @dataclass(frozen=True)
 class RequestMentions:
-    """What a request names.
+    """Everything that a request names.
 
     Args:
-        things: in the order of the words.
-        states: families of states, and whether they are to be so or not so.
-        lasting: those of `states` that a thing may have had from the start: "clean" asks for no
-            washing, "washed" does.
-        liquids: water, coffee, wine.
-        frame: the words of the request, with `thing` for each name of something to carry.
+        things: Things in the order of the words.
+        states: Families of states, and whether they must hold.
+        lasting: Members of `states` that may hold from the start: "clean" requires no washing,
+            "washed" does.
+        liquids: Liquids, such as water, coffee and wine.
+        frame: Words of the request, with `thing` in place of each movable thing.
     """
 
     things: tuple[NamedThing, ...] = ()
@@ -101,7 +98,6 @@ class RequestMentions:
 
 
 # Word meanings ------------------------------------------------------------------------------------
-# What words of a request can mean, one by one, for `mention_reader`.
 
 _PREDICATE = re.compile(r"\((not \()?([a-z_]+)")
 
@@ -114,7 +110,7 @@ def lexicon_of(ontology: Ontology) -> Lexicon:
 
 @lru_cache(maxsize=4)
 def sources_of_liquids(ontology: Ontology) -> tuple[tuple[str, str], ...]:
-    """Return classes of things that liquids come from, each with its liquid."""
+    """Return the classes that liquids come from, each with its liquid."""
     liquids = {
         str(v) for dish in ontology.instances("Dish") for v in ontology.annotation(dish, "liquid")
     }
@@ -130,7 +126,7 @@ def sources_of_liquids(ontology: Ontology) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=4)
 def loose_states(wording: Wording) -> Mapping[str, tuple[State, bool]]:
-    """Return the states that words mean, and whether they may last from the start."""
+    """Return the states that words mean, and whether they may hold from the start."""
     return {
         word: ((FAMILIES[name], True), name not in PAST_EVENTS)
         for name, predicate in wording.predicates.items()
@@ -140,12 +136,12 @@ def loose_states(wording: Wording) -> Mapping[str, tuple[State, bool]]:
 
 
 def says_being(entries: tuple[Entry, ...]) -> bool:
-    """Say whether words can be a verb of being: a side table is a `stand`, too."""
+    """Return whether words can be a verb of being: `stand` is also a side table."""
     return any(isinstance(e, FunctionWord) and e.role == "be" for e in entries)
 
 
 def named_by(entries: tuple[Entry, ...], count: int) -> NamedThing | None:
-    """Return what words name, if they are a noun; `count` is the number before them."""
+    """Return the thing that a noun names; `count` is the number before it."""
     nouns = [e for e in entries if isinstance(e, Noun)]
     if not nouns:
         return None
@@ -157,14 +153,14 @@ def named_by(entries: tuple[Entry, ...], count: int) -> NamedThing | None:
 
 
 def named_exactly(ontology: Ontology, token: str) -> NamedThing | None:
-    """Return what a name such as `mug-1` names."""
+    """Return the thing that an identifier such as `mug-1` names."""
     stem, _, number = token.rpartition("-")
     object_class = ontology.class_of_pddl_type(stem) if number.isdecimal() else None
     return NamedThing(frozenset({object_class})) if object_class else None
 
 
 def states_of(condition: str) -> set[State]:
-    """Return the states that a condition in PDDL asks for."""
+    """Return the states that a PDDL condition requires."""
     return {
         (FAMILIES[predicate], (predicate == "dirty") == bool(negated))
         for negated, predicate in _PREDICATE.findall(condition)
@@ -173,12 +169,11 @@ def states_of(condition: str) -> set[State]:
 
 
 def may_last(condition: str) -> bool:
-    """Say whether what a condition asks for may have been so from the start."""
+    """Return whether a condition may have held from the start."""
     return PAST_EVENTS.isdisjoint(name for _, name in _PREDICATE.findall(condition))
 
 
 # Mention reader -----------------------------------------------------------------------------------
-# Reads what a request names (`asked.py`), word by word.
 
 _ROLES = {"prep": IN, "from": FROM, "with": WITH, "means": WITH, "unplaced": NEAR}
 _BESIDE = frozenset(
@@ -189,23 +184,23 @@ _BESIDE = frozenset(
 )
 _PLACES = frozenset({IN, NEAR, FROM})
 _SPOKEN_OF = frozenset({"", WITH})
-"""Roles of what a pronoun, or an adjective that no name follows, can be said of."""
+"""Roles of things that a pronoun, or an adjective without a noun, can refer to."""
 _PIECES = frozenset({"Slice"})
 _BEFORE_NOUNS = frozenset({"det", "number", "of", "be", "unheeded", *_ROLES})
 _ARTICLES = frozenset({"det", "number", "unheeded"})
 _AFTER_VERBS = frozenset({",", ".", ";", "!", "?", "and", "then", "again", "for", "please"})
 _FILLING = "fill"
-"""The frame of verbs that say with what."""
+"""Frame of verbs that say what to fill with."""
 _ENDS = frozenset({",", ".", ";", "!", "?"})
 _HOMES = frozenset({"where", "place", "home", "spot"})
-"""Words by which a thing is said to be the place of another: "the shelf is where the mug goes"."""
+"""Words that make one thing the place of another: "the shelf is where the mug goes"."""
 _GIVEN = frozenset({"to me", "to us", "give me", "give us"})
 _RECIPIENTS = frozenset({"me", "us"})
 
 
 @lru_cache(maxsize=65536)
 def mentions_of(request: str) -> RequestMentions:
-    """Read a request; of an empty one, or one far too long, nothing is read."""
+    """Read a request; an empty or far too long one yields nothing."""
     ontology = load_ontology()
     try:
         tokens = tokenize(request)
@@ -220,7 +215,7 @@ def mentions_of(request: str) -> RequestMentions:
 
 @dataclass
 class _Thing:
-    """A name while the words after it are still to come."""
+    """A thing whose states are still being read."""
 
     named: NamedThing
     states: set[State] = field(default_factory=set)
@@ -228,16 +223,16 @@ class _Thing:
 
 @dataclass
 class _Clause:
-    """What the words of a clause have said so far.
+    """State of the clause being read.
 
     Args:
-        things: how many names and pronouns have no place's role.
-        places: classes of what has one.
-        named: what was named last.
-        subject: what a verb of being has just been said of.
-        awaits_place: it has said "the place of"; the place is still to come.
-        given: somebody is to get something in the hand.
-        unfilled: something is to be filled, and nothing says with what.
+        things: Number of names and pronouns without a place's role.
+        places: Classes of the places.
+        named: Last named thing.
+        subject: Subject of the last verb of being.
+        awaits_place: Whether "the place of" was read, and the place is still to come.
+        given: Whether someone is to receive something in the hand.
+        unfilled: Whether something is to be filled with a liquid yet to be named.
     """
 
     things: int = 0
@@ -250,7 +245,7 @@ class _Clause:
 
 
 class _Reader:
-    """A reader that goes through the words once."""
+    """Reads the words once, from left to right."""
 
     def __init__(self, ontology: Ontology, lexicon: Lexicon) -> None:
         self._ontology = ontology
@@ -272,7 +267,7 @@ class _Reader:
         self._usual: frozenset[str] = frozenset()
 
     def read(self, tokens: tuple[str, ...], place: int) -> int:
-        """Take in the phrase at a position; return the number of its words."""
+        """Read the phrase at a position; return its number of words."""
         length, entries = self._phrase(tokens, place)
         words = tokens[place : place + length]
         home = words[0] in _HOMES and length == 1 and self._is_home(tokens, place)
@@ -310,7 +305,7 @@ class _Reader:
         return length
 
     def _phrase(self, tokens: tuple[str, ...], place: int) -> tuple[int, tuple[Entry, ...]]:
-        """Return the longest phrase at a position: its number of words, and what it can mean."""
+        """Return the longest phrase at a position: its number of words and its meanings."""
         apart = self._apart(tokens, place)
         if apart is not None:
             return 1, (apart,)
@@ -326,7 +321,7 @@ class _Reader:
             case Verb():
                 self._verb |= self._asked_for(entry.condition)
                 self._usual = frozenset(entry.places)
-                # What to fill with is said apart, or is not a part of what was asked.
+                # The liquid is named separately, or is not part of the request.
                 self._clause.unfilled = entry.frame == _FILLING
                 if entry.liquid and entry.frame != _FILLING:
                     self._liquids.add(entry.liquid)
@@ -350,7 +345,7 @@ class _Reader:
             self._count = int(word)
 
     def asked(self) -> RequestMentions:
-        """Return what was read."""
+        """Return everything that was read."""
         self._end_clause()
         self._go_usual()
         things = (
@@ -374,7 +369,7 @@ class _Reader:
         )
 
     def _apart(self, tokens: tuple[str, ...], place: int) -> Verb | None:
-        """Return a verb whose second word stands after its object: `turn … on`."""
+        """Return a separable verb whose particle follows its object: `turn … on`."""
         seconds = self._lexicon.separable.get(tokens[place], {})
         for at in range(place + 2, min(place + 7, len(tokens))):
             after = tokens[at + 1] if at + 1 < len(tokens) else "."
@@ -402,7 +397,7 @@ class _Reader:
             self._count = 1
             role = _ROLES[entry.role]
             if role == WITH and self._clause.places and not self._clause.things:
-                # "Into the fridge with the milk": it is what goes there.
+                # In "into the fridge with the milk", the milk is what goes there.
                 role = ""
             self._role = self._role if self._role == NEAR else role
         elif entry.role == "be":
@@ -430,7 +425,7 @@ class _Reader:
         )
 
     def _go_home(self) -> None:
-        """Take in that something is where another goes: what was named, or what will be."""
+        """Record that one thing is the place of another: the last named thing, or the next."""
         clause = self._clause
         if clause.subject and not clause.subject.named.role and self._holds(clause.subject.named):
             clause.subject.named = replace(clause.subject.named, role=IN)
@@ -446,9 +441,9 @@ class _Reader:
             things[-1].states |= self._verb
 
     def _is_verb(self, entries: tuple[Entry, ...], tokens: tuple[str, ...], place: int) -> bool:
-        """Say whether words are a verb here.
+        """Return whether words are a verb here.
 
-        Those that can be a thing, too, are no verb after an article, an adjective and the like.
+        Words that can also be a thing are not verbs after an article, an adjective and the like.
         """
         if not any(isinstance(e, Verb) for e in entries):
             return False
@@ -470,7 +465,7 @@ class _Reader:
 
     def _name(self, noun: NamedThing) -> None:
         if self._role == IN and not self._holds(noun):
-            # "Fill it at the tap": it does not end there.
+            # In "fill it at the tap", the tap is not the destination.
             self._role = NEAR
         states = self._adjectives | (set() if self._role else self._verb)
         named = NamedThing(noun.classes, noun.count, noun.optional, self._role)
@@ -512,7 +507,7 @@ class _Reader:
 
     def _end_clause(self) -> None:
         if self._clause.unfilled:
-            # "Fill it at the tap": with what comes from there.
+            # In "fill it at the tap", the tap's liquid is meant.
             sources = [liquid for kind, liquid in self._sources if kind in self._clause.places]
             self._liquids.update(sources)
         if self._clause.given and self._things:

@@ -1,4 +1,4 @@
-"""Features of steps and of a plan's end by the words of the request."""
+"""Features of steps and of a plan's end, relative to the words of the request."""
 
 from __future__ import annotations
 
@@ -29,30 +29,29 @@ from hvr.knowledge.wording import load_wording
 from hvr.pddl.model import GroundAction
 
 # Outcome ------------------------------------------------------------------------------------------
-# What a kitchen plan has done, as its end and its steps tell.
 
 
 @dataclass(frozen=True)
 class PlanOutcome:
-    """What is so after a plan, and what happened in it.
+    """The final state of a plan, and what happened in it.
 
     Args:
-        classes: of all things that steps or the end name.
-        handled: classes of what steps or the end name.
-        changed: classes of what facts of the end name that steps made so.
-        changed_names: the names of these.
-        tools: what was held to cut something.
-        carried: what steps put somewhere or hold at the end.
-        held: what is in the hand at the end.
-        under: where each thing lies.
-        above: classes (thing, place), also of places further below.
-        states: families of states that steps made so, as they are at the end.
-        ever: families of states that steps made so at any time.
-        states_of: the class and the states of each thing that has some.
-        kept: the class and the states that each thing has had from the start and still has.
-        known: those of `kept` that a deed before the start has brought about.
-        liquids: what was filled in somewhere.
-        vessels: classes of what has something in it that a step filled in.
+        classes: Classes of all objects in steps or the end.
+        handled: Classes of the objects in steps or the end.
+        changed: Classes of the objects in final facts that steps produced.
+        changed_names: Names of the changed objects.
+        tools: Objects held to cut something.
+        carried: Objects that steps put somewhere, or that are held at the end.
+        held: Objects in the hand at the end.
+        under: Supports of each object.
+        above: Pairs of classes (object, support), including indirect supports.
+        states: Final states that steps produced, by family.
+        ever: States that steps produced at any time, by family.
+        states_of: Class and states of each object with a state.
+        kept: Class and states of each object that hold from the start to the end.
+        known: Members of `kept` that result from an event before the start.
+        liquids: Liquids that were filled in.
+        vessels: Classes of vessels that a step filled.
     """
 
     classes: Mapping[str, str]
@@ -140,7 +139,7 @@ def _left_alone(plan: LinkedPlan) -> Iterator[Fact]:
 
 
 def _kept(plan: LinkedPlan) -> dict[str, list[Fact]]:
-    """Return, for each thing, the states that it is in from the start to the end."""
+    """Return the states of each object that hold from the start to the end."""
     changed = {(f.predicate, f.args) for step in plan.steps for f in step.makes}
     of: dict[str, list[Fact]] = {}
     for fact in plan.start:
@@ -150,7 +149,7 @@ def _kept(plan: LinkedPlan) -> dict[str, list[Fact]]:
 
 
 def families_of(facts: Iterable[Fact]) -> set[State]:
-    """Return the families of states that facts are of."""
+    """Return the families of states of facts."""
     states = set()
     for fact in facts:
         if fact.predicate in FAMILIES:
@@ -172,11 +171,10 @@ def _closure(under: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
 
 
 # Name matching ------------------------------------------------------------------------------------
-# How well the name of a class fits things of another: exactly, or as people take names.
 
 
 class NameMatch(IntEnum):
-    """How well a name fits a thing."""
+    """How well a name matches an object."""
 
     NONE = 0
     LIKE = 1
@@ -184,15 +182,15 @@ class NameMatch(IntEnum):
 
     @property
     def word(self) -> str:
-        """The likeness as a mark says it."""
+        """Word for the match in feature names."""
         return ("other", "like", "named")[self]
 
 
 @lru_cache(maxsize=65536)
 def covers(wanted: str, other: str) -> bool:
-    """Say whether a thing of one class may be meant by the name of another.
+    """Return whether the name of one class may refer to an object of another.
 
-    A slice of tomato is meant by "tomato" too, and "slice of tomato" asks for the tomato.
+    "Tomato" may also refer to a slice of tomato, and "slice of tomato" requires the tomato.
     """
     ontology = load_ontology()
     if wanted == other or (ontology.has_class(other) and ontology.is_a(other, wanted)):
@@ -204,7 +202,7 @@ def covers(wanted: str, other: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def name_match(wanted: str, other: str) -> NameMatch:
-    """Return how well the name of a class fits a thing of another."""
+    """Return how well the name of a class matches an object of another."""
     if covers(wanted, other):
         return NameMatch.EXACT
     pair = frozenset((whole(wanted), whole(other)))
@@ -213,40 +211,37 @@ def name_match(wanted: str, other: str) -> NameMatch:
 
 @lru_cache(maxsize=65536)
 def best_match(wanted: frozenset[str], other: str) -> NameMatch:
-    """Return how well any of several names fits a thing."""
+    """Return how well the best of several names matches a class."""
     return max((name_match(w, other) for w in wanted), default=NameMatch.NONE)
 
 
 def is_piece(name: str) -> bool:
-    """Say whether a class is one of pieces, such as slices of tomato."""
+    """Return whether a class consists of pieces, such as slices of tomato."""
     return name.endswith(("Sliced", "Cracked"))
 
 
 def whole(name: str) -> str:
-    """Return the class that pieces of a class are of; itself for what is no piece."""
+    """Return the class that pieces come from; other classes stay as they are."""
     return name.removesuffix("Sliced").removesuffix("Cracked")
 
 
 # Features by the request --------------------------------------------------------------------------
-# What a step, and the end of a plan, have to do with the words of the request.
+# Features that relate a step, or the end of a plan, to the words of the request.
 #
-# A plan node has outputs; these marks are outputs of a kind that depends on the request. They
-# take the place of the paper's align margin (section 3.3.2): a kitchen step's text follows from its
-# action, so that the two always agree, and what can be wrong is the action for this request.
-#
-# No mark names a class, so that what is learnt of one thing holds of every other.
+# They are additional outputs of a plan node and take the place of the paper's alignment margin
+# (section 3.3.2): the text of a kitchen step follows from its action, so the two always agree, and
+# only the action can be wrong for the request. No feature names a class, so that what is learnt
+# about one object holds for every other.
 
 _PLACES = frozenset({IN, NEAR, FROM})
 _USED = frozenset({"hold", "open", "switch"})
-"""Families that plans make in passing."""
+"""Families that plans change in passing."""
 
 
 def step_features(
     step: LinkedStep, asked: RequestMentions, types: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return marks of a step: whether what it handles, its place and the states it makes
-    are named.
-    """
+    """Return whether the request names a step's object, its place and the states it makes."""
     marks = []
     for role, name in zip(("thing", "place"), step.action.args, strict=False):
         marks.append(f"* {role} {best_named_match(class_of(name, types), asked).word}")
@@ -258,9 +253,7 @@ def step_features(
 
 
 def end_features(plan: LinkedPlan, asked: RequestMentions) -> tuple[str, ...]:
-    """Return marks of the end: what the request names and the plan leaves undone, and the
-    reverse.
-    """
+    """Return how the final state differs from what the request names."""
     outcome = PlanOutcome.of(plan)
     return tuple(
         dict.fromkeys(
@@ -278,19 +271,17 @@ def end_features(plan: LinkedPlan, asked: RequestMentions) -> tuple[str, ...]:
 
 
 def best_named_match(object_class: str, asked: RequestMentions) -> NameMatch:
-    """Return how well anything that the request names fits a class."""
+    """Return how well the request's best matching name fits a class."""
     return max((best_match(t.classes, object_class) for t in asked.things), default=NameMatch.NONE)
 
 
 def is_named(object_class: str, asked: RequestMentions) -> bool:
-    """Say whether the request names a class, or one above it, or the whole of a piece."""
+    """Return whether the request names a class, a superclass, or the whole of a piece."""
     return best_named_match(object_class, asked) is NameMatch.EXACT
 
 
 def untouched(plan: LinkedPlan, asked: RequestMentions) -> tuple[NamedThing, ...]:
-    """Return what the request names and no step handles, not even something that is often called
-    so.
-    """
+    """Return the named things that no step handles, not even a similar one."""
     handled = PlanOutcome.of(plan).handled
     return tuple(
         t for t in named_things(asked) if not any(best_match(t.classes, c) for c in handled)
@@ -298,7 +289,7 @@ def untouched(plan: LinkedPlan, asked: RequestMentions) -> tuple[NamedThing, ...
 
 
 def only_similar(plan: LinkedPlan, asked: RequestMentions) -> tuple[NamedThing, ...]:
-    """Return the things of the request for which steps handle only something similar."""
+    """Return the named things for which steps handle only something similar."""
     handled = PlanOutcome.of(plan).handled
     return tuple(
         t
@@ -310,7 +301,7 @@ def only_similar(plan: LinkedPlan, asked: RequestMentions) -> tuple[NamedThing, 
 
 
 def missing_states(plan: LinkedPlan, asked: RequestMentions) -> tuple[str, ...]:
-    """Return families of states that the request asks for and that are not so at the end."""
+    """Return the families of requested states that do not hold at the end."""
     outcome = PlanOutcome.of(plan)
     return tuple(
         sorted(f for f, wanted in asked.states if wanted and not is_so(outcome, (f, True), asked))
@@ -318,10 +309,10 @@ def missing_states(plan: LinkedPlan, asked: RequestMentions) -> tuple[str, ...]:
 
 
 def is_so(outcome: PlanOutcome, state: State, asked: RequestMentions) -> bool:
-    """Say whether a state that the request asks for is there at the end.
+    """Return whether a requested state holds at the end.
 
-    A step has brought it about; or something that is to have it has had it from the start, where
-    the request does not ask for the deed itself.
+    Either a step produced it, or an object that should have it had it from the start and the
+    request does not ask for the event itself.
     """
     if state in outcome.states:
         return True
@@ -337,12 +328,12 @@ def is_so(outcome: PlanOutcome, state: State, asked: RequestMentions) -> bool:
 
 
 def lasting_states(outcome: PlanOutcome, asked: RequestMentions) -> frozenset[State]:
-    """Return the states that count where they have been there from the start."""
+    """Return the states that count even if they hold from the start."""
     return asked.lasting | outcome.known
 
 
 def named_things(asked: RequestMentions) -> list[NamedThing]:
-    """Return the things that the words themselves name."""
+    """Return the explicitly named things."""
     return [t for t in asked.things if not t.optional]
 
 
@@ -351,7 +342,7 @@ def _few(count: int, most: int = 2) -> str:
 
 
 def _of_words(asked: RequestMentions) -> Iterator[str]:
-    """Yield what kind of request it is."""
+    """Yield features of the request."""
     things = named_things(asked)
     yield f"* names {_few(len(things), 4)}"
     yield f"* names places {_few(sum(t.role == IN for t in things), 3)}"
@@ -361,7 +352,7 @@ def _of_words(asked: RequestMentions) -> Iterator[str]:
 
 
 def _of_things(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
-    """Yield how much of what the request names was handled, and how much was changed."""
+    """Yield how many named things were handled and changed."""
     things = named_things(asked)
     levels = [
         max((best_match(t.classes, c) for c in outcome.handled), default=NameMatch.NONE)
@@ -396,7 +387,7 @@ def _of_counts(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
 
 
 def _of_moves(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
-    """Yield whether each thing that was carried is named, and where it ends."""
+    """Yield whether each carried object is named, and where it ends."""
     places = [t for t in asked.things if t.role == IN]
     wholes = pieces = 0
     for name in outcome.carried:
@@ -424,7 +415,7 @@ def _of_moves(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
 
 
 def _of_places(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
-    """Yield whether what is named before a place is there."""
+    """Yield whether the things named before a place are there."""
     things = asked.things
     last = max((i for i, t in enumerate(things) if t.role == IN), default=-1)
     since: list[NamedThing] = []
@@ -502,5 +493,5 @@ def _of_liquids(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
 
 
 def handles(action: GroundAction, types: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the classes of what an action handles."""
+    """Return the classes of an action's arguments."""
     return tuple(class_of(a, types) for a in action.args)
