@@ -40,10 +40,7 @@ class BatchOptions(Value):
     Attributes:
         tolerance: The tolerance of durations; VAL's default if None.
         epsilon: The largest distance of simultaneous steps; a tenth of the tolerance if None.
-        numeric_tolerance: The tolerance of numeric conditions.
         until: The time at which processes and events stop; the end of the plan if None.
-        lenient: Whether to accept the slips that VAL accepts.
-        on_failure: The reaction to a failing step.
         advise: Search for a repair of an invalid plan.
         minimise: Search for redundant steps of a valid plan.
         state_at: The number of a step whose resulting state to report.
@@ -81,16 +78,6 @@ class BatchOptions(Value):
 
 
 class LoadedModel(Value):
-    """A domain and a problem that were read.
-
-    Attributes:
-        domain: The name of the domain file.
-        problem: The name of the problem file.
-        validator: The judge of the problem's plans.
-        warnings: The tolerated slips in both files.
-        options: The analyses to run for each plan.
-    """
-
     domain: str
     problem: str
     validator: PlanJudge
@@ -111,11 +98,7 @@ class UnusableModelError(HvrError):
 
 
 class ModelReader:
-    """Reads problems, and each domain once.
-
-    Args:
-        options: The analyses to run for each plan.
-    """
+    """Reads problems, and each domain once."""
 
     def __init__(self, options: BatchOptions) -> None:
         self.options = options
@@ -129,7 +112,6 @@ class ModelReader:
         Warnings about a domain come with the first problem that is read with it.
 
         Args:
-            domain, problem: The names of the files.
             texts: The contents of both, if the files should not be opened.
 
         Raises:
@@ -201,7 +183,6 @@ def _judge_of(
 def _warnings(
     lifted: Domain | None, file: str, overlooked: Sequence[Diagnostic]
 ) -> tuple[Finding, ...]:
-    """Return warnings about a usable model."""
     from hvr.validation.occurrences import missing_requirements
 
     missing = () if lifted is None else tuple(missing_requirements(lifted))
@@ -232,7 +213,6 @@ def judge_all(model: LoadedModel, files: Sequence[str]) -> Iterator[Judged]:
     An unreadable plan has its own result and does not stop the others.
 
     Args:
-        model: The domain and the problem.
         files: The plan files; `-` is standard input.
     """
     for file in files:
@@ -250,7 +230,6 @@ def judge_source(model: LoadedModel, name: str, read: Callable[[], str | Path]) 
     """Judge one plan.
 
     Args:
-        model: The domain and the problem.
         name: The name to report for the plan.
         read: Returns the plan's text or the path of its file; an HvrError becomes part of the
             result.

@@ -105,9 +105,6 @@ def certificate_of(
     """Return the certificate of a verdict, as JSON values.
 
     Args:
-        subject: The files.
-        validator: The validator, in the initial state.
-        plan: The steps of the plan.
         report: The verdict; for a valid hierarchical plan, it contains the decomposition.
 
     Raises:
@@ -175,7 +172,6 @@ def _decomposition(parts: Iterable[Decomposed]) -> list[dict[str, Any]]:
 
 
 def _happenings(run: TemporalRun) -> Iterator[dict[str, Any]]:
-    """Yield the happenings, each with the changes that it caused."""
     task = run.task
     literals = sorted(
         range(len(task.problem.timed_init)), key=lambda place: task.problem.timed_init[place].time
@@ -213,7 +209,6 @@ class _Fault:
         self.refuter = Refuter(State(run.task, run.bits, run.values))
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         failure, kind = self.failure, self.failure.kind
         step = str(failure.step)
         if kind is FailureKind.GOAL:

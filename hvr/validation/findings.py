@@ -55,9 +55,7 @@ class Rule(Value):
 
     Attributes:
         id: The id used in filters and baselines.
-        name: The name in words, joined by hyphens.
         level: The default severity of its findings.
-        summary: One sentence.
     """
 
     id: str
@@ -180,7 +178,6 @@ def help_url(rule: Rule, base: str = PAGES) -> str:
     """Return the address of a rule's page.
 
     Args:
-        rule: The rule.
         base: The address of the folder that contains the pages.
     """
     return f"{base.rstrip('/')}/{rule.id}.md"
@@ -197,10 +194,7 @@ class LintFinding(Value):
 
     Attributes:
         rule: The id of the rule.
-        level: The severity.
-        message: One sentence.
         name: The name of the predicate, action or other element concerned.
-        location: The place in the file, if known.
         in_problem: Whether the finding concerns the problem rather than the domain.
     """
 
@@ -247,7 +241,6 @@ class ShownState(Value):
     numbers: tuple[tuple[str, Fraction], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         return {
             "after_step": self.step,
             "atoms": list(self.atoms),
@@ -261,7 +254,6 @@ class HappeningText(Value):
     Attributes:
         step: The number of the step; 0 if no step of the plan is the cause.
         action: The step or the event; "" for a timed initial literal.
-        time: The time, in a temporal plan.
         added: The atoms that became true.
         deleted: The atoms that became false.
     """
@@ -280,7 +272,6 @@ class HappeningText(Value):
         return f"{at}{cause}: {' '.join(changes) or 'no change'}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         return {
             "step": self.step or None,
             "action": self.action or None,
@@ -294,10 +285,8 @@ class Judged(Value):
     """The result of one plan of a batch, with everything its report needs.
 
     Attributes:
-        result: The result of the plan.
         rule: The id of the rule that an unusable file breaks. The file is the domain or the problem
             if the result names no plan.
-        seconds: The time spent reading and judging the plan.
         state: A requested intermediate state.
         happenings: The changes of the state, if requested.
         values: The numeric fluents over time, if requested.
@@ -333,7 +322,6 @@ class Judged(Value):
 
     @property
     def report(self) -> ValidationReport:
-        """The verdict."""
         return self.result.report
 
     def to_json(self) -> dict[str, Any]:
@@ -366,9 +354,6 @@ class Finding(Value):
     """An error, a warning or a note, located in a file.
 
     Attributes:
-        rule: The rule.
-        level: The severity.
-        message: The sentences that describe it.
         location: The place; None if the finding concerns the whole file.
         related: Other places that explain it, such as the violated condition in the domain file.
         plan: The plan file concerned; "" if the finding concerns the domain or the problem.
@@ -399,7 +384,6 @@ def findings(result: Judged, *, limit: int | None = 20) -> tuple[Finding, ...]:
     """Return all findings about one plan.
 
     Args:
-        result: The result of the plan.
         limit: The maximum number of literals in a message; None for no limit.
     """
     report = result.report

@@ -92,14 +92,8 @@ class Calendar:
     """The events of a plan and of the timed initial literals, and a final one if time continues.
 
     Args:
-        task: The task.
-        plan: The steps, in the order of the file.
-        epsilon: The largest distance of simultaneous events.
         unfit: The 1-based numbers of steps to omit.
         until: The time of an empty final event, if any.
-
-    Attributes:
-        events: The number of events of the steps.
     """
 
     def __init__(
@@ -189,7 +183,6 @@ class Calendar:
                 yield self._end(end)
 
     def _starts_and_ends(self, steps: Iterable[tuple[int, TimedAction]]) -> Iterator[_Entry]:
-        """Yield the events of steps that are sorted by their starts."""
         pending: list[_End] = []
         for number, step in steps:
             start, end = self._events_of(number, step)
@@ -202,7 +195,6 @@ class Calendar:
             yield self._end(heappop(pending))
 
     def _events_of(self, number: int, step: TimedAction) -> tuple[_Entry, _End | None]:
-        """Return the start of a step, and the pending end of a durative one."""
         task, action = self._task, step.action
         tick, place = self._ticks(step.start), 2 * number
         schema = task.domain.actions.get(action.name)
@@ -281,11 +273,8 @@ class StepParts(Value):
     """A step as written, which determines its reads, and as compiled, which determines its writes.
 
     Attributes:
-        binding: The values of the step's variables.
-        precondition: The precondition.
         effect: The effect; its conditions count where they hold.
         operators: The compiled effects.
-        numbers: Further numeric expressions that the step reads.
         further: Further conditions and effects, each with the values of its variables.
     """
 
@@ -403,7 +392,6 @@ class _Reader:
             yield {**binding, **dict(zip(names, row, strict=True))}
 
     def effect(self, effect: Expression, binding: Binding, bits: int, values: Values) -> None:
-        """Record the fluents in an effect's amounts and conditions."""
         run_trampoline(self._effect(effect, binding, bits, values))
 
     def _effect(
@@ -429,7 +417,6 @@ class _Reader:
                 pass
 
     def number(self, expression: NumericExpression, binding: Binding) -> None:
-        """Record the fluents in a numeric expression."""
         for term in functions_of(expression):
             if term.function in self.task.fluent_functions:
                 args = tuple([value(a, binding) for a in term.args])

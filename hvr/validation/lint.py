@@ -136,7 +136,6 @@ def _reason(clash: Atom | Equal) -> str:
 
 
 def _redundant(schema: ActionSchema) -> Iterator[LintFinding]:
-    """Yield findings about the parts of an effect that never change anything."""
     added: dict[Atom, Atom] = {}
     deleted: dict[Atom, Atom] = {}
     for part in conjuncts(schema.effect):
@@ -324,8 +323,6 @@ def check_problem(domain: Domain, problem: Problem, seconds: float) -> Iterator[
     """Yield findings about unreachable actions and goals, missing values and unused objects.
 
     Args:
-        domain: The domain.
-        problem: The problem.
         seconds: The time limit for the exploration of reachable facts.
     """
     yield from _missing_values(domain, problem)
@@ -441,7 +438,6 @@ def _first(problem: Problem) -> _Place:
 
 
 def _why(task: Task, schema: Schema, reachable: Reachable) -> str:
-    """Explain why no instance of an action is reachable."""
     for parameter in schema.parameters:
         if not task.members(parameter.types):
             return f"there is no object for its parameter {parameter}"
@@ -462,7 +458,6 @@ def _why(task: Task, schema: Schema, reachable: Reachable) -> str:
 
 
 def _some(task: Task, schema: Schema, literal: Atom, reachable: Reachable) -> bool:
-    """Return whether some objects satisfy a single literal."""
     names = set(literal.args)
     variables = [p for p in schema.parameters if p.name in names]
 
@@ -598,7 +593,6 @@ def lint(
     Without a problem, anything that some problem could make use of is omitted or only a note.
 
     Args:
-        domain: The domain.
         problem: A problem; unreachable actions and goals are then reported for this problem.
         seconds: The time limit for the exploration of reachable facts.
 

@@ -36,7 +36,6 @@ class RuleSelection(Value):
 
     Attributes:
         select: The rules to report; all if empty.
-        ignore: The rules to omit.
     """
 
     select: tuple[str, ...] = ()
@@ -83,8 +82,6 @@ def without_ignored(findings: Sequence[Finding]) -> list[Finding]:
 
 
 class _Comments:
-    """The suppression comments of a file."""
-
     def __init__(self, file: str) -> None:
         self._everywhere: list[frozenset[str]] = []
         # The text of the suppressed line and the rules of its comment, by line number.
@@ -139,7 +136,6 @@ class LintTargets(Value):
     """The models to lint.
 
     Attributes:
-        pairs: Domains, each with one of its problems or alone.
         left: The findings about problems without a domain.
         others: The files that define neither.
     """
@@ -155,11 +151,9 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
     Args:
         names: A domain; a domain and a problem; or any files, patterns and folders, whose problems
             are matched with domains by content and location.
-        skip: Patterns of files to omit.
 
     Raises:
         UsageError: A pattern matches no file, or there is nothing to lint.
-        DataFileError: A folder cannot be listed.
     """
     plain = not any(is_folder(name) or is_pattern(name) for name in names)
     if plain and len(names) == 1:
@@ -202,7 +196,6 @@ def lint_files(models: LintTargets, *, lenient: bool = False) -> list[Finding]:
     """Return the findings for the models, without duplicates, with the problems they depend on.
 
     Args:
-        models: The models.
         lenient: Whether to report tolerated slips instead of refusing the file.
     """
     reader = _Reader(lenient)
@@ -259,8 +252,6 @@ def _key(finding: Finding) -> tuple[object, ...]:
 
 
 class _Reader:
-    """Lints pairs, reading each domain once."""
-
     def __init__(self, lenient: bool) -> None:
         self._lenient = lenient
         self._domains: dict[str, tuple[Any, list[Finding]]] = {}

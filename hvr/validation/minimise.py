@@ -70,7 +70,6 @@ class _Elimination:
     """Attempts to remove steps from one plan.
 
     Attributes:
-        kept: The indexes of the remaining steps.
         marks: The states before each of them, and the final state.
     """
 
@@ -108,7 +107,6 @@ class _Elimination:
         return tuple(self.kept)
 
     def _pass(self) -> bool:
-        """Try each step once; return whether any was removed."""
         # After a removal, the same position contains the next step. Earlier steps are tried again
         # in the next pass, since the steps that needed them may be gone.
         position = 0
@@ -275,7 +273,6 @@ def _bits(mask: int) -> Iterator[int]:
 
 
 def _by_checking(validator: Validator, plan: Sequence[Step], order: Sequence[int]) -> list[int]:
-    """Minimise a plan with times, preferences or trajectory constraints, by full checks."""
     kept = list(range(len(plan)))
     report = validator.check(plan)
     if not report.valid:
@@ -356,8 +353,6 @@ def postpone(task: Task, actions: Sequence[GroundAction], late: Collection[str])
     """Move certain actions as far back as the plan stays valid, such as turning appliances on.
 
     Args:
-        task: The task.
-        actions: A plan.
         late: The names of the actions; their order among themselves is kept.
     """
     # From the end, so that actions moved already do not block earlier ones.

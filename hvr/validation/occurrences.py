@@ -46,8 +46,6 @@ class Occurrences:
         read, read_true: The predicates in conditions, with their first (positive) occurrence.
         added, deleted: The predicates that effects or rules make true or false.
         read_functions, changed_functions: The numeric functions that are read or changed.
-        names: All names and variables used as arguments.
-        types: The types of variables.
     """
 
     def __init__(self) -> None:
@@ -87,7 +85,6 @@ class Occurrences:
             stack.extend(reversed(self._of_effect(stack.pop())))
 
     def _of_effect(self, effect: Expression) -> tuple[Expression, ...]:
-        """Record the names in an effect; return its nested effects."""
         match effect:
             case Atom(predicate, args):
                 self.added.setdefault(predicate, effect)
@@ -120,7 +117,6 @@ class Occurrences:
         self.effect(schema.effect)
 
     def variables(self, variables: Iterable[TypedName]) -> None:
-        """Record the types of variables."""
         for variable in variables:
             self.types.update(variable.types)
 
@@ -276,7 +272,6 @@ def check_requirements(domain: Domain, problem: Problem | None) -> Iterator[Lint
 
 
 def _needed_by_domain(domain: Domain) -> Iterator[tuple[str, tuple[str, object]]]:
-    """Yield each needed flag with the feature that needs it and its location."""
     needed: dict[str, tuple[str, object]] = {}
 
     def need(flag: str, what: str, source: object = None) -> None:

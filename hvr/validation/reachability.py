@@ -51,7 +51,6 @@ class Reachable:
     """The actions that can apply in a task, and the atoms that can become true.
 
     Attributes:
-        actions: The names of the actions that can apply.
         complete: Whether the exploration finished, or found every action applicable and every goal
             atom reachable. If not, more may be reachable.
     """
@@ -153,7 +152,6 @@ class Reachable:
 
 
 def _clauses(task: Task) -> Iterator[_Clause]:
-    """Yield the actions, their effects and the rules as clauses."""
     for schema in schemas_of(task.domain):
         if isinstance(schema, ActionSchema):
             start: Expression = schema.precondition

@@ -50,7 +50,6 @@ class Deadline:
 
     @property
     def expired(self) -> bool:
-        """Whether the time is up."""
         return monotonic() > self._end
 
     @property
@@ -105,8 +104,6 @@ class _Packed:
 
 
 class _Schema:
-    """A lifted action or rule, with the literals to join for its instances."""
-
     def __init__(self, task: Task, source: ActionSchema | DerivedPredicate) -> None:
         self.source = source
         condition = source.precondition if isinstance(source, ActionSchema) else source.body
@@ -126,17 +123,13 @@ class Relaxation:
     """The actions relevant for reaching a condition from a state, and a distance estimate.
 
     Args:
-        state: The state.
-        target: The condition.
         numeric: The functions whose values matter.
-        clock: The time limit for the search for actions.
         beyond: The number of layers to add after the one that makes the target reachable; None for
             all.
 
     Attributes:
         operators: The relevant actions found, in a fixed order.
         rules: Instances of the rules of derived predicates, each as a body and the derived bit.
-        reachable: Whether the relaxed target is reachable.
         complete: Whether no relevant action was omitted.
     """
 
@@ -321,7 +314,6 @@ class Relaxation:
 
         Args:
             packed: The effects; an action's unconditional effect comes before its conditional ones.
-            goal: The target.
             counting: The actions with effects on relevant numbers.
             guards: The conditions of these effects.
         """

@@ -104,8 +104,6 @@ def find_repair(
 
 
 class _Advice:
-    """The place in a plan where steps are to be inserted."""
-
     def __init__(self, validator: Validator, steps: list[GroundAction], failure: Failure) -> None:
         base = validator.step_number
         self.failure = failure
@@ -239,7 +237,6 @@ def _first_valid(
 
 
 def _sequence_edits(plan: Sequence[Step], place: int) -> Iterator[_Candidate]:
-    """Yield plans in which steps near a place are removed, swapped or moved."""
     steps = list(plan)
     number = place + 1
     if not 0 <= place < len(steps):
@@ -276,7 +273,6 @@ class _Timed:
         self.end = max((step.start + (step.duration or 0) for step in plan), default=Fraction(0))
 
     def candidates(self) -> Iterator[_Candidate]:
-        """Yield changed plans, the smallest changes first."""
         failing = None if self.failure.step is None else self.failure.step - 1
         if failing is not None:
             yield from self._durations(failing)
@@ -356,7 +352,6 @@ class _Timed:
             yield (f"the times of steps {one} and {two} exchanged", changed)
 
     def _inserted(self, failing: int | None) -> Iterator[_Candidate]:
-        """Yield plans with an additional step that establishes an unmet literal."""
         at = self.end + self.gap if self.failure.time is None else self.failure.time
         if failing is None:
             at = self.end + self.gap

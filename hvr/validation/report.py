@@ -90,7 +90,6 @@ class StepRef(Value):
         return f"step {self.number} {short(self.action)}{at}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         return {
             "number": self.number,
             "action": None if self.action is None else str(self.action),
@@ -157,7 +156,6 @@ class UnmetLiteral(Value):
         formula: The atom, equality or numeric comparison, located in the domain or problem file. A
             whole `(exists …)` or `(or …)` if it has no instance to point at.
         wanted: The value that the condition requires; the present value is the opposite.
-        fixed: Whether no action can change the value.
         changed_by: The step that caused the present value, or last changed a number of a
             comparison; None if the value is the initial one.
         numbers: The function terms of a comparison with their present values; None if undefined.
@@ -185,7 +183,6 @@ class UnmetLiteral(Value):
         return str(self.formula if self.wanted else Not(self.formula))
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         return {
             "formula": str(self.formula),
             "wanted": self.wanted,
@@ -205,7 +202,6 @@ class Failure(Value):
     """Why a step cannot be executed, or why the goal is not reached.
 
     Attributes:
-        kind: The kind of failure.
         step: The number of the failing step; None for the goal.
         action: The failing step; None for the goal.
         message: One sentence without the literals.
@@ -233,7 +229,6 @@ class Failure(Value):
         return explain_failure(self, limit)
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         return {
             "kind": self.kind.value,
             "message": self.message,
@@ -271,7 +266,6 @@ class StepReport(Value):
         return explain_step(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         return {
             "ok": self.ok,
             "step": self.step,
@@ -304,7 +298,6 @@ class Decomposed(Value):
     position: int
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         return {
             "id": self.identifier,
             "task": None if self.task is None else str(self.task),
@@ -320,8 +313,6 @@ class ValidationReport(Value):
 
     Attributes:
         outcome: The verdict; unknown if the question could not be decided.
-        steps: The number of steps in the plan.
-        executed: The number of steps that could be executed.
         failures: The first failure, or all of them if requested.
         cost: The value of the problem's metric, by default the number of steps (the makespan of a
             temporal plan). None if a step fails or the metric is undefined.
@@ -369,7 +360,6 @@ class ValidationReport(Value):
         return explain_report(self, limit)
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         certificate = [decomposed.to_json() for decomposed in self.certificate]
         return {
             "outcome": self.outcome.value,
@@ -390,8 +380,6 @@ class Repair(Value):
 
     Attributes:
         step: The number of the step to insert `actions` before; None to append them.
-        actions: The steps to insert.
-        completes: Whether they make the whole plan valid.
         change: A description of another change; "" if steps are inserted into a sequence.
         plan: The plan after that change, proven valid.
     """
@@ -403,7 +391,6 @@ class Repair(Value):
     plan: tuple[Step, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         return {
             "before_step": self.step,
             "insert": [str(action) for action in self.actions],
@@ -418,12 +405,8 @@ class PlanResult(Value):
 
     Attributes:
         plan: The name of the plan file, `<stdin>` for standard input.
-        domain: The name of the domain file.
-        problem: The name of the problem file.
         report: The verdict; unknown if the file is unusable.
         diagnostic: The located error in the text, if that makes the file unusable.
-        repair: The suggested repair, if requested and found.
-        repair_note: Why no repair was found, if one was requested.
         minimised: A valid plan without redundant steps, if requested.
         removed: The numbers of the steps that `minimised` omits.
     """
@@ -439,7 +422,6 @@ class PlanResult(Value):
     removed: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         return {
             "plan": self.plan,
             "domain": self.domain,
@@ -541,7 +523,6 @@ def explain_literal(
     """Return an unmet literal as a sentence.
 
     Args:
-        literal: The literal.
         unchanged: When the literal had its value, if no examined step changed it.
     """
     return short_names(_literal(literal, unchanged))

@@ -45,7 +45,6 @@ class PlanScore(Value):
 
     Attributes:
         reward: From 0 to 1; at least `REACHED` if the plan reaches the goal, else at most `MISSED`.
-        valid: Whether the plan can be executed and reaches the goal.
         steps: The number of steps; None if the completion contains no plan.
         executable: The share of the steps before the first failing one.
         goals: The share of the goal's conditions that hold where the plan ends or fails.
@@ -60,7 +59,6 @@ class PlanScore(Value):
     says: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         return {
             "reward": self.reward,
             "valid": self.valid,
@@ -80,7 +78,6 @@ def reached(steps: int, best: int | None) -> PlanScore:
     """Return the score of a valid plan.
 
     Args:
-        steps: The number of its steps.
         best: The number of steps of the best known plan, if any.
     """
     share = 1.0 if best is None or steps <= best else best / steps
@@ -110,7 +107,6 @@ class StepScore(Value):
 
     Attributes:
         rewards: One number per step, from -1 to 1; 0 after a failing step.
-        score: The score of the whole completion.
     """
 
     rewards: tuple[float, ...]
@@ -217,8 +213,6 @@ class PlanRewards:
         no step rewards.
 
         Args:
-            completions, domain, problem, best: As in `scores`.
-            discount: The learner's discount factor.
             potential: The value of a state, from 0 to 1.
 
         Raises:
@@ -302,7 +296,6 @@ def _step_rewards(
 def _judged(
     validator: Validator, completion: str, best: int | None, limits: Bounds
 ) -> tuple[PlanScore, tuple[Step, ...]]:
-    """Return the score of a completion, and the plan that it is for."""
     plans = _plans(completion, validator)
     if not plans:
         return no_plan("there is no plan in the answer"), ()

@@ -41,7 +41,6 @@ class SearchOutcome:
 
     Attributes:
         answers: Sequences of equal length, in the order found.
-        why: Why there are none, else "".
         hopeless: Whether it is proven that there are none.
     """
 
@@ -59,8 +58,6 @@ def search(start: State, target: Conjunction, clock: Deadline) -> SearchOutcome:
 
     Args:
         start: The initial state, in which the condition does not hold.
-        target: The condition.
-        clock: The time limit.
     """
     single = tuple(_single_steps(start, target, clock))
     if single:
@@ -144,7 +141,6 @@ def _given_up(clock: Deadline, why: str) -> str:
 
 
 def _single_steps(start: State, target: Conjunction, clock: Deadline) -> Iterator[Steps]:
-    """Yield each single step that makes the target true."""
     task = start.task
     # Only actions that achieve some literal of the target are tried, wherever it occurs in the
     # target. If the target contains numbers or derived atoms, all actions are tried.

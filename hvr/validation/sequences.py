@@ -161,7 +161,6 @@ def check_quickly(
 
     Args:
         start: The initial state, of a task that `is_markovian`.
-        plan: The steps.
         operator_of: Returns the operator of a step, or None.
         before: The number of steps executed before, which counts in the metric.
         states: The checkpoints of the previous plan.
@@ -243,8 +242,6 @@ class Follower:
         """Return a stepper after steps known to be applicable.
 
         Args:
-            stepper: The stepper in the state before them.
-            executed: The steps.
             to_a_step: See `Stepper.follow`.
         """
         ahead, start = self._ahead, stepper.state
@@ -273,8 +270,6 @@ class SequenceRun:
 
     Args:
         stepper: The stepper in the state before the plan; it is not changed.
-        plan: The steps.
-        on_failure: The reaction to a failing step.
         executed: The number of steps that the stepper has already executed. `plan` then contains
             only the next step, which fails, or is empty.
     """
@@ -298,7 +293,6 @@ class SequenceRun:
         self._count = executed + len(plan)
 
     def run(self) -> ValidationReport:
-        """Judge the plan."""
         if self._constraints:
             # Constraints cover the whole trajectory, including the steps executed before.
             for number, (bits, values) in enumerate(self._ahead.past_states()):
@@ -338,7 +332,6 @@ class SequenceRun:
             self._note(self._constraints.observe(time, state.bits, state.values))
 
     def _at_end(self) -> ValidationReport:
-        """Judge the goal, the preferences and the constraints on the whole plan."""
         ahead = self._ahead
         goal = ahead.goal_failure()
         if goal is not None:
@@ -360,7 +353,6 @@ class SequenceRun:
         return ValidationReport(outcome, self._count, self._executed, tuple(self._failures))
 
     def _note(self, violation: Violation | None) -> None:
-        """Record a violation of a constraint, once."""
         if violation is None:
             return
         self._constraints.forget(violation)

@@ -61,10 +61,6 @@ MOST_KEPT = 10_000
 class Stepper:
     """Executes steps on a state and explains why a step cannot be executed.
 
-    Args:
-        task: The task.
-        state: The initial state; the problem's initial state if None.
-
     Raises:
         UsageError: The state belongs to another task.
     """
@@ -252,7 +248,6 @@ class Stepper:
         """Execute steps known to be applicable and to violate no preference.
 
         Args:
-            operators: The steps.
             to_a_step: Whether only a step is judged next, so that derived atoms which no step reads
                 are omitted.
         """

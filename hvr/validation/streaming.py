@@ -41,9 +41,6 @@ class ModelCache:
     """Reads each model once while it is in use, and remembers unusable ones.
 
     A model is identified by its names and texts.
-
-    Args:
-        options: The analyses to run for each plan.
     """
 
     def __init__(self, options: BatchOptions) -> None:
@@ -114,7 +111,6 @@ def stream(
 
     Args:
         rows: The texts of a domain, a problem and a plan each.
-        options: The analyses to run for each plan.
         engine: Where to judge plans; in this process if None.
 
     Raises:
@@ -146,10 +142,7 @@ def stream(
 class Verdicts:
     """Adds verdicts to batches of rows: a step of Ray Data, or of anything with columns.
 
-        dataset.map_batches(Verdicts, batch_format="numpy", concurrency=4)
-
-    Args:
-        options: The analyses to run for each plan.
+    dataset.map_batches(Verdicts, batch_format="numpy", concurrency=4)
     """
 
     def __init__(self, options: BatchOptions | None = None) -> None:
@@ -207,7 +200,6 @@ def _judged(models: ModelCache, texts: tuple[str, str], plans: Sequence[str]) ->
 
 
 def _chunks(rows: Iterable[object], options: BatchOptions) -> Iterator[_Chunk]:
-    """Group consecutive plans of the same problem."""
     texts: tuple[str, str] | None = None
     plans: list[str] = []
     size = 0
@@ -270,7 +262,6 @@ class ResidentValidator:
     A model is identified by its texts: a changed file is another model.
 
     Args:
-        options: The analyses to run for each plan.
         texts_only: Whether to refuse requests that name files.
     """
 
@@ -330,7 +321,6 @@ def _without_words(judged: Judged, files: Collection[str]) -> Judged:
 
 
 def _source(request: Mapping[str, Any], part: str) -> str | Path:
-    """Return a part of a request: its text as a string, or its file as a path."""
     named = f"{part}{_FILE}"
     given = [key for key in (part, named) if key in request]
     if len(given) != 1 or not isinstance(request[given[0]], str):
@@ -377,7 +367,6 @@ def read_rows(name: str) -> Iterator[PlanRow]:
             input.
 
     Raises:
-        DataFileError: The file cannot be read.
         UsageError: A column is missing.
         MissingExtraError: Parquet needs pyarrow.
     """

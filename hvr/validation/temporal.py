@@ -76,7 +76,6 @@ class _Running:
 
     Attributes:
         effects: Whether each of its spanning effects can still take place.
-        violated: The indexes of its preferences that were violated.
     """
 
     __slots__ = ("effects", "invariant_failed", "number", "operator", "violated")
@@ -96,12 +95,7 @@ class _Running:
 
 
 class TemporalRun:
-    """Judges one timed plan.
-
-    Args:
-        validator: The validator, in the initial state of the run.
-        plan: The steps, in the order of the file.
-    """
+    """Judges one timed plan."""
 
     def __init__(self, validator: Validator, plan: Sequence[TimedAction]) -> None:
         self.task = validator.task
@@ -135,7 +129,6 @@ class TemporalRun:
         self._constraints = Constraints(self.task)
 
     def run(self, on_failure: OnFailure) -> ValidationReport:
-        """Judge the plan."""
         self._on_failure = on_failure
         calendar = self._calendar()
         if self._constraints:
@@ -217,7 +210,6 @@ class TemporalRun:
             yield events[i], events[j], over
 
     def operator_of(self, number: int) -> DurativeOperator:
-        """Return the operator of a running step."""
         return self._running[number].operator
 
     def curves(self) -> tuple[Curve, ...]:
@@ -282,7 +274,6 @@ class TemporalRun:
     # Events ---------------------------------------------------------------------------------
 
     def _calendar(self) -> Calendar:
-        """Reject steps that do not fit the task; return the events of the others."""
         unfit: set[int] = set()
         for number, step in enumerate(self.plan, 1):
             if not self._fits(number, step):
@@ -339,7 +330,6 @@ class TemporalRun:
         self._execute(time, possible)
 
     def _possible(self, event: TimedEvent) -> bool:
-        """Check the condition and the duration of an event; record failures."""
         number = event.number
         try:
             ok = True
@@ -516,7 +506,6 @@ class TemporalRun:
         return after
 
     def _end_and_start(self, events: list[TimedEvent], bits: int, values: Values) -> None:
-        """Update the running actions, given the state before the events."""
         for event in events:
             if event.end is not None and event.number is not None:
                 running = self._leave(event.number)
@@ -595,7 +584,6 @@ class TemporalRun:
         self._check_going_on(time, list(self._guarded.values()))
 
     def _check_going_on(self, time: Fraction, going_on: list[_Running]) -> None:
-        """Check the invariants, spanning effects and preferences of running actions."""
         bits, values = self.bits, self.values
         for running in going_on:
             operator = running.operator
@@ -611,7 +599,6 @@ class TemporalRun:
                 return
 
     def _break(self, running: _Running, time: Fraction, after: Fraction | None = None) -> None:
-        """Record that an invariant is violated in the current state."""
         running.invariant_failed = True
         operator = running.operator
         invariant = operator.template.conditions["over all"]

@@ -27,9 +27,6 @@ class TimelineStep(Value):
     """A step of the plan.
 
     Attributes:
-        number: 1-based number of the step.
-        name: Name of its action.
-        args: Objects that the action is applied to.
         start, end: Times of its start and end; equal for an instantaneous action in a timed plan.
     """
 
@@ -51,8 +48,6 @@ class TimelineMark(Value):
 
 
 class ProcessSpan(Value):
-    """A process, with a time span in which it was active."""
-
     name: str
     start: Fraction
     end: Fraction
@@ -73,7 +68,6 @@ class Timeline(Value):
         steps: The steps of the plan, in its order.
         marks: Events and timed initial literals that happened.
         processes: Processes and continuous effects of events that were active.
-        failures: The failures, in the order of the report.
         judged_until: Time up to which the plan was executed; None if to its end.
         end: Time at which the last step, mark or process ends.
         has_times: Whether the plan has times; else each step takes one unit.
@@ -99,10 +93,6 @@ def timeline_of(
     """Put a judged plan on a time axis.
 
     Args:
-        plan: The steps.
-        happenings: The changes, with their times.
-        processes: The processes that were active.
-        report: The verdict.
         goes_on: Whether the plan was executed beyond its first failure.
     """
     has_times = any(isinstance(step, TimedAction) for step in plan)
@@ -201,7 +191,6 @@ class CurvePiece(Value):
         return texts[0] if texts[0] == texts[1] else f"between {texts[0]} and {texts[1]}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         data: dict[str, Any] = {
             "from": number_to_json(self.start),
             "to": number_to_json(self.end),
@@ -228,7 +217,6 @@ class Curve(Value):
     pieces: tuple[CurvePiece, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
         return {"fluent": self.fluent, "pieces": [piece.to_json() for piece in self.pieces]}
 
 
@@ -236,7 +224,6 @@ def curves_of(task: Task, stretches: Iterable[Phase], final: Phase) -> tuple[Cur
     """Return the curves of the numeric fluents, sorted by name.
 
     Args:
-        task: The task that names the fluents.
         stretches: The stretches from the start to the last happening, in order.
         final: The stretch of length 0 after the last happening.
     """
@@ -256,7 +243,6 @@ def curves_of(task: Task, stretches: Iterable[Phase], final: Phase) -> tuple[Cur
 
 
 def _formula(coefficients: tuple[Rational, ...]) -> str:
-    """Return a polynomial in t as text."""
     parts = []
     for power, coefficient in enumerate(coefficients):
         if coefficient:
@@ -270,7 +256,6 @@ def _formula(coefficients: tuple[Rational, ...]) -> str:
 
 
 def _append(pieces: list[CurvePiece], stretch: Phase, number: Number) -> None:
-    """Append a piece, or extend the last one if its polynomial continues."""
     polynomial = _since(number, stretch.start - stretch.origin)
     last = pieces[-1] if pieces else None
     if last is not None and last.end == stretch.start and not last.samples:
@@ -284,7 +269,6 @@ def _append(pieces: list[CurvePiece], stretch: Phase, number: Number) -> None:
 
 
 def _append_function(pieces: list[CurvePiece], stretch: Phase, function: TimeFunction) -> None:
-    """Append a piece with samples, or extend the last one if it is constant."""
     from hvr.validation.continuous.functions import value_at
 
     def bounds(time: Fraction) -> tuple[Fraction, Fraction, Fraction]:

@@ -46,7 +46,6 @@ class Violation(Value):
 
     @property
     def location(self) -> Location | None:
-        """The place of the constraint in its file."""
         return self.constraint.location
 
     @property
@@ -202,7 +201,6 @@ class Constraints:
         return bool(self._all)
 
     def conditions(self) -> list[Conjunction]:
-        """Return the monitored conditions."""
         return [condition for monitor in self._all for condition in monitor.conditions]
 
     def observe(self, time: Fraction, bits: int, values: Values) -> Violation | None:
@@ -224,7 +222,6 @@ class Constraints:
         self._all = [m for m in self._all if id(m) not in gone]
 
     def violation(self) -> Violation | None:
-        """Return the first violation of a hard constraint."""
         return next((m.violation for m in self.hard if m.violation is not None), None)
 
 

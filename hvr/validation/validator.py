@@ -64,10 +64,6 @@ class Validator(Stepper):
     """Executes steps on a state, judges whole plans, and explains failures.
 
     Args:
-        task: A task, or a domain.
-        problem: The problem, if `task` is a domain.
-        state: The initial state; the problem's initial state if None.
-        tolerance: The tolerance of durations.
         epsilon: The largest distance of simultaneous steps; a tenth of `tolerance` if None, as in
             VAL.
         numeric_tolerance: The tolerance of numeric conditions, if `task` is a domain; 0.0001 in
@@ -126,7 +122,6 @@ class Validator(Stepper):
         unchanged.
 
         Args:
-            plan: The steps.
             on_failure: Whether to stop at the first failure, or to continue (up to MOST_FAILURES)
                 with the failing step skipped or executed anyway.
         """
@@ -165,14 +160,8 @@ class Validator(Stepper):
         """Read a plan and check whether it is valid.
 
         Args:
-            source: The text of the plan, or the path of its file.
-            file: The file name to use in messages.
             on_failure: See `check`.
             lenient: See `hvr.pddl.read_plan`.
-
-        Raises:
-            DataFileError: The file cannot be read.
-            PddlSyntaxError: The text is not a plan.
         """
         text = SourceText.read(source, file=file, default="<plan>", lenient=lenient)
         overlooked = _notes(text.warnings)
@@ -236,7 +225,6 @@ class Validator(Stepper):
     def _explained(
         self, executed: Sequence[Operator], failing: Sequence[GroundAction]
     ) -> ValidationReport:
-        """Explain why the next step fails, or what the goal lacks, after some applicable steps."""
         try:
             ahead = self._follower.after(self, executed, to_a_step=bool(failing))
             return SequenceRun(ahead, failing, OnFailure.STOP, len(executed)).run()
@@ -384,7 +372,6 @@ def validate(
             file name, so untrusted texts open no files.
         problem: A problem, its text or its file.
         plan: A plan, its text or its file.
-        tolerance: The tolerance of durations.
         epsilon: The largest distance of simultaneous steps.
         numeric_tolerance: The tolerance of numeric conditions; 0.0001 in VAL.
         lenient: Whether to tolerate slips that leave the meaning clear.

@@ -89,7 +89,6 @@ class LastChanges:
             self._numbers[index] = by
 
     def fork(self) -> LastChanges:
-        """Return an independent copy."""
         copy = LastChanges(self._ref)
         copy._bits, copy._numbers = dict(self._bits), dict(self._numbers)
         return copy
@@ -123,10 +122,6 @@ def unmet_literals(
     formula has the value.
 
     Args:
-        task: The task.
-        bits, values: The state.
-        formula: The formula.
-        binding: The values of its free variables.
         newest_first: The changes so far, which may be iterated several times.
         wanted: The value that the formula should have.
     """
@@ -135,8 +130,6 @@ def unmet_literals(
 
 
 class _Finder:
-    """Finds the literals to blame in a state, and the steps that caused their values."""
-
     def __init__(
         self,
         task: Task,
@@ -215,7 +208,6 @@ class _Flips:
         self._by: dict[int, StepRef] = {}
 
     def of(self, bits: Iterable[int]) -> dict[int, StepRef]:
-        """Return the steps that last flipped the given bits; unflipped ones are omitted."""
         missing = {index for index in bits if index not in self._by}
         while missing:
             change = next(self._left, None)
@@ -248,7 +240,6 @@ def with_step_locations(
     """Return a report whose blamed steps have the locations of the plan that was read.
 
     Args:
-        report: The report.
         step_at: Reads a step of the plan by its 1-based number.
         base: The number of steps executed before the plan.
     """
@@ -297,7 +288,6 @@ class _Blamer:
         self._parts = Parts()
 
     def blame(self, formula: Expression, binding: Binding, positive: bool) -> Blame:
-        """Return the literals to blame for a formula that does not have the required value."""
         found = run_trampoline(self._blame(formula, binding, positive, None))
         assert found is not None
         return found
@@ -506,7 +496,6 @@ class _Blamer:
         return known[id(formula)]
 
     def _support(self, formula: Expression, binding: Binding) -> int:
-        """Return the number of true fluent atoms in a formula."""
         count = 0
         stack = [formula]
         while stack:

@@ -45,7 +45,6 @@ class Enclosure:
     """A function, with enclosures of its values and slopes over intervals of time.
 
     Args:
-        function: The function; it is not constant.
         original: A function with the same zeros that `Crossing.reduce` subtracts; `function`
             itself by default.
     """
@@ -98,9 +97,7 @@ class Crossing(Root):
     """A time at which a function passes 0 strictly upwards or downwards.
 
     Attributes:
-        course: The function.
         low, high: The ends of an interval that contains this zero and no other.
-        rising: Whether the function passes 0 upwards.
     """
 
     __slots__ = ("_finest", "_places", "course", "depth", "rising")
@@ -268,7 +265,6 @@ class _Search:
                 break
 
     def zeros(self, start: Moment) -> Iterator[Root | Rational]:
-        """Yield the zeros, and the times that the search has reached."""
         while True:
             low, before = self._leave(start)
             yield low

@@ -250,13 +250,9 @@ def apply_events(
     """Apply events that happen at the same moment.
 
     Args:
-        task: The task of the events.
-        refs: The events with their time, for messages.
-        events: The ground events.
         happened: The events that have already happened at this time.
         state: The state before the events.
         numbers: The numbers before the events, to be evaluated at the moment.
-        moment: The moment of the events.
         reading: The truth of conditions before the events.
     """
     if (repeated := _repeated(refs, events, happened)) is not None:

@@ -55,7 +55,6 @@ class TimeFunction:
     """A function of time other than a polynomial, or an irrational constant. Immutable.
 
     Attributes:
-        terms: The coefficient of each term; none is 0.
         constant: Whether the function does not depend on the time.
         depth: Length of the longest chain of enclosures that the function depends on.
     """
@@ -176,7 +175,6 @@ class TimeFunction:
     # In time --------------------------------------------------------------------------------
 
     def derivative(self) -> Quantity:
-        """Return the derivative."""
         if self._derivative is None:
             result: Quantity = 0
             for term, coefficient in self.terms.items():
@@ -372,7 +370,6 @@ def inverse_of(number: Quantity) -> Quantity:
 
 
 def sign(number: Quantity) -> int:
-    """Return the sign of a constant."""
     if isinstance(number, TimeFunction):
         return number.sign()
     assert not isinstance(number, Polynomial)
@@ -406,7 +403,6 @@ class Tape:
     """Several functions of the same variables, compiled to a list of operations.
 
     Args:
-        functions: The functions to evaluate.
         variables: The variables of the functions, in the order of their enclosures.
         rates: The rates of the variables, in the same order.
     """
@@ -430,9 +426,7 @@ class Tape:
         """Return the coefficients of the functions up to an order.
 
         Args:
-            at: The interval of time.
             boxes: Enclosures of the variables over the interval.
-            order: The highest order to return.
             bits: The binary places of all intervals.
         """
         rows = self._run(at, boxes, order, bits)

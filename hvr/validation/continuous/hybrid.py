@@ -64,9 +64,7 @@ class HybridRun(TemporalRun):
     """Judges one plan for a task with processes, events or continuous effects.
 
     Args:
-        validator: The validator, in the initial state of the run.
         plan: The steps of the plan, in the order of the file.
-        dynamics: The processes and events of the task.
     """
 
     def __init__(
@@ -183,7 +181,6 @@ class HybridRun(TemporalRun):
         self._check_going_on(time, older)
 
     def _next(self, state: MovingState, end: Rational) -> Root | None:
-        """Return the next moment at which an event happens, or a process starts or stops."""
         watched = [event.operator.precondition for event in self._dynamics.events]
         watched += [process.condition for process in self._holding]
         for moment in state.turns(watched, self._moment, end):
@@ -206,7 +203,6 @@ class HybridRun(TemporalRun):
     def _settle(
         self, numbers: list[Quantity | None], moment: Moment, *, onward: bool = True
     ) -> None:
-        """Apply events until none is due, then start the processes."""
         while not self._stopped:
             state = self._reading(numbers)
             events = self._dynamics.events
@@ -268,7 +264,6 @@ class HybridRun(TemporalRun):
     def _take_place(
         self, events: list[GroundEvent], numbers: list[Quantity | None], moment: Moment
     ) -> list[Quantity | None]:
-        """Apply simultaneous events; return the numbers after them."""
         time = self._time(moment)
         refs = tuple([StepRef(None, event.action, time) for event in events])
         before = State(self.task, self.bits, values_at(numbers, moment))
@@ -321,7 +316,6 @@ class HybridRun(TemporalRun):
     # Watching -------------------------------------------------------------------------------
 
     def _watch(self, segment: Segment) -> None:
-        """Check invariants, preferences and trajectory constraints over a segment."""
         for running in list(self._running.values()):
             operator = running.operator
             for place, effect in enumerate(operator.spanning):

@@ -59,7 +59,6 @@ class Flow:
 
     Args:
         variables: The numbers, which must not belong to another flow.
-        initial: The value of each variable at the start.
         rates: The rate of each variable, a function of the variables and the time.
         start: The moment at which the flow starts.
     """
@@ -133,7 +132,6 @@ class Flow:
             yield time
 
     def names(self) -> str:
-        """Return the names of the variables."""
         return ", ".join(variable.name for variable in self.variables)
 
     def _run(self, bits: int) -> _Run:
@@ -183,7 +181,6 @@ class _Run:
             place += 1
 
     def step(self) -> None:
-        """Add one step."""
         if self._lost is not None:
             raise self._lost
         bits, order = self._bits, self._order
@@ -330,9 +327,7 @@ def solve(
     """Return the solution of a system of rates as functions of time.
 
     Args:
-        variables: The numbers that change.
         rates: The rate of each variable, in terms of the variables and the time.
-        initial: The value of each variable at the start.
         start: The moment from which the rates apply.
     """
     rate_of = dict(zip(variables, rates, strict=True))

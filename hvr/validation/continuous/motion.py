@@ -47,8 +47,6 @@ class Rate:
     """A term in the rate of change of a numeric fluent.
 
     Attributes:
-        index: The index of the fluent.
-        sign: 1 or -1.
         amount: The compiled expression of the amount per unit of time.
     """
 
@@ -70,7 +68,6 @@ class Motion:
     A motion can be indexed like `Values`; numbers that change are functions.
 
     Args:
-        numbers: The numbers at the start.
         moment: The start, as time since the origin.
         rates: The rates that apply.
         name: The function that names a fluent by its index, for errors.
@@ -110,7 +107,6 @@ class Motion:
         return self._known[index]
 
     def at(self, moment: Moment) -> Values:
-        """Return the numbers at a moment."""
         return values_at(self.numbers(), moment)
 
     def numbers(self) -> list[Quantity | None]:
@@ -156,7 +152,6 @@ class Motion:
         return result
 
     def _solve_together(self) -> dict[int, Quantity | None]:
-        """Solve all rates as one system."""
         from hvr.validation.continuous.functions import TimeFunction
         from hvr.validation.continuous.integration import solve
         from hvr.validation.continuous.symbols import StateVariable
@@ -187,7 +182,6 @@ class Motion:
         return rate
 
     def _constant(self, number: Quantity) -> Quantity:
-        """Return the value of a number at the start."""
         value = _value_at(number, self.moment)
         if isinstance(value, int | Fraction):
             return value
@@ -246,7 +240,6 @@ class MovingState:
 
     Args:
         numbers: The motion, or the numbers at one moment.
-        bits: The true atoms.
         name: The function that names a fluent by its index, for errors.
         origin: The time of moment 0, for errors.
     """
@@ -500,7 +493,6 @@ class SegmentSample(Value):
         after: The beginning of the interval, rounded if it is irrational.
         time: The time of the numbers: the beginning, or shortly after it if the interval excludes
             its beginning.
-        values: The numbers.
     """
 
     since: Quantity
@@ -513,10 +505,7 @@ class Segment:
     """The open interval between two moments.
 
     Args:
-        motion: The numbers as functions of time.
-        state: The truth of conditions along the motion.
         origin: The time of moment 0.
-        start, end: The two moments.
     """
 
     def __init__(

@@ -118,7 +118,6 @@ class Polynomial:
         return f"Polynomial({self.coefficients})"
 
     def derivative(self) -> Polynomial:
-        """Return the derivative."""
         return Polynomial([i * c for i, c in enumerate(self.coefficients)][1:])
 
     def integral(self, constant: Rational) -> Polynomial:
@@ -219,7 +218,6 @@ class Root:
         return self.low == self.high
 
     def refine(self) -> None:
-        """Halve the interval."""
         self._halve(Fraction(self.high - self.low) / 2)
 
     def _halve(self, wanted: Rational) -> None:
@@ -355,7 +353,6 @@ def _isolated(polynomial: Polynomial, end: Rational) -> list[Root]:
 
 
 def _rational_or_not(root: Root) -> Root:
-    """Return the root as a rational number if it is one."""
     # By the rational root theorem, the denominator divides the leading coefficient. A short
     # interval contains at most one multiple of `1 / leading`, which is the only candidate.
     leading = abs(int(root.polynomial.coefficients[-1]))

@@ -52,7 +52,6 @@ def enclosed(number: Rational, bits: int) -> Interval:
 
 
 def times(one: Interval, two: Interval, bits: int) -> Interval:
-    """Return the product."""
     a, b = one
     c, d = two
     if c >= 0:
@@ -225,7 +224,6 @@ class StateVariable(Symbol):
     """A number whose rate is a function of the state variables.
 
     Attributes:
-        index: The index of the numeric fluent.
         flow, place: The system that determines the number, and its index there, once known.
     """
 
@@ -241,7 +239,6 @@ class StateVariable(Symbol):
         return self.name
 
     def derivative(self) -> Quantity:
-        """Return the rate."""
         assert self.flow is not None
         return self.flow.rates[self.place]
 
@@ -370,7 +367,6 @@ def round_outwards(one: Interval, bits: int, wanted: int) -> Interval:
 
 
 def enclose_moment(moment: Moment, bits: int) -> Interval:
-    """Return an enclosure of a moment."""
     if isinstance(moment, Root):
         return Instant(moment).enclose(bits)
     return enclosed(moment, bits)
@@ -390,7 +386,6 @@ UNIT: Term = (NO_POWERS, NO_EXPONENT)
 
 
 def product(one: Term, two: Term) -> Term:
-    """Return the product of two terms."""
     powers, exponent = one[0] or two[0], one[1] or two[1]
     if one[0] and two[0]:
         counts = dict(one[0])

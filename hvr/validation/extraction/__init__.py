@@ -90,9 +90,6 @@ def extract(
     """Return the plan in a text; None if there is none.
 
     Args:
-        text: The text.
-        file: The file name to use in messages.
-        actions: The names of actions.
         predicates: The names of predicates; lines that are facts do not count as steps.
         objects: The names of objects, if known; they distinguish steps from sentences.
         asked: Whether to search for unmarked plans.
@@ -139,11 +136,7 @@ def plans_in(
     """Return all plans in an answer, in its order.
 
     Args:
-        text: The text.
-        file: The file name to use in messages.
-        actions: The names of actions.
         predicates: The names of predicates; lines that are facts do not count as steps.
-        objects: The names of objects, if known.
 
     Raises:
         PddlSyntaxError: A line may be a step but cannot be parsed.

@@ -132,9 +132,6 @@ def read_answer(
     """Return the plans in an answer, in its order, and the doubtful lines beside them.
 
     Args:
-        text: The text.
-        lines: Its lines.
-        known: The known names of actions, predicates and objects.
         asked: Whether an action's name alone can make a line a step.
     """
     structured = _structured(text, known)
@@ -338,9 +335,7 @@ class _Kinded(Value):
     Attributes:
         kind: A step; a step with words around it; steps in a sentence; a line allowed between
             steps; a sentence; or a line that may be a step but cannot be parsed.
-        steps: The steps in the line.
         number: The number of the line in an ordered list.
-        bullet: Whether the line belongs to a list.
     """
 
     kind: _Kind
@@ -356,8 +351,6 @@ class _Loose:
     """Reads the plans in lines outside blocks.
 
     Args:
-        lines: The lines with their numbers.
-        known: The known names.
         asked: Whether steps may lack parentheses, and may have labels before and remarks after
             them.
     """
@@ -452,7 +445,6 @@ class _Loose:
         return _Kinded("mention", mentioned)
 
     def _steps(self, text: str) -> tuple[str, ...] | None:
-        """Return the steps of a line without other content."""
         steps: list[str] = []
         text = text.strip()
         if (text[:1], text[-1:]) == ("[", "]") or (text[:2], text[-2:]) == ("((", "))"):
@@ -527,7 +519,6 @@ def _is_step_of(name: Sequence[str], words: Sequence[str], known: KnownSymbols) 
 
 
 def _plain(text: str, known: KnownSymbols) -> str:
-    """Return a line without markup."""
     if "`" in text and known.actions:
         text = _CODE.sub(lambda m: _in_parentheses(m[1], known), text)
     text = _MARKUP.sub("", text)

@@ -38,7 +38,6 @@ class KnownSymbols:
 
     Args:
         actions: The names of actions; empty if unknown.
-        predicates: The names of predicates, whose facts are not steps.
         objects: The names of objects; None if unknown.
     """
 
@@ -75,7 +74,6 @@ class KnownSymbols:
         """Return whether words without parentheses are an action and objects.
 
         Args:
-            words: The words.
             sure: Whether the answer is False if the objects are unknown.
         """
         if not words or words[0].lower() not in self.actions:

@@ -62,8 +62,6 @@ def candidates(text: str, known: KnownSymbols, *, asked: bool = False) -> list[C
     """Return the plans in a text; if it marks some as plans, only these and the steps beside them.
 
     Args:
-        text: The text.
-        known: The known names of actions, predicates and objects.
         asked: Whether to read the text as an answer, in which nothing marks a plan.
 
     Raises:
@@ -103,7 +101,6 @@ def _refuse_partial(text: str) -> NoReturn:
 
 
 def _with_costs(plans: Sequence[Candidate], lines: Sequence[str]) -> list[Candidate]:
-    """Add to each plan the cost stated between it and the next one."""
     result: list[Candidate] = []
     begins = [plan.steps[0][0] if plan.steps else plan.first for plan in plans]
     for plan, begin, end in zip(plans, begins, [*begins[1:], len(lines) + 1], strict=True):
@@ -116,7 +113,6 @@ def _with_costs(plans: Sequence[Candidate], lines: Sequence[str]) -> list[Candid
 def _beside(
     plans: Sequence[Candidate], lines: Sequence[str], is_step: Callable[[str], bool]
 ) -> list[Candidate]:
-    """Return the steps outside a planner's plans, on lines of their own."""
     taken = {number for plan in plans for number, _ in plan.steps}
     read = step_reader(lines)
     runs: list[_Steps] = []
@@ -289,14 +285,9 @@ def read_steps(
     """Return the steps in a file, and how it was read; "" if the file is simply a plan.
 
     Args:
-        path: The file.
-        actions: The names of actions.
         predicates: The names of predicates; lines that are facts do not count as steps.
-        objects: The names of objects, if known.
-        lenient: Whether to accept the slips that VAL accepts.
 
     Raises:
-        DataFileError: The file cannot be read.
         PddlSyntaxError: The file contains no plan, several different ones, or a line that may be a
             step but cannot be parsed.
     """

@@ -53,11 +53,7 @@ _COMMENT = re.compile(r";[^\r\n]*")
 
 
 class ActionsJudge:
-    """Judges the actions of plans, ignoring any decomposition that comes with them.
-
-    Args:
-        verifier: The verifier that checks every decomposition found.
-    """
+    """Judges the actions of plans, ignoring any decomposition that comes with them."""
 
     def __init__(self, verifier: DecompositionVerifier) -> None:
         self._verifier = verifier
@@ -73,10 +69,6 @@ class ActionsJudge:
         """Read the actions of a plan and check whether some decomposition leads to them.
 
         The arguments are the same as for `DecompositionVerifier.check_file`.
-
-        Raises:
-            DataFileError: The file cannot be read.
-            PddlSyntaxError: The text is not a plan.
         """
         del on_failure, lenient
         report, _ = self.decompose(read_actions(source, file=file))
@@ -128,12 +120,7 @@ class ActionsJudge:
 
 
 def read_actions(source: str | Path, *, file: str | None = None) -> HierarchicalPlan:
-    """Read the actions of a plan: steps in parentheses, or those before the line 'root …'.
-
-    Raises:
-        DataFileError: The file cannot be read.
-        PddlSyntaxError: The text is not a plan.
-    """
+    """Read the actions of a plan: steps in parentheses, or those before the line 'root …'."""
     text = SourceText.read(source, file=file, default="<plan>")
     if any(line.strip() == START for line in text.text.splitlines()):
         whole = read_hierarchical_plan(text.text, file=text.file)
@@ -170,7 +157,6 @@ _STAMP = re.compile(r"([0-9]{1,300}(?:\.[0-9]{1,300})?)\s*[.:]?\s*\Z")
 
 
 def _between(text: SourceText, body: str, start: int, end: int) -> None:
-    """Refuse any text between steps except numbers."""
     match = _NUMBER.match(body, start, end)
     assert match is not None
     if match.end() < end:
@@ -208,7 +194,6 @@ class Block(Value):
 
     Attributes:
         name: The purpose of the block, in words.
-        actions: The actions of the block.
         precondition: The literals that must hold before the block.
     """
 
@@ -278,7 +263,6 @@ def _condition(domain: Domain, problem: Problem, literals: Iterable[str]) -> For
 
 
 def _fresh(words: str, taken: set[str]) -> str:
-    """Return an unused name made of words."""
     name = _NO_NAME.sub("-", words.lower()).strip("-_") or "block"
     if not name[0].isalpha():
         name = f"block-{name}"

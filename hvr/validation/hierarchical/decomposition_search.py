@@ -32,8 +32,6 @@ _FEW = 64
 
 
 class _Item(Value):
-    """A method of a goal, some of whose subtasks have been found."""
-
     goal: _Goal
     method: Method
     binding: dict[str, str]
@@ -46,11 +44,6 @@ class Chart:
 
     Args:
         domain: The domain; all its networks and the initial one are totally ordered.
-        root: The initial network.
-        task: The domain with the problem.
-        preconditions: The preconditions of the methods.
-        actions: The actions of the plan.
-        states: The states between them.
     """
 
     def __init__(
@@ -75,11 +68,7 @@ class Chart:
         self.exhausted = True
 
     def parse(self) -> HierarchicalPlan | None:
-        """Return the plan with a decomposition; None if there is none, or none was found.
-
-        Raises:
-            GroundingLimitError: A precondition has too many instances.
-        """
+        """Return the plan with a decomposition; None if there is none, or none was found."""
         top: _Goal = ("", (), 0)
         wanted: _Answer = (top, (), len(self._actions))
         self._ask(top)
@@ -201,7 +190,6 @@ class Chart:
                 yield binding
 
     def _plan(self, top: _Answer) -> HierarchicalPlan:
-        """Return the plan with the tasks that an answer is derived from."""
         lines: list[PlanLine] = []
         root: tuple[int, ...] = ()
         count = len(self._actions)
@@ -252,7 +240,6 @@ class _Node(Value):
         name: The name of the task or action; _TEST for a precondition.
         args: Names and variables; the variables of all parameters for a precondition.
         before: The numbers of the nodes that must be done first.
-        method: The method of a precondition.
     """
 
     number: int
@@ -266,12 +253,7 @@ class _State(Value):
     """The network that remains after some actions, and its history.
 
     Attributes:
-        done: The number of actions done.
-        nodes: The remaining nodes.
-        binding: The values of variables.
         taken: The (node, method, variables, nodes of the subtasks) of each applied method.
-        matched: The node of each action.
-        fresh: The next free number.
     """
 
     done: int
@@ -306,11 +288,7 @@ class Progression:
         self.exhausted = True
 
     def parse(self) -> HierarchicalPlan | None:
-        """Return the plan with a decomposition; None if there is none, or none was found.
-
-        Raises:
-            GroundingLimitError: A precondition has too many instances.
-        """
+        """Return the plan with a decomposition; None if there is none, or none was found."""
         start = _State(0, (_Node(0, "", (), frozenset()),), {}, (), (), 1)
         queue: list[tuple[int, int, int, _State]] = [(0, 0, 0, start)]
         seen: set[object] = set()
@@ -335,7 +313,6 @@ class Progression:
         return None
 
     def _may_do(self, state: _State) -> bool:
-        """Return whether enough actions are left for the remaining nodes."""
         left = len(self._actions) - state.done
         names = self._rest[state.done]
         for node in state.nodes:

@@ -23,8 +23,6 @@ def lint_hddl(
     """Return the lint findings for a hierarchical model.
 
     Args:
-        domain: The domain.
-        problem: A problem of the domain.
         seconds: The time limit for the exploration of reachable facts.
 
     Returns:

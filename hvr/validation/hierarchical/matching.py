@@ -67,8 +67,6 @@ class SubtaskMatcher:
     """Matches the tasks of a tree with methods of a task.
 
     Args:
-        task: The domain with the problem.
-        tree: The tree, measured.
         strict: Whether tasks must be listed in an order that the method allows.
     """
 
@@ -216,7 +214,6 @@ class FoundMatches:
         self.ambiguous = False
 
     def add(self, node: int, matches: Matches) -> None:
-        """Record the matches of a node."""
         if self._few:
             self._kept[node] = matches.found
         elif matches.searched:
@@ -244,8 +241,6 @@ _Option = tuple[int, _Choice]
 
 
 class _Search:
-    """The state of a search: the assignment of subtasks to tasks so far."""
-
     def __init__(
         self,
         matcher: SubtaskMatcher,
@@ -512,9 +507,7 @@ class PlanStates(Sequence[State]):
     recomputed on access.
 
     Args:
-        task: The domain with the problem.
         operator_of: Returns the operator of an action by its number.
-        count: The number of actions.
     """
 
     def __init__(

@@ -263,13 +263,11 @@ class Reasons:
         return self._about(culprit, FailureKind.SUBTASK_ORDER, message).replace(step=culprit + 1)
 
     def step(self, node: int) -> Failure:
-        """Return the failure of an action that cannot be executed."""
         failure = self._stepper(node).advance(self.tree.plan.step(self.tree.line(node)))
         assert failure is not None
         return failure
 
     def goal(self) -> Failure:
-        """Return the failure of the goal."""
         failure = self._stepper(self.tree.actions).goal_failure()
         assert failure is not None
         return failure
@@ -351,7 +349,6 @@ class _Places:
         return self._climb(one, two)[0]
 
     def comes_first(self, one: int, two: int) -> bool:
-        """Return whether a method orders one action before another."""
         above, left, right = self._climb(one, two)
         before = self._method_of[above].network.before
         return bool(before[self._index[right]] >> self._index[left] & 1)

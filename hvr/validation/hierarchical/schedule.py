@@ -56,12 +56,7 @@ class NoOrder(Value):
 
 
 class Placement:
-    """The decomposition of each task, in columns.
-
-    Args:
-        count: The number of nodes.
-        matches: The matches of each decomposed node with its method.
-    """
+    """The decomposition of each task, in columns."""
 
     def __init__(self, count: int, matches: FoundMatches) -> None:
         self._matches = matches
@@ -74,7 +69,6 @@ class Placement:
         return PlacedTask(match, self._positions[node], self._further.get(node, _NOTHING))
 
     def set(self, node: int, way: int, position: int, further: dict[str, str]) -> None:
-        """Record the decomposition of a task."""
         self._ways[node] = way
         self._positions[node] = position
         if further:
@@ -84,8 +78,6 @@ class Placement:
 
 
 class _Open:
-    """A task that is being placed: the match under trial, and its progress."""
-
     __slots__ = (
         "asked",
         "at",
@@ -119,9 +111,6 @@ class Scheduler:
     """Finds states for the preconditions of methods.
 
     Args:
-        tree: The tree, measured.
-        method_of: The method of each decomposed node.
-        matches: The matches of each decomposed node with its method.
         holds: Checks a precondition in a state; None to check the order only.
     """
 
@@ -263,7 +252,6 @@ class Scheduler:
             self.misplaced = misplaced
 
     def _choose(self, root: _Key) -> None:
-        """Select the best match of each task from the known results, beginning at the root."""
         tree = self._tree
         open_ = [root]
         while open_:

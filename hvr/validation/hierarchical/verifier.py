@@ -46,11 +46,8 @@ class DecompositionVerifier:
     """Judges plans of one hierarchical problem.
 
     Args:
-        domain: The domain.
-        problem: The problem.
         any_order: Whether subtasks may be listed in any order; in the competitions, they are listed
             in an order that the method allows.
-        numeric_tolerance: The tolerance of numeric conditions.
     """
 
     def __init__(
@@ -79,13 +76,10 @@ class DecompositionVerifier:
         """Read a plan and check whether it is a solution.
 
         Args:
-            source: The text of the plan, or the path of its file.
-            file: The file name to use in messages.
             on_failure: Ignored: only the first failure is reported.
             lenient: Ignored.
 
         Raises:
-            DataFileError: The file cannot be read.
             PddlSyntaxError: The text is not a complete plan with a decomposition.
         """
         del on_failure, lenient
@@ -112,7 +106,6 @@ class DecompositionVerifier:
         return found
 
     def states(self, actions: Sequence[PlanLine]) -> PlanStates:
-        """Return the states that actions lead through."""
         return PlanStates(self.task, lambda index: self.operator(actions[index]), len(actions))
 
     def method(self, line: PlanLine) -> Method | None:
@@ -126,8 +119,6 @@ def _refuse_cut(plan: HierarchicalPlan, failure: Failure) -> NoReturn:
 
 
 class _Check:
-    """Judges one plan."""
-
     def __init__(self, verifier: DecompositionVerifier, plan: HierarchicalPlan) -> None:
         self.verifier = verifier
         self.plan = plan

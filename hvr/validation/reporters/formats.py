@@ -41,7 +41,6 @@ def fingerprint(finding: Finding, base: str, seen: Counter[str]) -> str:
     """Return an identifier of a finding that survives the insertion of lines above it.
 
     Args:
-        finding: The finding.
         base: The folder that the path of its file is relative to.
         seen: The counts of equal findings, which are numbered in their order.
     """
@@ -56,7 +55,6 @@ class Baseline:
 
     Args:
         file: The file; paths of findings are relative to its folder.
-        known: Fingerprints of the accepted findings.
 
     Attributes:
         met: The number of accepted findings that the run repeats.
@@ -414,7 +412,6 @@ def report_junit_lint(
     """Yield the document.
 
     Args:
-        findings: The findings.
         files: The files that were linted.
         base: The folder that paths are relative to.
     """

@@ -127,7 +127,6 @@ def render_report(report: ValidationReport, *, name: str = "plan", limit: int | 
     """Render a report without excerpts and without a final newline.
 
     Args:
-        report: The report.
         name: The name of the plan, such as its file name.
         limit: The maximum number of literals to show; None for no limit.
     """
@@ -144,7 +143,6 @@ def render_result(
     """Render the complete result of a plan, without a final newline.
 
     Args:
-        result: The result.
         sources: The source of excerpts; None to show none.
         limit: The maximum number of literals to show; None for no limit.
         problem: Whether to show the problem.
@@ -261,7 +259,6 @@ def _provenance(literal: UnmetLiteral) -> str:
 
 
 def _excerpts(failure: Failure, limit: int | None, sources: SourceLines) -> list[str]:
-    """Return the lines of the model that contain the unmet literals, with a caret under each."""
     literals = failure.literals[:limit]
     causes = [cause for literal in literals for cause in literal.because]
     places = [literal.location for literal in (*literals, *causes) if literal.location]

@@ -26,9 +26,7 @@ class Left(Value):
     """A file that is not validated.
 
     Attributes:
-        file: The name of the file.
         reason: The reason, without a capital letter and a full stop.
-        remedy: How to include the file.
     """
 
     file: str
@@ -43,12 +41,7 @@ class Suite(Value):
     """The plans to validate, and all other files that were examined.
 
     Attributes:
-        jobs: The problems that have plans.
         left: Files that look like plans but belong to no job; they make the suite fail.
-        skipped: Files that were skipped on request.
-        others: Files that are not plans.
-        without_plan: Problems without a plan.
-        without_problem: Domains without a problem.
         hidden: Hidden files and folders, which are not examined.
         missing: Problems without a plan and domains without a problem, where each needs one.
     """

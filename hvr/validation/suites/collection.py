@@ -37,12 +37,10 @@ def collect(names: Sequence[str], skip: Sequence[str] = (), *, doubtful: bool = 
     Args:
         names: Files, patterns and folders. A file given by name counts as a plan unless it defines
             a domain or a problem; a file in a folder must look like a plan.
-        skip: Patterns of files to omit.
         doubtful: Whether files with steps and other text count as plans.
 
     Raises:
         UsageError: A pattern matches no file, or there is no problem or no plan.
-        DataFileError: A folder cannot be listed.
     """
     from hvr.validation.suites.files import pair
 
@@ -73,15 +71,11 @@ def plans_of(
     """Return the suite of one problem: all plans are for it, wherever they are.
 
     Args:
-        domain: The domain file.
-        problem: The problem file.
         names: Files, patterns, folders, and `-` for standard input.
-        skip: Patterns of files to omit.
         doubtful: Whether files with steps and other text count as plans.
 
     Raises:
         UsageError: A pattern or a folder contains no plan.
-        DataFileError: A folder cannot be listed.
     """
     listed = ListedFiles(names, skip, models=False, doubtful=doubtful)
     listed.look_for_namesakes([ClassifiedFile(problem, FileKind.PROBLEM)])
@@ -110,7 +104,6 @@ class ListedFiles:
 
     Args:
         names: Files, patterns, folders, and `-` for standard input.
-        skip: Patterns of files to omit.
         models: Whether a file given by name may be a domain or a problem; else it is a plan.
         doubtful: Whether files with steps and other text count as plans.
     """
@@ -134,7 +127,6 @@ class ListedFiles:
             self._take(name)
 
     def of(self, kind: FileKind) -> list[ClassifiedFile]:
-        """Return the files of a kind."""
         return [seen for seen in self._seen.values() if seen.kind is kind]
 
     def others(self) -> tuple[Left, ...]:
@@ -231,11 +223,7 @@ def files_below(folder: str, hidden: list[str]) -> list[str]:
     """Return all files below a folder, sorted, without hidden ones.
 
     Args:
-        folder: The folder.
         hidden: The list to extend with the names of hidden files and folders.
-
-    Raises:
-        DataFileError: A folder cannot be listed.
     """
 
     def refuse(error: OSError) -> None:
@@ -319,8 +307,6 @@ def expand_patterns(
     Args:
         domain: The domain file, with `{domain}` and `{problem}` for parts of names.
         problem: The problem files, which may also contain `*` and `**`.
-        plans: The plan files.
-        skip: Patterns of files to omit.
 
     Raises:
         UsageError: A field is unknown, the problem pattern matches no file, or there is no plan.

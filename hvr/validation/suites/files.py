@@ -31,8 +31,6 @@ _DEFINITION = re.compile(
 
 
 class FileKind(StrEnum):
-    """The kinds of files."""
-
     DOMAIN = "domain"
     PROBLEM = "problem"
     PLAN = "plan"
@@ -49,8 +47,6 @@ class ClassifiedFile(Value):
     """A file with its kind.
 
     Attributes:
-        file: The name of the file.
-        kind: The kind of the file.
         name: The name that a domain or problem defines, in lower case.
         domain: The domain that a problem refers to, in lower case.
         why: The reason for the kind `OTHER`.
@@ -456,7 +452,6 @@ def problem_named_like(file: str, problems: Iterable[ClassifiedFile]) -> str | N
 
 
 def _suitable(plan: _Place, problems: Sequence[_Place], depth: int) -> list[_Place]:
-    """Return the best matching problems, by the first criterion that any problem satisfies."""
     named = [problem for problem in problems if _mentions(plan.file, problem.stem)]
     if named:
         return _narrowed(plan, _best(named, lambda problem: len(problem.stem)))
@@ -558,9 +553,7 @@ class PlanJudge(Protocol):
         file: str | None = None,
         on_failure: OnFailure = OnFailure.STOP,
         lenient: bool = False,
-    ) -> ValidationReport:
-        """Read a plan and check whether it is valid."""
-        ...
+    ) -> ValidationReport: ...
 
 
 class Language(Protocol):
@@ -568,9 +561,7 @@ class Language(Protocol):
 
     def parse_domain(
         self, source: str | Path, *, file: str, lenient: bool, warnings: list[Diagnostic]
-    ) -> Any:
-        """Parse a domain."""
-        ...
+    ) -> Any: ...
 
     def parse_problem(
         self,
@@ -580,13 +571,9 @@ class Language(Protocol):
         file: str,
         lenient: bool,
         warnings: list[Diagnostic],
-    ) -> Any:
-        """Parse a problem of a domain."""
-        ...
+    ) -> Any: ...
 
-    def judge_of(self, domain: Any, problem: Any, options: BatchOptions) -> PlanJudge:
-        """Return a judge of plans for a problem."""
-        ...
+    def judge_of(self, domain: Any, problem: Any, options: BatchOptions) -> PlanJudge: ...
 
     def lint(self, domain: Any, problem: Any) -> list[LintFinding]:
         """Return the lint findings for a domain, and for a problem if it is not None."""
@@ -594,12 +581,7 @@ class Language(Protocol):
 
 
 def language_of(domain: str | Path, name: str = "") -> Language | None:
-    """Return the language of a domain; None for PDDL, or if its file cannot be read.
-
-    Args:
-        domain: The text of the domain, or its file.
-        name: The name of the file.
-    """
+    """Return the language of a domain; None for PDDL, or if its file cannot be read."""
     text = domain if isinstance(domain, str) else _text_of(domain, name)
     # Strip comments only after a match, to save time.
     if _HIERARCHY.search(text) and _HIERARCHY.search(_COMMENT.sub("", text)):

@@ -38,8 +38,6 @@ def judge_suite(
     """Judge the plans of a suite, problem by problem, and report the plans that are left over.
 
     Args:
-        suite: The plans with their problems.
-        options: The analyses to run for each plan.
         engine: Where to judge several plans; in this process if None.
 
     Raises:
@@ -85,7 +83,6 @@ def _refusal(suite: Suite, job: Job, error: Judged, refused: set[str]) -> Judged
 
 
 def _besides(suite: Suite, reader: ModelReader) -> Iterator[Judged]:
-    """Yield results for left-over plans, domains without a problem, and missing files."""
     for left in suite.left:
         yield _named(left)
     for domain in suite.without_problem:
@@ -158,9 +155,6 @@ class PlanFiles(Value):
     """Plan files of one problem: a unit of work.
 
     Attributes:
-        options: The analyses to run for each plan.
-        domain, problem: The names of the model files.
-        files: The names of the plan files.
         batch: The identifier of the batch; model files may change between batches.
     """
 
@@ -178,7 +172,6 @@ class JudgedFiles(Value):
         results: One result per file; None if the model is unusable, or if the main process has to
             read the plan.
         error: The result for an unusable model, else None.
-        warnings: The findings about the model.
     """
 
     results: tuple[Judged | None, ...]
@@ -194,8 +187,6 @@ def judge_on(
     The files must exist where the engine works. Standard input is left to this process.
 
     Args:
-        choice: The engine.
-        options: The analyses to run for each plan.
         problems: The names of domain and problem, and of their plans.
     """
     problems = list(problems)
