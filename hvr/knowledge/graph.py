@@ -55,9 +55,11 @@ class KnowledgeGraph:
     """The graph of one scene with its ontology, in memory or in a folder.
 
     Create it with `create` or `open`. A scene graph replaces the known places and states. History
-    marks, nearness and events change only through their own methods.
+    marks, nearness and events change only through their own methods. Use the graph as a context
+    manager, or call `close`, to release the folder.
 
-    Use it as a context manager, or call `close`, to release the folder.
+    Methods raise `UnknownObjectError` for unknown names of objects, classes and marks, and
+    `StoreError` if the store is closed or cannot be written.
     """
 
     def __init__(
@@ -150,9 +152,6 @@ class KnowledgeGraph:
             quads: N-Quads including the ontology, as `quads` returns them.
             name: Name of the graph for messages.
             ontology: hvr's own if None.
-
-        Raises:
-            StoreError: The quads are corrupt.
         """
         graph = cls(Store(), ontology or load_ontology())
         graph._fill(quads, name)
@@ -186,11 +185,7 @@ class KnowledgeGraph:
 
     @property
     def store(self) -> Store:
-        """The underlying store.
-
-        Raises:
-            StoreError: The graph is closed.
-        """
+        """The underlying store."""
         if self._store is None:
             raise StoreError("the graph is closed")
         return self._store
@@ -245,9 +240,6 @@ class KnowledgeGraph:
 
         Returns:
             The changes, without derived ones.
-
-        Raises:
-            StoreError: The store cannot be written.
         """
         known = self._reader.known(scene)
         new = [o for o in known if o.name not in self._types]
@@ -285,11 +277,7 @@ class KnowledgeGraph:
         )
 
     def set_near(self, names: Iterable[str]) -> None:
-        """Replace the set of objects near the robot.
-
-        Raises:
-            UnknownObjectError: An object is unknown.
-        """
+        """Replace the set of objects near the robot."""
         after: set[Triple] = {(ROBOT, k("near"), obj(self._known(n))) for n in names}
         before = self._triples_with(("near",))
         self._write(after - before, before - after)
@@ -302,9 +290,6 @@ class KnowledgeGraph:
         Args:
             mark: PDDL name of the mark, such as `washed`.
             present: False to clear it.
-
-        Raises:
-            UnknownObjectError: The object or the mark is unknown.
         """
         self.set_marks({(name, mark)} if present else set(), set() if present else {(name, mark)})
 
@@ -318,9 +303,6 @@ class KnowledgeGraph:
         Args:
             added: Pairs of an object and the PDDL name of a mark.
             removed: Pairs to clear; a mark in both stays.
-
-        Raises:
-            UnknownObjectError: An object or a mark is unknown.
         """
         before = self._triples_with((*self._marks.values(), "historyMark"))
         plain = {t for t in before if t[1] != k("historyMark")}
@@ -342,10 +324,6 @@ class KnowledgeGraph:
 
         Returns:
             The name of the event, such as `e:3`.
-
-        Raises:
-            StoreError: The action is unknown, the time is not ISO 8601, or the store cannot be
-                written.
         """
         sequence = self._next_event()
         self._change([*event_quads(event, sequence, self.ontology)])
@@ -360,9 +338,6 @@ class KnowledgeGraph:
 
         Args:
             step: Number of the last step that was executed.
-
-        Raises:
-            StoreError: The store cannot be written.
         """
         sequence = self._next_event()
         self._change([*notice_quads(failures, step, sequence, self.ontology)])
@@ -403,44 +378,24 @@ class KnowledgeGraph:
         return run_limited_query(self.quads(), sparql, limits, allow_service=allow_service)
 
     def objects(self, cls: str = "PhysicalObject") -> tuple[str, ...]:
-        """Return the sorted names of all objects of a class.
-
-        Raises:
-            UnknownObjectError: The class is unknown.
-        """
+        """Return the sorted names of all objects of a class."""
         wanted = self.ontology.subclasses(cls, reflexive=True)
         return tuple(sorted(n for n, types in self._types.items() if not wanted.isdisjoint(types)))
 
     def classes(self, name: str) -> frozenset[str]:
-        """Return the classes of an object, including superclasses.
-
-        Raises:
-            UnknownObjectError: The object is unknown.
-        """
+        """Return the classes of an object, including superclasses."""
         return self._types[self._known(name)]
 
     def object_class(self, name: str) -> str:
-        """Return the class that corresponds to the AI2-THOR type of an object.
-
-        Raises:
-            UnknownObjectError: The object is unknown.
-        """
+        """Return the class that corresponds to the AI2-THOR type of an object."""
         return next(c for c in self.classes(name) if c in self._object_types)
 
     def pddl_type(self, name: str) -> str:
-        """Return the PDDL type of an object.
-
-        Raises:
-            UnknownObjectError: The object is unknown.
-        """
+        """Return the PDDL type of an object."""
         return str(self.ontology.pddl_type(self.object_class(name)))
 
     def describe(self, name: str) -> Description:
-        """Return everything known about one object.
-
-        Raises:
-            UnknownObjectError: The object is unknown.
-        """
+        """Return everything known about one object."""
         cls = self.object_class(name)
         return describe(self.store, self.ontology, name, cls)
 
@@ -451,9 +406,6 @@ class KnowledgeGraph:
 
         Args:
             names: Objects that may be arguments; None for all. Liquids are always allowed.
-
-        Raises:
-            UnknownObjectError: An object is unknown.
         """
         chosen = self._types if names is None else {self._known(n) for n in names}
         classes = {n: self.object_class(n) for n in chosen}
@@ -474,9 +426,6 @@ class KnowledgeGraph:
             name: Name of the problem.
             objects: Names of the objects; None for all whose type the domain declares.
             goal: The goal condition.
-
-        Raises:
-            UnknownObjectError: An object is unknown, or the domain lacks its type.
         """
         if objects is None:
             chosen = [n for n in self._types if self.pddl_type(n) in domain.types]
@@ -509,20 +458,13 @@ class KnowledgeGraph:
         """Write the scene with its state and events as Turtle, without the ontology.
 
         The graphs of event changes are only in TriG: see `export_all`.
-
-        Raises:
-            DataFileError: The file cannot be written.
         """
         triples = sorted(self.scene_triples(), key=lambda t: tuple(map(str, t)))
         rdf = [Quad(*t).triple for t in triples]  # type: ignore[arg-type]
         self._save(serialize(rdf, format=RdfFormat.TURTLE, prefixes=PREFIXES), target)
 
     def export_all(self, target: Path | IO[bytes]) -> None:
-        """Write the whole store as TriG, including the ontology and the graphs of event changes.
-
-        Raises:
-            DataFileError: The file cannot be written.
-        """
+        """Write the whole store as TriG, including the ontology and the graphs of event changes."""
         quads = sorted(self.store, key=lambda q: (str(q.graph_name), str(q)))
         self._save(serialize(quads, format=RdfFormat.TRIG, prefixes=PREFIXES), target)
 
@@ -559,7 +501,6 @@ class KnowledgeGraph:
 
     @cached_property
     def _types(self) -> dict[str, frozenset[str]]:
-        """The classes of every object, ordered by name."""
         types: dict[str, set[str]] = defaultdict(set)
         store = self.store
         for thing in store.quads_for_pattern(None, RDF_TYPE, k("PhysicalObject"), _DEFAULT):
@@ -568,7 +509,6 @@ class KnowledgeGraph:
         return {n: frozenset(types[n]) for n in sorted(types)}
 
     def _add_objects(self, static: Iterable[Triple]) -> None:
-        """Write the static triples of new objects, and register their classes."""
         triples = self.ontology.rules.entail(static)
         self._write(triples)
         learnt: dict[Node, set[str]] = defaultdict(set)

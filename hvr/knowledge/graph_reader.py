@@ -97,11 +97,7 @@ def _rule(ontology: Ontology, term: str, predicate: str) -> PredicateRule:
 
 
 class FactReader:
-    """Read PDDL atoms from a store.
-
-    Raises:
-        DataFileError: The annotations of a predicate are incomplete or contradictory.
-    """
+    """Read PDDL atoms from a store."""
 
     def __init__(self, ontology: Ontology) -> None:
         self._ontology = ontology
@@ -182,9 +178,7 @@ class Description:
 
     Args:
         type: Class for its AI2-THOR type.
-        labels: Everyday names.
         kinds: Its other classes, sorted.
-        affordances: Its affordances, sorted.
         thor_id: AI2-THOR's objectId; empty for pieces that do not exist yet.
         state: Properties with plain values, including history marks.
         relations: Outgoing relations as (property, other).

@@ -37,10 +37,7 @@ def marks(
         step: The action as sent, with hvr's names as ids, such as
             `{"action": "ToggleObjectOn", "objectId": "faucet-1"}`. Pouring is
             `FillObjectWithLiquid` on the target vessel.
-        before: The scene before the step.
-        after: The scene after the step.
         marked: Existing marks.
-        ontology: Ontology with the rules; hvr's own if None.
     """
     event = _EVENTS.get(str(step.get("action", "")))
     target = str(step.get("objectId", ""))
@@ -59,16 +56,10 @@ def cleared_marks(
     after: SceneGraph | None = None,
     ontology: Ontology | None = None,
 ) -> set[Mark]:
-    """Return the marks that a successful step clears.
+    """Return the marks that a successful step clears; for the arguments, see `marks`.
 
     A mark of a vessel's contents ends when the vessel is emptied or put, even on a tray or in a
     bowl, into a place that ends the mark.
-
-    Args:
-        step: As for `marks`.
-        before: The scene before the step; needed to identify a thing that was put away.
-        after: The scene after the step.
-        ontology: Ontology with the rules; hvr's own if None.
     """
     target = str(step.get("objectId", ""))
     rules = _rules(load_ontology() if ontology is None else ontology)
@@ -91,14 +82,7 @@ def contents(scene: SceneGraph, receptacle: str) -> set[str]:
 
 
 class _Rule(Value):
-    """A place that gives a mark, with its switch.
-
-    Args:
-        places: AI2-THOR types of the place.
-        switches: AI2-THOR types of separate switches, if any.
-        events: Events that give the mark.
-        itself: The place itself shows whether it is on; otherwise its switch does.
-    """
+    """A place that gives a mark; without `itself`, its switch shows whether it is on."""
 
     mark: str
     places: frozenset[str]
@@ -108,13 +92,7 @@ class _Rule(Value):
 
 
 class _LiquidMark(Value):
-    """A mark of a vessel's contents.
-
-    Args:
-        heated: Marks of the vessel that cause it.
-        liquids: Values of `fillLiquid` that cause it.
-        ends_in: AI2-THOR types of places that end it.
-    """
+    """A mark of a vessel's contents, with its causes and the places that end it."""
 
     mark: str
     heated: frozenset[str]
@@ -128,8 +106,6 @@ class _Rules(Value):
 
 
 class _Moment(Value):
-    """A step on a target, with the scenes before and after it and the existing marks."""
-
     target: str
     before: SceneGraph
     after: SceneGraph
@@ -176,7 +152,6 @@ def _rules(ontology: Ontology) -> _Rules:
 
 
 def _switched_on(rules: _Rules, now: _Moment) -> Iterator[Mark]:
-    """Mark the contents of the target, or of the places that it switches."""
     seen = now.after.objects[now.target]
     if seen.attributes.get("isToggled") is False:
         return  # reported as successful, but still off
@@ -222,7 +197,6 @@ def _filled(rules: _Rules, now: _Moment) -> Iterator[Mark]:
 def _filled_with(
     liquid: _LiquidMark, new: Collection[Mark], before: SceneGraph, after: SceneGraph
 ) -> Iterator[str]:
-    """Yield vessels whose contents get a mark by heating or by filling."""
     heated = {name for name, mark in new if mark in liquid.heated}
     for name, seen in after.objects.items():
         full = seen.attributes.get("isFilledWithLiquid")

@@ -92,11 +92,9 @@ class _State:
         )
 
     def before(self) -> set[Triple]:
-        """Return the current triples."""
         return self._stored(self._direct | self._derived)
 
     def after(self) -> set[Triple]:
-        """Return the required triples."""
         direct = set(self._asserted())
         above = self._ontology.rules.superproperties
         # Flags have no superproperty and imply only classes, which do not change.

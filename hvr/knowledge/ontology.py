@@ -159,7 +159,10 @@ They entail nothing, so they are left out of the closure, which every graph of a
 
 
 class Ontology:
-    """An immutable ontology with its entailments."""
+    """An immutable ontology with its entailments.
+
+    Methods that take a class raise `UnknownObjectError` for an unknown one.
+    """
 
     def __init__(self, triples: Iterable[Triple]) -> None:
         self.axioms: tuple[Triple, ...] = tuple(dict.fromkeys(triples))
@@ -199,20 +202,12 @@ class Ontology:
         return name.removeprefix("k:") in self._above
 
     def superclasses(self, cls: str, *, reflexive: bool = False) -> frozenset[str]:
-        """Return all superclasses of a class, including itself if `reflexive`.
-
-        Raises:
-            UnknownObjectError: The class is unknown.
-        """
+        """Return all superclasses of a class, including itself if `reflexive`."""
         name = self._known(cls)
         return self._above[name] | {name} if reflexive else self._above[name]
 
     def subclasses(self, cls: str, *, reflexive: bool = False) -> frozenset[str]:
-        """Return all subclasses of a class, including itself if `reflexive`.
-
-        Raises:
-            UnknownObjectError: The class is unknown.
-        """
+        """Return all subclasses of a class, including itself if `reflexive`."""
         name = self._known(cls)
         return self._below[name] | {name} if reflexive else self._below[name]
 
@@ -225,11 +220,7 @@ class Ontology:
         return cls == ancestor or ancestor in self._above.get(cls, ())
 
     def affordances(self, cls: str) -> frozenset[str]:
-        """Return the affordances of all instances of a class: `Pickupable`, `Openable`, …
-
-        Raises:
-            UnknownObjectError: The class is unknown.
-        """
+        """Return the affordances of all instances of a class: `Pickupable`, `Openable`, …"""
         affording = self._below.get(_AFFORDING, frozenset())
         return (self.superclasses(cls, reflexive=True) & affording) - set(self.object_types)
 
@@ -353,11 +344,7 @@ class Ontology:
         return store
 
     def query(self, sparql: str) -> QueryResult:
-        """Run a SPARQL query with the predefined prefixes.
-
-        Raises:
-            StoreError: The query is malformed.
-        """
+        """Run a SPARQL query with the predefined prefixes."""
         return run_query(self.store, sparql)
 
     # --- internals ---

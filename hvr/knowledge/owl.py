@@ -26,15 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConsistencyReport:
-    """The result of a consistency check.
-
-    Args:
-        checked: Whether a reasoner ran.
-        consistent: Whether the ontology is consistent; None if no reasoner ran.
-        reasoner: Name of the reasoner.
-        problems: Unsatisfiable classes, or an explanation.
-        note: Why no reasoner ran.
-    """
+    """The result of a consistency check; `note` says why no reasoner ran."""
 
     checked: bool
     consistent: bool | None = None
@@ -56,13 +48,9 @@ class ConsistencyReport:
 def load_owlready(
     ontology: Ontology | None = None, facts: Iterable[Triple] = ()
 ) -> owlready2.Ontology:
-    """Return the ontology as an Owlready2 ontology in its own world.
+    """Return an ontology, hvr's own by default, with additional triples, as one of Owlready2.
 
     Classes are attributes: `load_owlready().Mug`.
-
-    Args:
-        ontology: hvr's own if None.
-        facts: Additional triples, such as the facts of a scene.
 
     Raises:
         StoreError: Owlready2 cannot read it.
@@ -86,12 +74,7 @@ def check_consistency(
 ) -> ConsistencyReport:
     """Search for contradictions with the reasoner HermiT, which needs Java.
 
-    Without Java nothing is checked, and the report says so.
-
-    Args:
-        ontology: hvr's own if None.
-        facts: Additional triples, such as the facts of a scene.
-        java: Java executable; searched on the path if None.
+    Without Java (on the path, by default) nothing is checked, and the report says so.
 
     Raises:
         StoreError: The reasoner failed for a reason other than a contradiction.

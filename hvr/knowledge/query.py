@@ -286,7 +286,6 @@ def run_limited_query(
 
 
 def _answered(data: bytes, timeout: float) -> tuple[bytes, bytes, int]:
-    """Run the query process; return its output, errors and exit code."""
     command = _ANSWER.format(path=[str(Path(__file__).parents[2]), *sys.path])
     with (
         _lifeline() as (line, inherited),
@@ -368,7 +367,6 @@ def answer_query() -> None:
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Write the rows of the result, and return its summary."""
     store = Store()
     try:
         # Not `load`, which renames blank nodes.

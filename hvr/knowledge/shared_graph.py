@@ -8,6 +8,9 @@
 Event IRIs are scoped to their run, since every run numbers its events from 1. Object IRIs are
 shared: `o:mug-1` is the same mug in two runs of one scene. Triples with blank nodes are not sent:
 they are axioms of the ontology (such as disjoint classes), and a server would rename their nodes.
+
+Functions raise `StoreError` if the server rejects a request or does not answer, and
+`UnknownObjectError` for a run that it does not list.
 """
 
 from __future__ import annotations
@@ -50,16 +53,7 @@ _NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 @dataclass(frozen=True)
 class SharedRun:
-    """A run as listed by the server.
-
-    Args:
-        name: Unique name.
-        request: The request.
-        scene: Name of the scene.
-        world: Name of the world of the scene and its ontology.
-        robot: Name of the robot.
-        began: Start time, ISO 8601.
-    """
+    """A run as listed by the server, with a unique name and its start time in ISO 8601."""
 
     name: str
     request: str = ""
@@ -89,8 +83,7 @@ class SharedRun:
 class SharedGraph:
     """The graph of one run on a server, written change by change.
 
-    Args:
-        ontology: Ontology of the graph; its triples are stored once for all runs.
+    Triples of the ontology are stored once for all runs.
     """
 
     def __init__(self, server: SparqlServer, run: SharedRun, ontology: Ontology) -> None:
@@ -100,11 +93,7 @@ class SharedGraph:
 
     @classmethod
     def begin(cls, server: SparqlServer, run: SharedRun, ontology: Ontology) -> Self:
-        """List a run, and clear its graph.
-
-        Raises:
-            StoreError: The server rejects the request or does not answer.
-        """
+        """List a run, and clear its graph."""
         closure = _ntriples(q for q in ontology.quads if not _is_blank(q))
         graph = ONTOLOGY + hashlib.sha256(closure).hexdigest()[:16]
         listed = server.query(f"ASK {{ GRAPH <{graph}> {{ ?s ?p ?o }} }}").rows[0][0]
@@ -129,11 +118,7 @@ class SharedGraph:
         return cls(server, run, ontology)
 
     def append(self, added: Iterable[Quad], removed: Iterable[Quad] = ()) -> None:
-        """Send one transaction: first the removed quads, then the added ones.
-
-        Raises:
-            StoreError: The server rejects the request or does not answer.
-        """
+        """Send one transaction: first the removed quads, then the added ones."""
         new, old = (list(map(self._scoped, self._own(quads))) for quads in (added, removed))
         parts = [
             f"{verb} DATA {{ {_grouped(quads)} }}"
@@ -144,11 +129,7 @@ class SharedGraph:
             self._server.update(" ;\n".join(parts))
 
     def replace(self, quads: bytes) -> None:
-        """Replace the graph on the server.
-
-        Raises:
-            StoreError: The server rejects the request or does not answer, or the quads are corrupt.
-        """
+        """Replace the graph on the server."""
         publish(self._server, self._run, self._ontology, quads)
 
     def close(self) -> None:
@@ -170,11 +151,7 @@ class SharedGraph:
 
 
 def list_runs(server: SparqlServer) -> tuple[SharedRun, ...]:
-    """Return the runs that a server lists, newest first.
-
-    Raises:
-        StoreError: The server rejects the request or does not answer.
-    """
+    """Return the runs that a server lists, newest first."""
     answer = server.query(
         f"""SELECT ?name ?request ?scene ?world ?robot ?began {{
             GRAPH <{RUNS}> {{
@@ -186,12 +163,7 @@ def list_runs(server: SparqlServer) -> tuple[SharedRun, ...]:
 
 
 def run_quads(server: SparqlServer, name: str) -> bytes:
-    """Return the graph of a run in the format of a run folder: N-Quads including the ontology.
-
-    Raises:
-        UnknownObjectError: The server does not list the run.
-        StoreError: The server rejects the request or does not answer.
-    """
+    """Return the graph of a run in the format of a run folder: N-Quads including the ontology."""
     run = SharedRun(name)
     quads = [_quad(t) for t in _triples(server.get(_ontology_of(server, run)))]
     quads += [_local(_quad(t), run) for t in _triples(server.get(run.iri))]
@@ -206,11 +178,7 @@ def run_quads(server: SparqlServer, name: str) -> bytes:
 
 
 def publish(server: SparqlServer, run: SharedRun, ontology: Ontology, quads: bytes) -> None:
-    """Replace the graph of a run on a server by the graph of a folder.
-
-    Raises:
-        StoreError: The server rejects the request or does not answer, or the quads are corrupt.
-    """
+    """Replace the graph of a run on a server by the graph of a folder."""
     try:
         parsed = list(parse(quads, format=RdfFormat.N_QUADS))
     except (SyntaxError, ValueError) as error:
@@ -221,12 +189,7 @@ def publish(server: SparqlServer, run: SharedRun, ontology: Ontology, quads: byt
 def ask_run(
     server: SparqlServer, name: str, sparql: str, *, rows: int | None = None
 ) -> QueryResult:
-    """Run a query on the server over one run and its ontology.
-
-    Raises:
-        UnknownObjectError: The server does not list the run.
-        StoreError: The query is malformed, or the server does not answer.
-    """
+    """Run a query on the server over one run and its ontology."""
     run = SharedRun(name)
     return server.query(sparql, rows=rows, graphs=(run.iri, _ontology_of(server, run)))
 
@@ -248,8 +211,6 @@ def _forget(server: SparqlServer, run: SharedRun) -> None:
 
 
 def _renamed(quad: Quad, start: str, new: str) -> Quad:
-    """Replace the prefix `start` of IRIs in a quad by `new`."""
-
     def name(node: _T) -> _T | NamedNode:
         if isinstance(node, NamedNode) and node.value.startswith(start):
             return NamedNode(new + node.value[len(start) :])

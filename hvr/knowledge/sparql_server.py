@@ -196,6 +196,8 @@ class ServerAddress:
 class SparqlServer:
     """A server, over one connection that is opened on demand.
 
+    Methods raise `StoreError` if the server rejects a request, or does not answer (exit code 4).
+
     Args:
         timeout: Maximum seconds to wait for an answer.
     """
@@ -232,9 +234,6 @@ class SparqlServer:
             rows: Maximum number of rows; None for all.
             graphs: IRIs of graphs to query as one; none for the server's default.
             allow_service: Whether SERVICE may open connections from the server.
-
-        Raises:
-            StoreError: The server rejects the query, or does not answer (exit code 4).
         """
         if not allow_service:
             refuse_service(sparql)
@@ -245,11 +244,7 @@ class SparqlServer:
     def solutions(
         self, sparql: str, graphs: Sequence[str] = ()
     ) -> tuple[tuple[str, ...], Iterator[tuple[Node | None, ...]]]:
-        """Return the column names of a result, and its rows as terms.
-
-        Raises:
-            StoreError: See `query`.
-        """
+        """Return the column names of a result, and its rows as terms."""
         # On one line, so that line numbers in the server's errors match the query.
         prologue = " ".join(f"PREFIX {name}: <{iri}>" for name, iri in PREFIXES.items())
         fields = [("query", f"{prologue} {sparql}"), *(("default-graph-uri", g) for g in graphs)]
@@ -281,9 +276,6 @@ class SparqlServer:
 
         An update is sent again if the connection was closed, so it must be idempotent (INSERT DATA,
         DELETE DATA).
-
-        Raises:
-            StoreError: The server rejects the update, or does not answer (exit code 4).
         """
         body = sparql.encode()
         headers = {"Content-Type": "application/sparql-update"}
@@ -293,19 +285,11 @@ class SparqlServer:
         self._send("POST", self.address.path(1), body, headers)
 
     def put(self, graph: str, triples: bytes) -> None:
-        """Replace the contents of a named graph.
-
-        Raises:
-            StoreError: The server rejects the request, or does not answer (exit code 4).
-        """
+        """Replace the contents of a named graph."""
         self._send("PUT", self._graph(graph), triples, {"Content-Type": _TRIPLES})
 
     def get(self, graph: str) -> bytes:
-        """Return the triples of a named graph as N-Triples; empty if it does not exist.
-
-        Raises:
-            StoreError: The server rejects the request, or does not answer (exit code 4).
-        """
+        """Return the triples of a named graph as N-Triples; empty if it does not exist."""
         accept = {"Accept": _TRIPLES}
         return self._send("GET", self._graph(graph), b"", accept, missing=True)[1]
 
@@ -315,7 +299,6 @@ class SparqlServer:
     def _send(
         self, method: str, path: str, body: bytes, headers: dict[str, str], missing: bool = False
     ) -> tuple[str, bytes]:
-        """Return the content type and the body of the response."""
         response, data = self._asked(method, path, body, headers)
         if response.status == 401 and self._answers.challenged(
             response.headers.get_all("WWW-Authenticate", [])

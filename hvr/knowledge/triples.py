@@ -35,7 +35,10 @@ _Flags: TypeAlias = tuple[tuple[NamedNode, tuple[str, ...]], ...]
 
 
 class SceneReader:
-    """Convert scene graphs to triples by the annotations of an ontology."""
+    """Convert scene graphs to triples by the annotations of an ontology.
+
+    `known` maps the names of objects to their classes, including superclasses.
+    """
 
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
@@ -125,11 +128,7 @@ class SceneReader:
     def belongings(
         self, scene: SceneGraph, known: Mapping[str, frozenset[str]]
     ) -> Iterator[Triple]:
-        """Yield the triples that join switches with what they control.
-
-        Args:
-            known: Classes of the objects, including superclasses.
-        """
+        """Yield the triples that join switches with what they control."""
         for control, controlled in scene.controls:
             classes = known.get(control, frozenset())
             if controlled not in known:
@@ -145,11 +144,7 @@ class SceneReader:
                 yield a, k("beside"), b
 
     def observed(self, scene: SceneGraph, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
-        """Yield the visible triples of the objects: places and states.
-
-        Args:
-            known: Classes of the objects, including superclasses.
-        """
+        """Yield the visible triples of the objects: places and states."""
         yield from self.states(self.known(scene), known)
         yield from self.places(scene, known)
 
@@ -234,12 +229,7 @@ NO_ROOM = ("No valid positions to place object found", "is full right now", "is 
 
 
 class Change(Value):
-    """The changes of the graph by one observation.
-
-    Args:
-        added: Sorted statements that became true.
-        removed: Sorted statements that became false.
-    """
+    """The changes of the graph by one observation: statements that became true or false, sorted."""
 
     added: tuple[Statement, ...] = ()
     removed: tuple[Statement, ...] = ()
@@ -376,12 +366,7 @@ def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterat
 def notice_quads(
     failures: Sequence[FailureNote], step: int, sequence: int, ontology: Ontology
 ) -> Iterator[Quad]:
-    """Yield the quads that record failures without an executed step.
-
-    Args:
-        step: Number of the last executed step.
-        sequence: Their position among all events.
-    """
+    """Yield the quads that record failures after a step, not caused by it."""
     facts: list[Triple] = []
     nodes: set[NamedNode] = set()
     for number, failure in enumerate(failures, start=1):

@@ -16,12 +16,7 @@ from hvr.values import Value
 
 
 class Template(Value):
-    """A text with `{0}` and `{1}` in place of arguments.
-
-    Args:
-        text: The text; empty for no output.
-        arity: Number of arguments that it needs.
-    """
+    """A text with `{0}` and `{1}` in place of arguments; empty for no output."""
 
     text: str = ""
     arity: int = 0
@@ -105,11 +100,7 @@ class Wording:
 
 
 def load_wording() -> Wording:
-    """Return the wording of hvr's own ontology.
-
-    Raises:
-        DataFileError: The ontology is unreadable, or a wording is malformed.
-    """
+    """Return the wording of hvr's own ontology."""
     return wording_of(load_ontology())
 
 
@@ -260,11 +251,7 @@ class ActionAnnotations:
 
 
 def load_action_annotations() -> ActionAnnotations:
-    """Return the annotations of hvr's own ontology.
-
-    Raises:
-        DataFileError: The ontology is unreadable.
-    """
+    """Return the annotations of hvr's own ontology."""
     return action_annotations_of(load_ontology())
 
 

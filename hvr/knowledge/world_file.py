@@ -44,13 +44,7 @@ _KEYS: Mapping[str, tuple[Any, str]] = {
 
 
 class Agent(Value):
-    """A kind of robot, with its own domain over the same objects, types and facts.
-
-    Args:
-        name: Name for users.
-        path: The domain file.
-        description: Abilities, in one sentence.
-    """
+    """A kind of robot, with its own domain over the same objects, types and facts."""
 
     name: str
     path: Path
@@ -66,13 +60,7 @@ class Agent(Value):
 
 
 class WorldTask(Value):
-    """A task of a world.
-
-    Args:
-        problem: The problem file.
-        goal: Goal that replaces the one of the problem, as a sentence or as PDDL; empty for
-            the problem's own.
-    """
+    """A task of a world; `goal` replaces the goal of the problem, as a sentence or as PDDL."""
 
     name: str
     problem: Path
@@ -84,7 +72,6 @@ class ToolTask:
     """A task of a world of tools.
 
     Args:
-        request: The request in words.
         done: Tools that must have been called.
         known: Meanings; a value of each must be known.
         values: Values given by the request, by parameter or meaning.
@@ -210,14 +197,10 @@ class WorldFile:
         return self.ontology
 
     def check_trusted(self, code: str, word: str) -> None:
-        """Refuse to run code of a world that is given by name instead of by path.
-
-        Args:
-            code: The code, as `world.toml` names it.
-            word: The entry that names it.
+        """Refuse to run code, named by an entry of `world.toml`, unless the world is trusted.
 
         Raises:
-            UsageError: The world is not trusted.
+            UsageError: The world is given by name instead of by path.
         """
         if not self.trusted:
             raise UsageError(
@@ -352,11 +335,9 @@ def is_trusted(name: str) -> bool:
 
 
 def load_world(name: str = DEFAULT_WORLD, *, trust: bool = False) -> WorldFile:
-    """Load a world; shipped worlds are read once.
+    """Load a world by name or folder; shipped worlds are read once.
 
-    Args:
-        name: Name of a shipped world, or a folder.
-        trust: Whether its code may run even if `is_trusted` says no.
+    With `trust`, its code may run even if `is_trusted` says no.
 
     Raises:
         UsageError: The world does not exist.

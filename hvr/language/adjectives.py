@@ -28,11 +28,7 @@ def emptied(draft: MeaningDraft, number: int, condition: str) -> str:
 
 
 def nothing_at(draft: MeaningDraft, number: int, kinds: Sequence[str] = ()) -> str:
-    """Return the condition that nothing is on or in an entity.
-
-    Args:
-        kinds: Classes that the condition covers; empty for all.
-    """
+    """Return the condition that nothing, or nothing of some kinds, is on or in an entity."""
     relations = sorted({draft.taxonomy.relation(c) for c in draft.entities[number].classes})
     types = [draft.taxonomy.pddl_type(c) for c in kinds] or [draft.taxonomy.roles.thing_type]
     kind = types[0] if len(types) == 1 else f"(either {' '.join(types)})"

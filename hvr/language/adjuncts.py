@@ -44,7 +44,6 @@ def holder(
 
     Args:
         candidates: Possible holders, the nearest to the adjunct first.
-        adjunct: An adjunct of kind `with`.
         at_work: The verb changes its object, so that a knife is its tool.
     """
     tools = (TOOL, INSTRUMENT) if at_work else (TOOL,)
@@ -60,14 +59,9 @@ def holder(
 
 
 def stands_on(draft: MeaningDraft, place: int, things: Iterable[int], adjunct: Adjunct) -> bool:
-    """Return whether an adjunct describes the surface at the destination, not the moved things.
+    """Return whether 'with' describes the surface at the destination, not the moved things.
 
     Examples are 'the pan on the table with the lettuce' and 'to the counter with a loaf on it'.
-
-    Args:
-        place: The destination.
-        things: The moved things.
-        adjunct: An adjunct of kind `with`.
     """
     if not draft.plays(place, WORKTOP):
         return False
@@ -128,11 +122,7 @@ class Adjuncts:
                 self.method(verb, things, number)
 
     def method(self, verb: Verb, things: list[int], number: int) -> None:
-        """Apply a means to an action: 'in the microwave', 'on the stove', 'with a knife'.
-
-        Raises:
-            LanguageError: The thing is not a means for anything.
-        """
+        """Apply a means to an action: 'in the microwave', 'on the stove', 'with a knife'."""
         draft = self.draft
         taxonomy, entity = self.taxonomy, draft.entities[number]
         mark = next(
@@ -219,13 +209,10 @@ class Adjuncts:
         return going
 
     def settle(self, things: list[int], places: list[tuple[int, str]]) -> bool:
-        """Put things at the last place; earlier places are carried there or select the thing.
+        """Put things at the last place; return whether there was one.
 
-        In 'the egg on the plate on the table' the plate goes to the table. 'The knife on the
-        counter in the drawer' means the knife that is on the counter.
-
-        Returns:
-            Whether there was a place.
+        Earlier places are carried there ('the egg on the plate on the table') or select the thing
+        ('the knife on the counter in the drawer').
         """
         draft = self.draft
         current = list(things)
@@ -279,13 +266,7 @@ class Adjuncts:
         return self.draft.new(entity)
 
     def contents(self, things: list[int], adjunct: Adjunct, *, at_work: bool = False) -> bool:
-        """Interpret 'with …' as contents of one of the things; return whether that is possible.
-
-        Args:
-            things: Possible holders, the nearest first.
-            adjunct: An adjunct of kind `with`.
-            at_work: The verb changes its object: 'slice it with a knife'.
-        """
+        """Interpret 'with …' as contents of one of the things, nearest first, if possible."""
         outer = holder(self.draft, things, adjunct, at_work=at_work)
         if outer is None:
             return False
@@ -301,11 +282,7 @@ class Adjuncts:
         return [number for number in beside if self.draft.plays(number, PORTABLE)]
 
     def describes(self, places: Iterable[int], adjunct: Adjunct) -> bool:
-        """Select furniture by its contents: 'open the drawer with the knife in it'.
-
-        Returns:
-            Whether the adjunct does so.
-        """
+        """Select furniture by its contents: 'open the drawer with the knife in it'."""
         classes = tuple(
             c
             for t in adjunct.things

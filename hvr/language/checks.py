@@ -12,11 +12,7 @@ _MOST_NAMED = 8
 
 
 def check(choice: ObjectChoice) -> None:
-    """Refuse goals that the ontology shows to be impossible.
-
-    Raises:
-        ImpossibleGoalError: An affordance, place or means is missing.
-    """
+    """Refuse goals that the ontology shows to be impossible."""
     for number in choice.numbers:
         _check_entity(choice, number)
     for relation in choice.relations:
@@ -61,10 +57,7 @@ def _check_entity(choice: ObjectChoice, number: int) -> None:
 
 
 def _check_states(choice: ObjectChoice, condition: Condition, object_class: str) -> None:
-    """Refuse a state that a class does not support.
-
-    States achieved inside an appliance are left to `_check_method`, whose message says more.
-    """
+    """Refuse a state that a class does not support, unless `_check_method` explains it better."""
     methods = choice.taxonomy.methods
     placed = {m.achieves for m in methods.means if m.goes_into}
     for predicate, affordance in methods.requirements.items():
@@ -89,7 +82,6 @@ def _cannot(word: str, label: str) -> str:
 
 
 def _able(choice: ObjectChoice, affordance: str) -> str:
-    """Return the labels of the classes in the scene that have an affordance."""
     known = choice.taxonomy.ontology.has_class(affordance)
     able = choice.taxonomy.concrete(affordance) if known else ()
     classes = [c for c in able if choice.inventory.of(c)]
@@ -148,7 +140,6 @@ def _subject(entity: Entity, name: str) -> str:
 
 
 def _check_means(choice: ObjectChoice) -> None:
-    """Refuse conditions and liquids that nothing in the scene can achieve."""
     needs = {m.achieves: m.needs for m in choice.taxonomy.methods.means if m.needs}
     for number in choice.numbers:
         entity = choice.entities[number]

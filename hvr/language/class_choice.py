@@ -20,11 +20,7 @@ from hvr.values import Value
 
 
 class ClassChoice:
-    """The entities of a request with the classes that they can have in a scene.
-
-    Raises:
-        ImpossibleGoalError: The scene lacks something.
-    """
+    """The entities of a request with the classes that they can have in a scene."""
 
     def __init__(self, meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory) -> None:
         self.taxonomy = taxonomy
@@ -120,10 +116,7 @@ class ClassChoice:
         return entity.replace(classes=classes, conditions=conditions)
 
     def _loosely(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """Substitute an often confused class if only that fits the place.
-
-        'A cup' in a coffee machine is a mug.
-        """
+        """Substitute an often confused class if only that fits: a mug for 'a cup' in a machine."""
         single = [
             self._asked[r.outer].classes
             for r in self.relations
@@ -213,10 +206,7 @@ class ClassChoice:
         return (best,)
 
     def _also_called(self, object_class: str, count: int) -> tuple[str, ...]:
-        """Return further classes that share the name if they make up the count.
-
-        Butter knives are knives.
-        """
+        """Return further classes that share the name if they make up the count: butter knives."""
         label = f" {self.taxonomy.label(object_class)}"
         here = dict.fromkeys(self.inventory.classes.values())
         kinds = tuple(
@@ -250,7 +240,6 @@ class ClassChoice:
         return able or classes
 
     def _able(self, number: int, object_class: str) -> bool:
-        """Return whether a class has the affordances that the conditions require."""
         entity = self.entities[number]
         if entity.liquid and not self.taxonomy.plays(object_class, VESSEL):
             return False
@@ -259,7 +248,6 @@ class ClassChoice:
         )
 
     def _suits(self, number: int, object_class: str) -> bool:
-        """Return whether a class can satisfy the conditions and the placements."""
         places = all(
             any(self.fits(object_class, outer) for outer in self.entities[r.outer].classes)
             for r in self.relations
@@ -347,8 +335,7 @@ def instead(
 ) -> tuple[Condition, str]:
     """Return the condition to require of some classes, and a note; unchanged without a substitute.
 
-    Args:
-        among: Return `all`, `some` or `none` for a condition, by how many things satisfy it.
+    `among` tells how many of the things satisfy a condition: `all`, `some` or `none`.
     """
     for other in substitutes(taxonomy.ontology):
         if other.condition not in condition.template:

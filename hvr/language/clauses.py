@@ -52,10 +52,7 @@ def done_with(clause: Clause, means: Adjunct) -> Clause:
 
 
 def only_fetched(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
-    """Make the last clause fetch things if the next one places them.
-
-    An example is 'gather the forks to place them in the sink'.
-    """
+    """Make the last clause fetch if the next one places: 'gather the forks to place them …'."""
     if not clauses or clauses[-1].verb is None or clauses[-1].verb.frame != "put":
         return clauses
     nowhere = not any(a.kind == "place" for g in clauses[-1].groups for a in g.adjuncts)
@@ -198,11 +195,7 @@ def _to_be(cursor: Cursor) -> bool:
 
 
 def read_passive(cursor: Cursor) -> Predication:
-    """Read a predicate without a form of 'be', such as 'should stand on the table'.
-
-    Raises:
-        LanguageError: None starts here.
-    """
+    """Read a predicate without a form of 'be', such as 'should stand on the table'."""
     predicate = read_predicate(cursor)
     if not predicate:
         raise LanguageError(
@@ -219,11 +212,7 @@ _LISTING = frozenset({"make", "serve", "hold"})
 
 
 def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition, ...]]:
-    """Read all clauses of a request in the order of their goals, and its prohibitions.
-
-    Raises:
-        LanguageError: Some words cannot be parsed.
-    """
+    """Read all clauses of a request in the order of their goals, and its prohibitions."""
     clauses: list[Clause] = []
     prohibitions: list[Prohibition] = []
     then = False
@@ -302,10 +291,7 @@ def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> l
 
 
 def _tells(cursor: Cursor, start: int) -> bool:
-    """Return whether the words since a position describe the initial state.
-
-    'There is a mug in the sink' and 'the mug is dirty' do; 'the mug should be clean' does not.
-    """
+    """Return whether the words describe the initial state: 'the mug is dirty', not 'should be'."""
     told = any(cursor.word(at) in {"is", "are"} for at in range(start, cursor.at))
     return told and not any(
         cursor.function("modal", "ensure", at=at)
@@ -396,10 +382,7 @@ def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
 
 
 def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
-    """Move a clause that follows 'before' to the end: 'before serving it, wash the mug'.
-
-    'Wash it before serving it' is already in order.
-    """
+    """Move a clause that follows 'before' to the end: 'before serving it, wash the mug'."""
     cursor.take("before")
     late = read_clause(cursor)
     late = ordered(late, True)
@@ -483,7 +466,6 @@ def _prefers_goal(cursor: Cursor) -> bool:
 
 
 def _verbs(cursor: Cursor) -> list[Clause]:
-    """Read one verb with its objects, or several verbs with shared objects."""
     verbs: list[Verb] = []
     after: list[bool] = [False]  # for each verb, whether it explicitly follows the one before
     while True:

@@ -31,12 +31,7 @@ _T = TypeVar("_T")
 
 
 class Picks:
-    """The alternatives selected in one reading.
-
-    Args:
-        picks: Indices of the alternatives, in the order in which the choices are met; later
-            choices take the first alternative.
-    """
+    """The alternatives selected in one reading, by index; later choices take the first."""
 
     def __init__(self, picks: tuple[int, ...] = ()) -> None:
         self.picks = picks
@@ -50,11 +45,7 @@ class Picks:
 
 
 def explore(attempt: Callable[[Picks], _T]) -> Iterator[_T]:
-    """Yield the result for each combination of choices, starting with all first alternatives.
-
-    Raises:
-        LanguageError: There are too many combinations.
-    """
+    """Yield the result for each combination of choices, starting with all first alternatives."""
     waiting: list[tuple[int, ...]] = [()]
     done = 0
     while waiting:
@@ -100,12 +91,7 @@ class Match(NamedTuple, Generic[_Kind]):
 
 
 class Cursor:
-    """A position in the words of a request, with all lookahead of the reader.
-
-    Args:
-        picks: Selected alternatives.
-        brackets: Selected bracketings of 'and' and 'or'.
-    """
+    """A position in the words of a request, with all lookahead of the reader."""
 
     def __init__(
         self,
@@ -164,10 +150,7 @@ class Cursor:
         return max(self.kind(Noun, at), self.kind(Dish, at))
 
     def modifier(self, length: int) -> bool:
-        """Return whether a noun of some length only modifies the next one.
-
-        It does in 'glass bowl' and 'sink counter', but 'fork' in 'fork knife' does not.
-        """
+        """Return whether a noun only modifies the next one: 'glass bowl', but not 'fork knife'."""
         after = self.at + length
         if not self.named(after) or self.verb(after) or self.function("slice", at=after):
             return False
@@ -406,10 +389,7 @@ def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) 
 
 
 def described(cursor: Cursor, at: int) -> bool:
-    """Return whether the words after a comma describe the thing before it.
-
-    Examples are ', filled with water' and ', washed and sliced'.
-    """
+    """Return whether the words after a comma describe the thing before it: ', filled with tea'."""
     length = cursor.kind(Adjective, at)
     more = cursor.function("with", "prep", "from", "means", at=at)
     if more and more.length > max(length, cursor.named(at)):
@@ -513,11 +493,7 @@ def _begins_verb(tokens: tuple[str, ...], lexicon: Lexicon) -> bool:
 
 
 def skip_meal(cursor: Cursor) -> None:
-    """Consume the name of a meal before its components: 'breakfast: toast and coffee'.
-
-    Raises:
-        LanguageError: No components follow.
-    """
+    """Consume the name of a meal before its components: 'breakfast: toast and coffee'."""
     start = cursor.at
     cursor.take("det")
     meal = cursor.function("meal")

@@ -99,7 +99,6 @@ class Making:
         return own_vessel or drink or beside
 
     def _serve_beside(self, things: Iterable[NounPhrase], places: list[tuple[int, str]]) -> None:
-        """Serve accompanying things at the named place, or at the serving place."""
         numbers = self.referents.all_of(things, ReferentReading(dishes=True))
         fixed = [(n, w) for n, w in places[-1:] if not self.draft.plays(n, CARRIER)]
         self.adjuncts.settle(numbers, fixed)
@@ -220,11 +219,8 @@ class Liquids:
     """The verbs that move liquids: fill, pour, empty.
 
     The domain has no liquid objects: a liquid is the content of a vessel, so every clause is
-    interpreted as one about vessels.
-
-    Args:
-        make: Handler of 'pour me a glass of wine'.
-        clear: Handler of 'empty the drawer'.
+    interpreted as one about vessels. `make` handles 'pour me a glass of wine', and `clear` handles
+    'empty the drawer'.
     """
 
     def __init__(
@@ -300,7 +296,6 @@ class Liquids:
         return None
 
     def _fill_with(self, verb: Verb, vessel: int, thing: NounPhrase) -> None:
-        """Fill a vessel with a liquid, with the content of a bottle, or with food."""
         known = (
             self.referents.of(thing, ReferentReading(dishes=True))
             if thing.kind == "pronoun"

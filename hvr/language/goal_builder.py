@@ -18,11 +18,7 @@ from hvr.values import Value
 
 
 def at_origin(choice: ObjectChoice, number: int) -> str:
-    """Return the condition on `?x` of being where it was initially; pieces follow their whole.
-
-    Raises:
-        ImpossibleGoalError: It had no place, like a held object.
-    """
+    """Return the condition on `?x` of being where it was initially; pieces follow their whole."""
     inventory = choice.inventory
     sources = dict(inventory.pairs(choice.taxonomy.piece_of))
     places: dict[str, list[str]] = {}
@@ -79,11 +75,7 @@ class Demand(Value):
 
 
 def collect(choice: ObjectChoice) -> list[Demand]:
-    """Return all demands of a request, in the order of its entities.
-
-    Raises:
-        MissingObjectError: There is no place to serve.
-    """
+    """Return all demands of a request, in the order of its entities."""
     demands: list[Demand] = []
     for number in choice.numbers:
         demands += _of_entity(choice, number, demands)
@@ -140,7 +132,6 @@ def _in_the_open(choice: ObjectChoice) -> list[str]:
 
 
 def _resting(choice: ObjectChoice, number: int) -> str:
-    """Return the condition of being on a serving surface: the preferred one if it is served."""
     ranked = choice.taxonomy.preferred("serving")
     places = [c for c in ranked if choice.inventory.of(c)]
     places = [p for p in places if choice.fits(choice.classes[number][0], p)] or places
@@ -196,10 +187,7 @@ def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
 
 
 def _comes_last(choice: ObjectChoice, moment: int, demands: list[Demand]) -> bool:
-    """Return whether the demands from a moment come last anyway.
-
-    They do if they only place things that earlier demands mention.
-    """
+    """Return whether the demands from a moment only place things that earlier ones mention."""
     following = min((2 * c for c in choice.ordered if 2 * c > moment), default=None)
     later = [
         d for d in demands if d.moment >= moment and (following is None or d.moment < following)
@@ -270,7 +258,6 @@ def _taken_out(choice: ObjectChoice, later: Demand, running: Demand, demands: li
 
 
 def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
-    """Return whether one demand makes another false."""
     # Any further use of a held thing takes it out of the hand first.
     if earlier.holds and _about(choice, later, earlier.entity):
         return later.text != earlier.text
@@ -308,9 +295,7 @@ def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
 class Formula:
     """The PDDL condition of one stage: each entity is a variable or one or more objects.
 
-    Args:
-        bound: Use the currently preferred object for every entity, so that later stages refer to
-            the same ones.
+    If `bound`, entities are their preferred objects, so that later stages refer to the same ones.
     """
 
     def __init__(self, choice: ObjectChoice, demands: list[Demand], *, bound: bool) -> None:
@@ -331,7 +316,6 @@ class Formula:
         return f"(exists ({' '.join(self.declared)}) {body})" if self.declared else body
 
     def _bind(self) -> None:
-        """Choose a variable or objects for each entity of the stage."""
         used = {d.entity for d in self.demands}
         used |= {d.outer for d in self.demands if d.outer is not None}
         self.anywhere = {n for n in used if self._each_in_some(n)}
@@ -454,11 +438,7 @@ class Goal(Value):
 
 
 def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> Goal:
-    """Return the goal of a request in a scene.
-
-    Raises:
-        ImpossibleGoalError: The scene lacks something, or a thing cannot have a requested state.
-    """
+    """Return the goal of a request in a scene."""
     choice = ObjectChoice(meaning, taxonomy, inventory, domain)
     check(choice)
     demands = collect(choice)
@@ -559,9 +539,6 @@ def one_of(goals: Sequence[Goal | ImpossibleGoalError]) -> Goal:
 
     Args:
         goals: A goal or the error that rules it out, for each alternative.
-
-    Raises:
-        ImpossibleGoalError: All are impossible.
     """
     possible = [goal for goal in goals if isinstance(goal, Goal)]
     refused = [goal for goal in goals if isinstance(goal, ImpossibleGoalError)]

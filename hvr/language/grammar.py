@@ -145,11 +145,7 @@ _NOISE = frozenset({"really", "very", "quite", "just", "actually", "basically", 
 
 
 def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]:
-    """Parse a request; return one meaning per combination of its choices.
-
-    Raises:
-        LanguageError: Something essential was not understood.
-    """
+    """Parse a request; return one meaning per combination of its choices."""
     return readings(text, lexicon, taxonomy)[0]
 
 
@@ -195,11 +191,7 @@ def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
 
 
 def check_words(cursor: Cursor) -> None:
-    """Reject unknown words and unsupported constructions.
-
-    Raises:
-        LanguageError: There is such a word; the message suggests the nearest known ones.
-    """
+    """Reject unknown words and unsupported constructions."""
     unknown: list[str] = []
     known = False
     position = 0
@@ -381,11 +373,8 @@ def _is_installed() -> bool:
 
 
 class _WithLearnt(Reader):
-    """A reader that loads the learnt reader on first use."""
-
     @cached_property
     def learnt(self) -> LearntReader:
-        """The learnt reader."""
         from hvr.language.learnt.reader import LearntReader
 
         return LearntReader(self.ontology, self.domain, self.lexicon, self.taxonomy)

@@ -191,9 +191,6 @@ def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
 
     Args:
         frame: Frame to look for if it differs from the word.
-
-    Raises:
-        LanguageError: No verb matches.
     """
     exact = (entry for entry in lexicon.lookup(word) if isinstance(entry, Verb))
     like = (
@@ -209,11 +206,7 @@ def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
 
 
 def tokenize(text: str) -> tuple[str, ...]:
-    """Split a text into lower-case words, object names such as `mug-1`, and punctuation.
-
-    Raises:
-        LanguageError: The text is empty or too long.
-    """
+    """Split a text into lower-case words, object names such as `mug-1`, and punctuation."""
     if not text.strip():
         raise LanguageError("the request is empty: say what to do")
     if len(text) > MAX_CHARACTERS:

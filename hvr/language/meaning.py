@@ -228,6 +228,7 @@ class MeaningDraft:
         return len(self.entities) - 1
 
     def change(self, number: int, **fields: object) -> None:
+        """Change fields of an entity."""
         self.entities[number] = self.entities[number].replace(**fields)
 
     def forget(self, number: int) -> None:
@@ -359,6 +360,7 @@ class MeaningDraft:
         self.change(number, selectors=(*self.entities[number].selectors, template))
 
     def fill(self, number: int, liquid: str) -> None:
+        """Require a vessel to contain a liquid."""
         self.change(number, liquid=liquid, liquid_clause=self.clause)
 
     def come_from(self, things: Iterable[int], place: int) -> None:
@@ -402,11 +404,7 @@ class MeaningDraft:
         return entity.liquid is not None and entity.unnamed
 
     def place(self, things: Iterable[int], outer: int, word: str) -> None:
-        """Require things to be on or in another; liquids and dishes take it as their vessel.
-
-        Raises:
-            LanguageError: Nothing can be put there.
-        """
+        """Require things to be on or in another; liquids and dishes take it as their vessel."""
         alive = self.live(things)
         # 'put a fork in a cup and put them on the table': the fork travels in the cup.
         along = {r.inner for r in self.relations if r.inner in alive and r.outer in alive}
@@ -429,8 +427,7 @@ class MeaningDraft:
     def _bare_parts(self, vessel: int, outer: int) -> list[int]:
         """Return the parts of a dish that are put somewhere without its implied vessel.
 
-        This happens if the parts fit where the vessel does not, or if a dish of one part goes
-        where nothing is served: 'a cooked egg in the bin'.
+        They fit where the vessel does not, or there is only one: 'a cooked egg in the bin'.
         """
         if not self.entities[vessel].unnamed:
             return []
@@ -512,10 +509,7 @@ def adapt(draft: MeaningDraft) -> None:
 
 
 def _heat_in(draft: MeaningDraft, relation: SpatialRelation) -> None:
-    """Use the named vessel, and leave things in it that go nowhere else.
-
-    Pieces need not stay, since they might not all fit.
-    """
+    """Use the named vessel, and leave things in it that go nowhere else, except pieces."""
     vessel, inner = draft.entities[relation.outer], draft.entities[relation.inner]
     means = draft.taxonomy.methods.used_with(vessel.classes)
     treated = [c for c in inner.conditions if means and asks(c.template, means.achieves)]
@@ -529,10 +523,7 @@ def _heat_in(draft: MeaningDraft, relation: SpatialRelation) -> None:
 
 
 def _move_pieces(draft: MeaningDraft, relation: SpatialRelation) -> None:
-    """Place the pieces where a thing is put and then cut.
-
-    If it is put in several places, only the last one counts.
-    """
+    """Place the pieces where a thing is put last and then cut."""
     entity = draft.entities[relation.inner]
     cut = next((c for c in entity.conditions if draft.taxonomy.cuts(c.template)), None)
     last = max((r.clause for r in draft.relations if r.inner == relation.inner), default=0)

@@ -48,11 +48,7 @@ def _no_thing(cursor: Cursor) -> bool:
 
 
 def read_prohibition(cursor: Cursor) -> Prohibition | Clause:
-    """Read a prohibition; return a clause if it restricts only the final state.
-
-    Raises:
-        LanguageError: Neither a verb nor a thing follows.
-    """
+    """Read a prohibition; return a clause if it restricts only the final state."""
     if cursor.word() == "no":
         cursor.at += 1
     while cursor.take("forbid", "without"):
@@ -118,11 +114,7 @@ def _counted(cursor: Cursor) -> tuple[NounPhrase, ...]:
 
 
 def denied(cursor: Cursor, state: Predication) -> Predication:
-    """Negate the adjectives of a predicate after 'is not'.
-
-    Raises:
-        LanguageError: The predicate contains a place.
-    """
+    """Negate the adjectives of a predicate after 'is not'."""
     if state.adjuncts or state.serve or not state.adjectives:
         raise LanguageError(
             f"hvr does not understand a place to avoid in {cursor.text.strip()!r}: "
@@ -149,11 +141,7 @@ _SPOKEN_OF = frozenset({"it", "them", "these", "those"})
 def leave_out(
     referents: Referents, things: Iterable[int], exceptions: Iterable[NounPhrase]
 ) -> None:
-    """Exclude exceptions from things: 'everything in the sink except the mug'.
-
-    Raises:
-        LanguageError: The things are not all of something.
-    """
+    """Exclude exceptions from things: 'everything in the sink except the mug'."""
     draft = referents.draft
     all_of = [n for n in draft.live(things) if draft.entities[n].count == 0]
     if not all_of:
@@ -176,7 +164,6 @@ def leave_out(
 
 
 def _without(draft: MeaningDraft, number: int, others: list[int]) -> None:
-    """Exclude the objects of other entities from one."""
     entity = draft.entities[number]
     for other in others:
         left_out = draft.entities[other]
@@ -208,11 +195,7 @@ class Forbidding:
         self.adjuncts = adjuncts
 
     def take(self, prohibition: Prohibition) -> None:
-        """Add one prohibition.
-
-        Raises:
-            LanguageError: It is not a condition on the world.
-        """
+        """Add one prohibition."""
         for thing in prohibition.things:
             if prohibition.instead and not self._is_tool(thing):
                 continue  # 'in the bowl instead of the fridge' only gives a place
@@ -255,7 +238,6 @@ class Forbidding:
                 self.draft.change(number, classes=others)
 
     def _is_tool(self, thing: NounPhrase) -> bool:
-        """Return whether a thing is an instrument or an appliance that runs."""
         runs = self.taxonomy.roles.bearer(RUNNING)
         return any(
             self.taxonomy.plays(noun.object_class, INSTRUMENT)
@@ -266,7 +248,6 @@ class Forbidding:
     def _meant(
         self, thing: NounPhrase, requires: str | None = None
     ) -> tuple[tuple[str, ...], str | None]:
-        """Return the classes of a noun phrase, and the name of the object, if given."""
         if thing.kind == "everything":
             return (), None
         if thing.nouns:
@@ -285,7 +266,6 @@ class Forbidding:
         )
 
     def _conditions(self, prohibition: Prohibition, classes: tuple[str, ...]) -> Iterator[str]:
-        """Yield the conditions on `?x` that must not hold."""
         verb = prohibition.verb
         if prohibition.adjectives:
             yield from (a.condition for a in prohibition.adjectives)
@@ -319,7 +299,6 @@ class Forbidding:
         return "(holding ?x)" if taxonomy.plays(object_class, PORTABLE) else ""
 
     def _places(self, prohibition: Prohibition) -> str:
-        """Return the condition of being at a place of a prohibition, or '' without places."""
         parts = []
         for adjunct in prohibition.adjuncts:
             for thing in adjunct.things if adjunct.kind == "place" else ():
@@ -379,7 +358,6 @@ def _constraint(choice: ObjectChoice, ban: Ban) -> Iterator[str]:
 
 
 def _at_most(choice: ObjectChoice, ban: Ban, classes: list[str]) -> str:
-    """Return the constraint that at most some number of things satisfy the condition at once."""
     variables = [f"?x{number}" for number in range(1, ban.most + 2)]
     apart = [f"(not (= {a} {b}))" for a, b in combinations(variables, 2)]
     so = [ban.condition.replace("?x", variable) for variable in variables]

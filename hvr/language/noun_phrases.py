@@ -24,11 +24,7 @@ MOST = 20
 
 
 def read_determiner(cursor: Cursor) -> Determiner:
-    """Read determiners and numbers: 'the', 'two', 'all of the', 'another'.
-
-    Raises:
-        LanguageError: The number is too large.
-    """
+    """Read determiners and numbers: 'the', 'two', 'all of the', 'another'."""
     count: int | None = None
     definite = other = each = both = apart = False
     while not cursor.done:
@@ -282,7 +278,6 @@ def _has_own(cursor: Cursor, start: int) -> bool:
 def _chosen(
     cursor: Cursor, groups: list[list[NounPhrase]], commas_only: bool
 ) -> tuple[NounPhrase, ...]:
-    """Select the things of a list that contains choices."""
     if cursor.denying:
         return tuple(thing for group in groups for thing in group)
     *before, last = groups
@@ -296,7 +291,6 @@ def _chosen(
 
 
 def _alternatives(cursor: Cursor, after: str) -> list[NounPhrase]:
-    """Read things joined by 'or'."""
     cursor.take("either")
     things = [read_thing(cursor, after)]
     while (at := cursor.after_or()) is not None and cursor.starts_thing(at):
@@ -313,11 +307,7 @@ def read_one_of(cursor: Cursor, after: str) -> NounPhrase:
 
 
 def read_thing(cursor: Cursor, after: str) -> NounPhrase:
-    """Read one noun phrase.
-
-    Raises:
-        LanguageError: None starts here.
-    """
+    """Read one noun phrase."""
     cursor.skip_fillers()
     if cursor.done or cursor.word() in STOP_OR_COMMA:
         raise LanguageError(f"{after} what? The request ends too early: {cursor.text.strip()!r}")
@@ -394,7 +384,6 @@ def _pronoun(cursor: Cursor) -> NounPhrase | None:
 def _head(
     cursor: Cursor, determiner: Determiner, adjectives: tuple[Adjective, ...], after: str
 ) -> NounPhrase:
-    """Read the head of a noun phrase and its 'of' complement."""
     start = cursor.at
     if cursor.is_name():
         cursor.at += 1
@@ -489,10 +478,7 @@ def _relative(cursor: Cursor) -> Predication | None:
 
 
 def _another_relative(cursor: Cursor) -> bool:
-    """Consume 'and' if it continues a relative clause; return whether it does.
-
-    It does in '… and that is dirty', '… and is dirty' and '… and not dirty'.
-    """
+    """Consume 'and' if it continues a relative clause: '… and that is dirty', '… and not dirty'."""
     linker = cursor.function("and")
     if linker is None:
         return False
@@ -571,7 +557,6 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
 
 
 def _adjunct_after(cursor: Cursor, length: int, role: str) -> Adjunct:
-    """Read the adjunct after a preposition of `length` words."""
     start = cursor.at
     cursor.at += length
     word = cursor.between(start)

@@ -28,12 +28,7 @@ def single_out(
     inventory: Inventory,
     holds: Callable[[str, str], bool],
 ) -> tuple[str, ...]:
-    """Return the most plausible objects of an entity; all if none stands out.
-
-    Args:
-        things: The candidates.
-        holds: Test of a condition on an object.
-    """
+    """Return the most plausible objects of an entity; all if none stands out."""
     chosen = tuple(things)
     for template in entity.likely:
         chosen = tuple(n for n in chosen if holds(template, n)) or chosen
@@ -50,7 +45,6 @@ def _most(things: tuple[str, ...], rank: Callable[[str], int]) -> tuple[str, ...
 def _unmet(
     template: str, name: str, inventory: Inventory, holds: Callable[[str, str], bool]
 ) -> int:
-    """Return how much of a condition is still to be achieved."""
     parts = literals(template)
     if not parts:
         return int(not holds(template, name))
@@ -58,11 +52,7 @@ def _unmet(
 
 
 def stands_at(inventory: Inventory, name: str, entity: Entity, piece_of: str) -> bool:
-    """Return whether an object is at the initial place of an entity.
-
-    Args:
-        piece_of: Predicate that relates a piece to its source.
-    """
+    """Return whether an object is at the initial place of an entity."""
     parent = inventory.parents.get(name)
     while parent is not None:
         if entity.from_name == parent or (
@@ -91,9 +81,6 @@ class ObjectChoice(ClassChoice):
 
     The classes are chosen first (`class_choice`). Descriptions such as 'the dirty one in the sink',
     initial places and exceptions then reduce the objects.
-
-    Raises:
-        ImpossibleGoalError: The scene lacks something.
     """
 
     def __init__(
@@ -123,11 +110,7 @@ class ObjectChoice(ClassChoice):
         return self.names(number) or self.available(number)
 
     def copies(self, number: int) -> int:
-        """Return the number of objects of an entity; for a count of 0, all candidates.
-
-        Raises:
-            ImpossibleGoalError: There are fewer.
-        """
+        """Return the number of objects of an entity; for a count of 0, all candidates."""
         wanted, every = self.entities[number].count, len(self.pool(number))
         if self.entities[number].apart:
             wanted = sum(self.copies(n) for n in self.inside(number)) or wanted
@@ -237,7 +220,6 @@ class ObjectChoice(ClassChoice):
         )
 
     def _left(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the remaining objects after excluding the objects of other entities."""
         entity = self.entities[number]
         taken: set[str] = set()
         if entity.distinct and not self._alike_before(number):
@@ -282,7 +264,6 @@ class ObjectChoice(ClassChoice):
         return related or bool(self.entities[number].conditions)
 
     def _portion(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """Limit pieces that go on a dish to its capacity."""
         on_dish = any(
             r.inner == number and self.any_plays(self.entities[r.outer].classes, CARRIER)
             for r in self.relations

@@ -90,14 +90,12 @@ class _Speaker:
         self._among: dict[str, str] = {}  # by variable: "cabinet-1 or cabinet-2"
 
     def whole(self, formula: Expression) -> str:
-        """Return a formula as clauses."""
         literals: list[Expression] = []
         self._collect(formula, literals)
         literals = [part for part in literals if not _tells_apart(part)]
         return "; ".join(self._sentences(literals)) or "nothing is left to do"
 
     def kept(self, constraint: Expression) -> str:
-        """Return a trajectory constraint as clauses."""
         if isinstance(constraint, And):
             return "; ".join(map(self.kept, constraint.operands))
         if isinstance(constraint, Forall):
@@ -109,7 +107,6 @@ class _Speaker:
         return f"throughout {constraint}"
 
     def _collect(self, formula: Expression, found: list[Expression]) -> None:
-        """Collect the conjuncts of a formula, and register its quantified variables."""
         if isinstance(formula, And):
             for operand in formula.operands:
                 self._collect(operand, found)
@@ -153,7 +150,6 @@ class _Speaker:
         return self._taxonomy.label(object_class) if object_class else name
 
     def _sentences(self, parts: Sequence[Expression]) -> list[str]:
-        """Return conjuncts as sentences, one per subject."""
         by_subject: dict[str, list[Atom | Not]] = {}
         others = []
         for part in map(self._without_none, parts):
@@ -191,7 +187,6 @@ class _Speaker:
         return atom
 
     def _alike(self, by_subject: Mapping[str, Sequence[Atom | Not]]) -> list[str]:
-        """Return the first subject with all others of its kind that have the same literals."""
         first, *rest = by_subject
         kind = self._kind(first)
         if not kind:
@@ -211,7 +206,6 @@ class _Speaker:
         return self._taxonomy.label(object_class) if object_class else ""
 
     def _about(self, subjects: Sequence[str], literals: Sequence[Atom | Not]) -> str:
-        """Return the sentence about one subject, or about each of several."""
         first, *_ = subjects
         name = self._name(first) if first else ""
         subject = self._each(subjects) if len(subjects) > 1 else name
@@ -243,7 +237,6 @@ class _Speaker:
         return self._wording.clause(atom.predicate, args, positive=positive) or str(literal)
 
     def _name(self, arg: str) -> str:
-        """Return the noun phrase for a variable or an object at this place."""
         if arg in self._spoken:
             return self._spoken[arg]
         if arg not in self._nouns:
@@ -267,7 +260,6 @@ class _Speaker:
         return f"the {self._taxonomy.label(object_class)}"
 
     def _other(self, part: Expression) -> str:
-        """Return the clause of a formula that is not a literal."""
         if isinstance(part, Or):
             return self._either(part)
         if isinstance(part, Forall):

@@ -29,9 +29,6 @@ class Pronouns:
 
         Entities without the affordance are skipped: 'put the apple in the fridge and close it'. If
         all lack it, the latest is returned, so that the error is about what the user meant.
-
-        Raises:
-            LanguageError: Nothing was mentioned before.
         """
         groups = [
             g for g in self.draft.spoken() if not any(self.draft.entities[n].somewhere for n in g)
@@ -86,11 +83,7 @@ class Pronouns:
         return single[1::-1] if len(single) > 1 else []
 
     def rest(self, thing: NounPhrase, requires: str | None) -> int:
-        """Return the remaining objects of the previous verb: 'one in the sink and the other …'.
-
-        Raises:
-            LanguageError: Nothing was mentioned that could leave a remainder.
-        """
+        """Return the remaining objects of the previous verb: 'one in the sink and the other …'."""
         draft = self.draft
         named = [
             n
@@ -182,11 +175,7 @@ class Referents:
         return entities
 
     def of(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
-        """Return the entities of one noun phrase.
-
-        Raises:
-            LanguageError: The referent is unclear.
-        """
+        """Return the entities of one noun phrase."""
         thing = _cut_before(thing, self.taxonomy)
         entities = self._entities(thing, reading)
         if thing.relative:
@@ -351,10 +340,7 @@ class Referents:
     def _slices_spoken_of(
         self, thing: NounPhrase, count: int, reading: ReferentReading
     ) -> list[int]:
-        """Return the slices of a mentioned thing: 'two slices of it', or 'the slices' after a cut.
-
-        'All' covers everything that was cut together.
-        """
+        """Return the slices of a mentioned thing: 'two slices of it', 'the slices' after a cut."""
         for group in self.draft.spoken(now=True):
             slices = [s for number in group if (s := self._slices_from(number, count)) is not None]
             if slices:
@@ -365,7 +351,6 @@ class Referents:
         raise LanguageError(f"{thing.text} of what? Say it{self.taxonomy.example('slice')}")
 
     def _slices_from(self, number: int, count: int) -> int | None:
-        """Return the entity for slices of an entity, or None if it cannot be sliced."""
         entity = self.draft.entities[number]
         if entity.cut_from is not None:
             return self.draft.pieces(entity.cut_from, count)
@@ -416,7 +401,6 @@ class Referents:
     # --- dishes --------------------------------------------------------------------------
 
     def _dish(self, thing: NounPhrase, dish: Dish, count: int | None = None) -> list[int]:
-        """Return the vessels (or places) of a dish, with its contents."""
         asked = thing.determiner.count if count is None else count
         copies = asked if asked and asked > 0 else 1
         if thing.determiner.definite and asked is None:
@@ -506,10 +490,7 @@ class Referents:
             draft.place([inner], vessel, word)
 
     def _is_ingredient(self, inner: int, vessel: int) -> bool:
-        """Return whether a dish already contains a thing, and drop the thing if so.
-
-        A salad 'with tomato' is an example. Otherwise the thing becomes the slices to add.
-        """
+        """Drop a thing that a dish contains anyway: 'with tomato' in a salad; return whether so."""
         draft = self.draft
         entity = draft.entities[inner]
         in_dish = [r.inner for r in draft.relations if r.outer == vessel and r.part]
@@ -525,7 +506,6 @@ class Referents:
     # --- nearness and relative clauses -----------------------------------------------------
 
     def _nearby(self, nearby: Iterable[Nearby], things: Iterable[int]) -> None:
-        """Restrict things to those nearest to other things."""
         for near in nearby:
             for other in near.things:
                 if other.kind == "pronoun" and "door" in other.text and not self.draft.spoken():

@@ -30,9 +30,6 @@ def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: b
     Args:
         frame: Frame of the verb; empty without a verb.
         placed: A place follows later in the clause.
-
-    Raises:
-        LanguageError: Something can only be near itself.
     """
     if not any(a.kind == "unplaced" for a in group.adjuncts):
         return group
@@ -227,7 +224,6 @@ def _distance(inventory: Inventory, one: str, other: str) -> float:
 
 
 def _on_side(inventory: Inventory, candidate: str, other: str, word: str) -> bool:
-    """Return whether a candidate is on the side that a preposition names."""
     x, y, z = _between(inventory.positions[other], inventory.positions[candidate])
     height = next((sign for name, sign in _HEIGHTS.items() if name in word.split()), 0)
     if height:

@@ -323,11 +323,7 @@ class Taxonomy:
         return self.wants(condition, SLICED)
 
     def state(self, role: str) -> str:
-        """Return the condition on `?x` for the state with a role.
-
-        Raises:
-            LanguageError: The world has no such state.
-        """
+        """Return the condition on `?x` for the state with a role."""
         predicate = self.roles.predicate(role)
         if predicate is None:
             raise LanguageError(f"nothing can be {role} in this world")

@@ -84,7 +84,6 @@ class States:
     def _adjunct(
         self, verb: Verb, things: list[int], adjunct: Adjunct, definite: bool, vessels: list[int]
     ) -> list[int]:
-        """Apply an adjunct; return the vessels that it names."""
         condition = verb.condition or ""
         cuts = self.taxonomy.cuts(condition)
         if cuts and all(t.kind == "slices" and t.of is None for t in adjunct.things):
@@ -183,11 +182,7 @@ class Interpreter:
         self.liquids = Liquids(draft, lexicon, self.adjuncts, self.making.make, self._clear)
 
     def clause(self, clause: Clause) -> None:
-        """Interpret one clause.
-
-        Raises:
-            LanguageError: The verb does not take such objects or adjuncts.
-        """
+        """Interpret one clause."""
         if clause.given:
             self._as_it_is(clause)
             return
@@ -204,7 +199,6 @@ class Interpreter:
         self.draft.end_clause(self.draft.live(main))
 
     def _as_it_is(self, clause: Clause) -> None:
-        """Use a description of the initial state to select things."""
         main: list[int] = []
         for group in clause.groups:
             things = self.referents.all_of(group.things, ReferentReading(wanted=False))
@@ -218,7 +212,6 @@ class Interpreter:
         self.draft.end_clause(main)
 
     def _none(self, group: NounGroup) -> None:
-        """Request that no thing has a property or is at a place."""
         kinds = [
             c for t in group.things for n in t.nouns for c in self.taxonomy.concrete(n.object_class)
         ]
@@ -392,10 +385,7 @@ class Interpreter:
     def _in_what_holds_them(
         self, group: NounGroup, things: list[int], places: list[tuple[int, str]]
     ) -> list[int]:
-        """Return the dish that now holds the things, if 'it' refers to the dish.
-
-        An example is 'put the egg in the pan and put it on the stove'.
-        """
+        """Return the dish that 'it' refers to: 'put the egg in the pan and put it on the stove'."""
         pronoun = len(group.things) == 1 and group.things[0].text == "it"
         vessels = {
             r.outer
@@ -424,7 +414,6 @@ class Interpreter:
         return any(v not in self.taxonomy.places(k) for k in kinds for v in vessels)
 
     def _put_nowhere(self, verb: Verb, group: NounGroup, things: list[int]) -> list[int]:
-        """Put things at the default place of the verb, or in the hand."""
         live = self.draft.live(things)
         others = all(t.kind == "rest" or t.determiner.other for t in group.things)
         if verb.word.startswith("leav") and others:
@@ -444,10 +433,7 @@ class Interpreter:
         )
 
     def _set(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Interpret 'set': 'set the table' is a dish, 'set the mug on the table' puts.
-
-        'With' lists everything that goes on the table.
-        """
+        """Interpret 'set': 'set the table' is a dish, 'set the mug on the table' puts."""
         things = group.things
         dish = next(
             (
@@ -507,7 +493,6 @@ class Interpreter:
         return self._put(verb, group, stays=True)
 
     def _drop(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Drop things on the floor, or at the given place."""
         if any(a.kind == "place" for a in group.adjuncts):
             return self._put(verb, group)
         things = self.referents.all_of(

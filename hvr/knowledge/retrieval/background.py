@@ -113,13 +113,7 @@ def notes(
     predicates: Collection[str] = (),
     classes: Iterable[str] = (),
 ) -> tuple[str, ...]:
-    """Return the notes on some predicates and classes.
-
-    Args:
-        reader: Recipient of the notes: `goal` or `steps`.
-        predicates: PDDL predicates in question.
-        classes: Classes in question.
-    """
+    """Return the notes on some predicates and classes for a reader, `goal` or `steps`."""
     above = {a for c in classes for a in ontology.superclasses(c, reflexive=True)}
     told: list[str] = []
     for name in ontology.instances("Note"):

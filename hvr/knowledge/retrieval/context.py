@@ -33,9 +33,6 @@ def object_context(graph: KnowledgeGraph, names: Iterable[str], *, contents: boo
     Args:
         names: The objects, which are sorted by class and number.
         contents: Whether to list the contents of places with doors, and places without room.
-
-    Raises:
-        UnknownObjectError: An object is unknown.
     """
     objects = _read(graph, names)
     kinds = _Kinds(graph, {o.cls for o in objects.values()})
@@ -52,11 +49,7 @@ def object_context(graph: KnowledgeGraph, names: Iterable[str], *, contents: boo
 def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
     """Return one line per class of some objects, without names of objects.
 
-    Args:
-        names: The objects; pieces that do not exist yet are not counted.
-
-    Raises:
-        UnknownObjectError: An object is unknown.
+    Pieces that do not exist yet are not counted.
     """
     objects = _read(graph, names)
     kinds = _Kinds(graph, {o.cls for o in objects.values()})
@@ -67,11 +60,7 @@ def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
 
 
 def kind_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
-    """Return the uses of the classes of some objects, with one line per use.
-
-    Args:
-        names: The objects; pieces that do not exist yet are not counted.
-    """
+    """Return the uses of the classes of some objects, with one line per use."""
     objects = _read(graph, names)
     kinds = _Kinds(graph, {o.cls for o in objects.values()})
     members: dict[str, list[_Object]] = defaultdict(list)
@@ -137,8 +126,6 @@ def line_words_of(ontology: Ontology) -> LineWords:
 
 @dataclass
 class _Object:
-    """The facts of the graph about an object that a prompt may mention."""
-
     name: str
     cls: str
     kinds: set[str] = field(default_factory=set)
@@ -204,7 +191,6 @@ class _Kinds:
         self._uses: dict[tuple[str, frozenset[str]], list[str]] = {}
 
     def uses(self, cls: str, kinds: Iterable[str]) -> list[str]:
-        """Return phrases for the uses of objects of a class with some affordances."""
         key = (cls, frozenset(self.predicates[c] for c in kinds if c in self.predicates))
         if key not in self._uses:
             self._uses[key] = [s for s in (*self._good_for(key[1]), *self._takes(*key)) if s]

@@ -33,12 +33,7 @@ Embed = Callable[[Sequence[str]], Iterable[Iterable[float]]]
 
 
 class VectorEmbedder:
-    """Compare texts by the vectors of a model; each text is embedded once.
-
-    Args:
-        name: Name in `make_embedder`.
-        embed: Function from texts to vectors.
-    """
+    """Compare texts by the vectors of a model; each text is embedded once."""
 
     def __init__(self, name: str, embed: Embed) -> None:
         self._name = name
@@ -51,11 +46,7 @@ class VectorEmbedder:
         return self._name
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
-        """Return the cosine similarity of the query with each candidate, from -1 to 1.
-
-        Raises:
-            LLMError: A provider did not answer.
-        """
+        """Return the cosine similarity of the query with each candidate, from -1 to 1."""
         texts = [_spaced(t) for t in (query, *candidates)]
         new = list(dict.fromkeys(t for t in texts if t not in self._known))
         for i in range(0, len(new), _BATCH):
@@ -268,7 +259,6 @@ class LexicalEmbedder:
 
 @lru_cache(maxsize=8192)
 def _features(text: str) -> dict[tuple[str, str], float]:
-    """Return a unit vector, or an empty one."""
     parts = words(text)
     spelt = [singular(p) for p in parts if not (p.isdigit() and p.isascii())]
     joined = f"^{''.join(spelt)}$" if spelt else ""

@@ -108,7 +108,6 @@ class _Expander:
                 yield pieces[0], f"a piece of {name}"
 
     def _tool(self) -> Additions:
-        """Yield a cutting tool, preferably of the preferred kind and in the open."""
         wanted = [n for n in self._with(CUTTABLE) if self._true("present", n)]
         if not wanted or self._with(INSTRUMENT):
             return
@@ -117,7 +116,6 @@ class _Expander:
             yield tools[0], f"cuts {wanted[0]}"
 
     def _heat(self) -> Additions:
-        """Yield a heat source for a thing that can be cooked, unless one is chosen."""
         for name in list(self._chosen):
             cooks = [h for h in self._all(APPARATUS) if self._treats(h, name)]
             if not cooks or any(h in self._chosen for h in cooks):
@@ -151,7 +149,6 @@ class _Expander:
                 yield (here + free + below)[0], f"heats what is in {name}"
 
     def _filling(self) -> Additions:
-        """Yield a thing for a single slot, if no chosen thing fits there."""
         for place in self._with(SLOT):
             if any(self._true("fits", n, place) for n in self._chosen):
                 continue
@@ -196,7 +193,6 @@ class _Expander:
     # --- dependencies -----------------------------------------------------------------------
 
     def _controls(self) -> Additions:
-        """Yield the partners of knobs, burners, faucets and basins."""
         for role in (SWITCHES, RUNS_INTO):
             for control, controlled in self._pairs(role):
                 if controlled in self._chosen:

@@ -78,10 +78,7 @@ class Inventory:
         )
 
     def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
-        """Return a sort key: places with room, then things in the open, then the nearest.
-
-        Things behind doors come later, and things that must be searched for come last.
-        """
+        """Return a sort key: room first, then in the open, then the nearest."""
         number = name.rpartition("-")[2]
         return (
             name in self.too_full,
@@ -275,11 +272,7 @@ problem harder to solve.
 
 @dataclass
 class ObjectSelection:
-    """A growing choice of objects.
-
-    Args:
-        reasons: First reason for each object, in the order of choice.
-    """
+    """A growing choice of objects, with the first reason for each."""
 
     inventory: Inventory
     reasons: dict[str, str] = field(default_factory=dict)

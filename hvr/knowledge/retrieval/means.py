@@ -144,11 +144,7 @@ def supplies_of(ontology: Ontology) -> Supplies:
 
 
 class Means:
-    """Choose the means to a goal.
-
-    Args:
-        chosen: The objects of the goal, to which the means are added.
-    """
+    """Choose the means to a goal, and add them to the objects of the goal."""
 
     def __init__(self, chosen: ObjectSelection) -> None:
         self.chosen = chosen
@@ -159,12 +155,7 @@ class Means:
     def choose(
         self, literals: list[tuple[Atom, bool]], variables: dict[str, tuple[str, ...]]
     ) -> None:
-        """Choose the means to the literals of a goal.
-
-        Args:
-            literals: Atoms of the goal, each with whether it must hold.
-            variables: Classes of its variables.
-        """
+        """Choose the means to the literals of a goal, whose variables have the given classes."""
         # Collect all literals of a subject first: a potato to be hot and `microwaved` needs no
         # stove.
         marks: dict[str, set[str]] = {}
@@ -202,7 +193,6 @@ class Means:
             self._use(by[predicate], classes)
 
     def _use(self, supply: Supply, classes: tuple[str, ...]) -> None:
-        """Choose what a means needs, and a dish to carry things there."""
         if supply.switched:
             self._switched(supply, classes)
             return
@@ -312,10 +302,7 @@ class Means:
                 self.chosen.add(control, f"switches {best}")
 
     def _heat_contents(self, classes: tuple[str, ...], marks: Set[str]) -> None:
-        """Choose the means to heat the liquid in vessels of some classes.
-
-        The liquid is heated in the vessel, or in another one and then poured.
-        """
+        """Choose the means to heat a liquid, in its vessel or in another one to pour from."""
         related = self.inventory.ontology.related
         places = {p for c in classes for p in related("placeableIn", c)}
         asked = marks & {supply.achieves for supply in self._supplies.heating}
@@ -348,7 +335,6 @@ class Means:
                     return
 
     def _liquid(self, liquid: str, classes: tuple[str, ...]) -> None:
-        """Choose the source of a liquid, and a carrier to bring it to vessels of some classes."""
         supply = self._supplies.by_achieved.get(liquid)
         related, plays = self.inventory.ontology.related, self._roles.plays
         if supply is not None and supply.runs:

@@ -106,11 +106,7 @@ def _never(formula: Expression, variables: _Variables) -> Iterator[tuple[Atom, _
 
 @dataclass(frozen=True)
 class Relevant:
-    """The chosen objects with the reason for each.
-
-    Args:
-        reasons: Reason by object name, in the order of choice.
-    """
+    """The chosen objects with the reason for each, in the order of choice."""
 
     reasons: dict[str, str]
 
@@ -184,14 +180,11 @@ def _chosen(
 
 
 class _Chooser:
-    """Choose the objects of goals, and finally their places."""
-
     def __init__(self, inventory: Inventory) -> None:
         self.inventory = inventory
         self.chosen = ObjectSelection(inventory)
 
     def choose(self, goal: Expression) -> None:
-        """Choose the objects of a goal, and the means to achieve it."""
         # Variables of the same classes may denote different objects, so they are counted first, and
         # as many objects are chosen in each situation.
         wanted: dict[tuple[tuple[str, ...], frozenset[str]], int] = {}
@@ -222,7 +215,6 @@ class _Chooser:
                 self.removed_from(atom.args[1], variables)
 
     def removed_from(self, place: str, variables: Mapping[str, tuple[str, ...]]) -> None:
-        """Choose the contents of a place that must become empty."""
         for name in tuple(self.chosen.reasons):
             if name == place or self.inventory.classes[name] in variables.get(place, ()):
                 for inner in self.inventory.contents.get(name, ()):
@@ -341,10 +333,7 @@ def allow_all_places(
     """Allow everything that fits the hand to be put anywhere, like AI2-THOR's forced puts.
 
     Places for one thing at a time (a burner, a toaster, a coffee machine) keep AI2-THOR's placement
-    table, which force does not override.
-
-    Args:
-        did_not_fit: Pairs of a thing and a place that had no room for it.
+    table, which force does not override. Things that did not fit before are left out.
     """
     having: dict[str, set[str]] = {}
     for atom in problem.init:

@@ -35,12 +35,7 @@ def default_threshold(embedder: Embedder) -> float:
 
 @dataclass(frozen=True)
 class SelectedObjects:
-    """The selected objects.
-
-    Args:
-        reasons: Reason by object name, in the order of the model's names.
-        unmatched: Names without a match in the scene, as the model wrote them.
-    """
+    """The selected objects with the reason for each, and the names without a match in the scene."""
 
     reasons: dict[str, str] = field(hash=False)
     unmatched: tuple[str, ...] = ()
@@ -123,12 +118,7 @@ def kinds_mentioned(text: str, inventory: Inventory) -> tuple[tuple[str, frozens
 
 
 class Matcher:
-    """Match names to objects and classes of a scene.
-
-    Args:
-        embedder: Embedder for names that the ontology does not contain.
-        threshold: Minimum cosine for a match.
-    """
+    """Match names to objects and classes of a scene; unknown names are compared by embedding."""
 
     def __init__(self, inventory: Inventory, embedder: Embedder, threshold: float) -> None:
         self._inventory = inventory
@@ -176,7 +166,6 @@ class Matcher:
         return (), (best,), f"the model named {name!r}, nearest to {best} ({score[best]:.2f})"
 
     def _there(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """Return the object types of the scene at, or else below, the first matching class."""
         for cls in classes:
             if cls in self._present:
                 return (cls,)
@@ -188,8 +177,6 @@ class Matcher:
 
 
 class _Chooser:
-    """Collect objects with the reasons for them."""
-
     def __init__(self, inventory: Inventory, per_class: int) -> None:
         self.reasons: dict[str, str] = {}
         self._inventory = inventory
@@ -213,7 +200,6 @@ class _Chooser:
         self._add_pieces(name)
 
     def of_class(self, cls: str, reason: str, *, sole: bool) -> None:
-        """Add objects of a class, each in a different situation."""
         limit = self._per_class if sole else 1
         objects = self._inventory.of(cls)
         whole = [n for n in objects if n not in self._source]

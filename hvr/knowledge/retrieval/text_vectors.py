@@ -165,17 +165,12 @@ def _sentence_encoder(model: str) -> Callable[[Sequence[str]], Vectors]:
 
 
 class _Store:
-    """A file of vectors by digest of the text.
-
-    Args:
-        path: SQLite file, created with its folder on first use.
-    """
+    """A SQLite file of vectors by digest of the text, created on first use."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self, digests: Sequence[bytes]) -> dict[bytes, Vectors]:
-        """Return the vectors of the digests that are in the file."""
         vectors: dict[bytes, Vectors] = {}
         with self._open() as base:
             for i in range(0, len(digests), _FEW):

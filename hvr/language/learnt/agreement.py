@@ -40,13 +40,10 @@ _MOST = 20_000
 
 @dataclass
 class _Conjunction:
-    """The conjuncts of a condition, with the types of its variables."""
-
     parts: list[Expression] = field(default_factory=list)
     types: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def add(self, formula: Expression) -> None:
-        """Add the conjuncts of a formula, and register its quantified variables."""
         if isinstance(formula, And):
             for operand in formula.operands:
                 self.add(operand)
@@ -181,7 +178,6 @@ def _predicate(part: Expression) -> str:
 
 
 def _holds(part: Expression, held: Collection[str]) -> bool:
-    """Return whether a part follows from literals that hold."""
     match part:
         case Not(Equal(left, right)) if left != right and "?" not in left + right:
             return True  # two objects with different names
@@ -207,7 +203,6 @@ def _arguments(part: Expression) -> Iterator[str]:
 
 
 def _canonical(part: Expression) -> str:
-    """Return the text of a conjunct, with the sides of equations sorted."""
     match part:
         case Not(Equal(left, right)):
             first, second = sorted((left, right))
@@ -254,10 +249,6 @@ def agreed(
     head: str,
 ) -> tuple[Goal, ...]:
     """Return the goal to pursue, or both if they end differently.
-
-    Args:
-        grammar: The grammar's goal, or its error.
-        head: Digest of the learnt reader's head.
 
     Raises:
         HvrError: The grammar's error, if the learnt reading does not replace it.

@@ -27,14 +27,7 @@ _UNKNOWN, _BEGIN, _END = "[UNK]", "[CLS]", "[SEP]"
 
 
 class WordPieces:
-    """A WordPiece tokenizer, by longest match.
-
-    Args:
-        vocabulary: A file with one piece per line.
-
-    Raises:
-        DataFileError: The file cannot be read, or lacks the special marks.
-    """
+    """A WordPiece tokenizer, by longest match, from a file with one piece per line."""
 
     def __init__(self, vocabulary: Path) -> None:
         try:
@@ -240,7 +233,6 @@ def _package_folder() -> Path:
 
 
 def _mapped(path: Path, np: Any) -> dict[str, Array]:
-    """Memory-map the tensors of a safetensors file."""
     try:
         with path.open("rb") as file:
             size = int.from_bytes(file.read(8), "little")

@@ -40,9 +40,7 @@ class Frame:
 
     Args:
         kind: One of `KINDS`.
-        thing: Class of the object.
-        place: Class of the destination, if any.
-        carrier: For "stack", class of the dish that holds the object there.
+        carrier: For "stack", class of the dish that holds the object at its place.
         sliced: Whether pieces of the object are meant.
     """
 
@@ -54,11 +52,7 @@ class Frame:
 
 
 def meaning_of(frame: Frame, text: str, taxonomy: Taxonomy) -> Meaning:
-    """Return the meaning of a frame whose kind is not `OTHER`.
-
-    Raises:
-        ImpossibleGoalError: The world has no verb for the kind.
-    """
+    """Return the meaning of a frame whose kind is not `OTHER`."""
     pieces = taxonomy.pieces(frame.thing) if frame.sliced else None
     thing = pieces or frame.thing
     conditions = []
@@ -106,11 +100,7 @@ _MOST = 2
 
 
 def beyond(request: str) -> str:
-    """Return the first word or phrase that no frame can express, or ''.
-
-    Raises:
-        LanguageError: The request is empty or too long.
-    """
+    """Return the first word or phrase that no frame can express, or ''."""
     text = f" {' '.join(tokenize(request))} "
     text = _BACK.sub(" back where it was ", text)
     found = [(text.index(f" {phrase} "), phrase) for phrase in _PHRASES if f" {phrase} " in text]
@@ -152,11 +142,7 @@ _PHRASES = tuple(sorted(set(_phrases())))
 
 
 class Mentions:
-    """Find labels of classes in sentences.
-
-    Args:
-        labels: Labels of each class, in the order of the classes.
-    """
+    """Find labels of classes in sentences."""
 
     def __init__(self, labels: Mapping[str, Iterable[str]], pieces: WordPieces) -> None:
         self._np = load("numpy", "numpy", EXTRA)
@@ -211,11 +197,7 @@ def shares(rarity: Sequence[float]) -> Array:
 
 
 class Ngrams:
-    """The weights of known grams.
-
-    Args:
-        table: One row per gram, one column per score.
-    """
+    """The weights of known grams: a table with one row per gram and one column per score."""
 
     def __init__(self, known: Sequence[str], rarity: Array, table: Array, bias: Array) -> None:
         self._numbers: Mapping[str, int] = {gram: number for number, gram in enumerate(known)}

@@ -65,12 +65,9 @@ SHIPPED = Path(__file__).resolve().parent / "head.npz"
 
 @dataclass(frozen=True)
 class FrameScores:
-    """Scores of the head for a sentence.
+    """Log probabilities of each kind and of a whole or sliced thing, and class scores per slot.
 
-    Args:
-        kind: Log probability of each kind.
-        sliced: Log probabilities that the thing is whole, and that it is in pieces.
-        pointers: Score of each class for each slot; the last entry means no class.
+    The last score of a slot means no class.
     """
 
     kind: Array
@@ -80,12 +77,7 @@ class FrameScores:
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of the classes that a head points at.
-
-    Args:
-        vectors: Vectors of all labels in pointer space, grouped by class.
-        starts: Index of the first label of each class.
-    """
+    """The labels of a head's classes: vectors in pointer space, and each class's first index."""
 
     vectors: Array
     starts: tuple[int, ...]
@@ -175,13 +167,7 @@ class Head:
 
 
 def split(scores: Array, classes: int) -> dict[str, Array]:
-    """Split scores by slot.
-
-    Args:
-        scores: One or more rows of the scores of kinds, of pieces, and, for each pointer, of all
-            classes and no class.
-        classes: Number of classes.
-    """
+    """Split rows of scores by slot: kinds, pieces, and for each pointer all classes and none."""
     widths = {"kind": len(KINDS), SLICED: 1, **dict.fromkeys(POINTERS, classes + 1)}
     ends = list(accumulate(widths.values()))
     return {
@@ -254,12 +240,7 @@ class ScoredFrame:
 
 
 class Space:
-    """The frames that the classes of a head can express.
-
-    Args:
-        classes: The classes of the head, in order.
-        restricted: Compare only classes of the scene.
-    """
+    """The frames that the classes of a head, by default only those in the scene, can express."""
 
     def __init__(
         self, classes: tuple[str, ...], taxonomy: Taxonomy, *, restricted: bool = True
@@ -292,7 +273,6 @@ class Space:
     def _filled(
         self, pointers: Array, slot: str, here: frozenset[str]
     ) -> Iterator[tuple[str | None, float, float]]:
-        """Yield the likeliest classes of a slot with both log probabilities."""
         np = self._np
         able = [s and c in here for c, s in zip(self._classes, self._suited[slot], strict=True)]
         able.append(slot == "place")  # the last entry means no class
@@ -368,10 +348,7 @@ class Reading:
 
 
 class LearntReader:
-    """Read requests with the encoder and its head.
-
-    Args:
-        restricted: Compare only classes of the scene.
+    """Read requests with the encoder and its head, by default among classes of the scene only.
 
     Raises:
         MissingExtraError: The extra `language` is not installed.
@@ -404,11 +381,7 @@ class LearntReader:
         return load("threadpoolctl", "threadpoolctl", EXTRA).ThreadpoolController()
 
     def read(self, request: str, inventory: Inventory) -> Reading:
-        """Return the likeliest reading of a request in a scene.
-
-        Raises:
-            LanguageError: The request is empty or too long.
-        """
+        """Return the likeliest reading of a request in a scene."""
         if beyond(request):
             return Reading(Frame(OTHER, ""), None, 0.0)
         with self._limits.limit(limits=1):
