@@ -438,7 +438,7 @@ def asked(judge: Judge, plans: Sequence[ToolPlan]) -> list[Asked]:
     """Return what the ablation needs of plans."""
     found = []
     for read in map(DraftReader(judge.embeddings).read, plans):
-        opinion, texts = judge.opinion(read), judge.said(read)
+        opinion, texts = judge.opinion(read), judge.step_texts(read)
         assert opinion is not None
         order = judge.texts.order(texts) if texts else 0.0
         found.append(Asked(read, opinion, order, judge.texts.same_request(texts) if texts else 1.0))

@@ -9,7 +9,7 @@ from hvr.judging.verifier.graph import PlanGraph
 from hvr.judging.verifier.kitchen.kitchen_verifier import reading_of
 from hvr.judging.verifier.kitchen.linked_plan import INITIAL_STATE, Fact, LinkedPlan, class_of
 from hvr.judging.verifier.kitchen.mentions import PAST_EVENTS, mentions_of
-from hvr.judging.verifier.kitchen.step_features import PlanOutcome, handles, is_so
+from hvr.judging.verifier.kitchen.step_features import PlanOutcome, is_so
 from studies.plan_network.perturbations import Operation, Perturbed, unharmed
 
 _IN_PASSING = frozenset({"opened", "toggled", "near", "hand_empty", "present"})
@@ -53,7 +53,7 @@ def _marked(true: LinkedPlan, plan: LinkedPlan, request: str, plan_id: str) -> P
 
 def _keys(plan: LinkedPlan) -> list[tuple[str, ...]]:
     """Return the steps by object class, so that another mug is no difference."""
-    return [(s.action.name, *handles(s.action, plan.types)) for s in plan.steps]
+    return [(s.action.name, *(class_of(a, plan.types) for a in s.action.args)) for s in plan.steps]
 
 
 def _differences(

@@ -170,8 +170,8 @@ def embeddings_of(
         embeddings = ToolEmbeddings(tools, encoder or make_encoder(config), config)
         if embeddings.vectors.shape[1] != values["text_size"]:
             raise DataFileError(
-                f"the verifier {folder} was trained with vectors of {values['text_size']} numbers, "
-                f"and the encoder gives {embeddings.vectors.shape[1]}: use {config.encoder}"
+                f"the verifier {folder} needs text vectors of size {values['text_size']}, got size "
+                f"{embeddings.vectors.shape[1]}: use the encoder {config.encoder}"
             )
     except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
         reason = " ".join(str(error).split())[:200]
@@ -205,13 +205,13 @@ def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any
         DataFileError: The file is missing, damaged, of another kind, or of another version.
     """
     if not path.is_file():
-        raise DataFileError(f"there is no {what} in {path.parent}: it has no {path.name}")
+        raise DataFileError(f"{path.parent} is not a {what} folder: {path.name} is missing")
     values = read_json(path, strict=False)
     if not isinstance(values, dict) or values.get("kind") != kind:
-        raise DataFileError(f"{path} is not of a plan {what} of hvr")
+        raise DataFileError(f"{path} does not belong to a plan {what} of hvr")
     if values.get("version") != version:
         raise DataFileError(
-            f"{path} has version {values.get('version')}, and this hvr reads {version}: "
+            f"{path} has version {values.get('version')}, but this hvr reads version {version}: "
             "train it again"
         )
     return values
@@ -254,10 +254,10 @@ def _part(
     """Return the tensors of one of the two networks after checking names and shapes."""
     selected = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
     for name in sorted(selected.keys() ^ shapes.keys()):
-        raise ValueError(f"{prefix}{name} is {'missing' if name in shapes else 'not known'}")
+        raise ValueError(f"{prefix}{name} is {'missing' if name in shapes else 'unknown'}")
     for name, shape in shapes.items():
         if selected[name].shape != shape:
-            raise ValueError(f"{prefix}{name} has the shape {selected[name].shape}, not {shape}")
+            raise ValueError(f"{prefix}{name} must have shape {shape}, got {selected[name].shape}")
     return selected
 
 
@@ -268,8 +268,8 @@ def _tools_json(tools: ToolGraph) -> dict[str, Any]:
     }
 
 
-def _tools(given: dict[str, Any]) -> ToolGraph:
+def _tools(values: dict[str, Any]) -> ToolGraph:
     return ToolGraph(
-        tuple(Tool(i, d, tuple(a), tuple(b)) for i, d, a, b in given["tools"]),
-        tuple((a, b) for a, b in given["links"]),
+        tuple(Tool(i, d, tuple(a), tuple(b)) for i, d, a, b in values["tools"]),
+        tuple((a, b) for a, b in values["links"]),
     )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hvr.base.files import write_whole
 from hvr.base.texts import read_yaml
@@ -124,7 +124,7 @@ class VerifierConfig:
             if not any(weights) or not all(0 <= weight < math.inf for weight in weights):
                 raise UsageError(f"{name} must be probabilities, not {weights}")
         if min(self.compress_spans, default=0) < 2:
-            raise UsageError(f"compress_spans must be lengths from 2 on, not {self.compress_spans}")
+            raise UsageError(f"compress_spans must be at least 2 each, not {self.compress_spans}")
         for name in ("tau", "lr", "lr_local", "align_lr"):
             if not 0 < getattr(self, name) < math.inf:
                 raise UsageError(f"{name} must be above 0, not {getattr(self, name)}")
@@ -232,12 +232,9 @@ _COUNTS = (
     "align_patience",
 )
 _CHOICES = {
-    "tool_text": ("description", "name_and_description"),
-    "step_names": ("keep", "remove"),
-    "readout": ("mean", "mean_max"),
-    "negatives": ("paper", "more"),
-    "schedule": ("constant", "cosine"),
-    "device": ("auto", "cpu", "cuda"),
+    name: get_args(hint)
+    for name, hint in get_type_hints(VerifierConfig).items()
+    if get_origin(hint) is Literal
 }
 
 

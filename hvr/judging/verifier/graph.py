@@ -64,7 +64,7 @@ class PlanGraph:
         size = len(self.nodes)
         for edge in self.edges:
             if not all(0 <= end < size for end in edge):
-                raise UsageError(f"plan {self.id!r}: edge {edge} names a step that is not there")
+                raise UsageError(f"plan {self.id!r}: edge {edge} names a missing step")
         _ = self.order
 
     @cached_property
@@ -117,7 +117,7 @@ class PlanGraph:
         if len(order) < len(self.nodes):
             stuck = sorted({self.nodes[i].tool for i, n in enumerate(waiting) if n})
             raise UsageError(
-                f"plan {self.id!r}: its links go round in a circle, through {', '.join(stuck[:5])}"
+                f"plan {self.id!r}: its links form a cycle through {', '.join(stuck[:5])}"
             )
         return tuple(order)
 

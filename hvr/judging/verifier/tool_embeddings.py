@@ -81,7 +81,7 @@ class ToolEmbeddings:
 
     def __init__(self, tools: ToolGraph, encoder: Encoder, config: VerifierConfig) -> None:
         if not len(tools):
-            raise UsageError("there are no tools: a verifier needs at least one")
+            raise UsageError("a verifier needs at least one tool")
         self.tools = tools
         self.texts = TextTable(encoder)
         self.config, self._typed = config, tools.typed

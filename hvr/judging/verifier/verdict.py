@@ -96,7 +96,7 @@ class Verdict:
         """Return the verdict as text, with every step and finding."""
         graph, at = self.graph, self.thresholds
         outcome = "accepted" if self.accepted else "below the threshold: look at it again"
-        score, least = _apart(self.score, at.graph)
+        score, least = _distinct(self.score, at.graph)
         outcome = f"score {score}, threshold {least}, {outcome}"
         lines = [
             (f"{graph.id}: " if graph.id else "")
@@ -109,9 +109,9 @@ class Verdict:
         for number, (node, risk) in enumerate(zip(graph.nodes, self.node_risks, strict=True), 1):
             # Without a verdict, the risks are meaningless.
             mark = "!!" if risk >= at.node and not self.unknown else "  "
-            told = "" if self.unknown else f" risk {risk:.2f}"
+            risk_text = "" if self.unknown else f" risk {risk:.2f}"
             text = "" if node.text == node.tool else f"  {node.text}"
-            lines.append(f"  {mark} {number:>3} {node.tool:24}{told}{text}")
+            lines.append(f"  {mark} {number:>3} {node.tool:24}{risk_text}{text}")
         if not self.unknown:
             lines += [f"  {f.place}: {f.reason} (risk {f.risk:.2f})" for f in self.findings]
         return lines
@@ -120,7 +120,7 @@ class Verdict:
         """Return the verdict in a line, followed by the riskiest findings if it is rejected."""
         if self.unknown:
             return [f"verifier: no verdict: {self.unknown}"]
-        score, least = _apart(self.score, self.thresholds.graph)
+        score, least = _distinct(self.score, self.thresholds.graph)
         if self.accepted:
             return [f"verifier: score {score}, at least {least}: {self.claim}"]
         reasons = [f"  {f.reason}" for f in self.findings[:_FEW]]
@@ -204,7 +204,7 @@ class NoVerdict:
         }
 
 
-def _apart(one: float, other: float) -> tuple[str, str]:
+def _distinct(one: float, other: float) -> tuple[str, str]:
     for digits in range(2, 18):
         texts = f"{one:.{digits}f}", f"{other:.{digits}f}"
         if texts[0] != texts[1]:

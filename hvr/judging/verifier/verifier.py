@@ -331,8 +331,8 @@ class Verifier:
             self.embeddings.texts.matrix[row], self.embeddings.vectors[numbers]
         )[0]
         if near and g[1:].max() > g[0]:
-            return f"{near[int(g[1:].argmax())]} fits what the step says better than {tool}"
-        return f"{tool} seems the wrong tool here, for this request and the steps beside it"
+            return f"{near[int(g[1:].argmax())]} fits the text of the step better than {tool}"
+        return f"{tool} seems wrong for this request and the neighbouring steps"
 
     def _why_edge(self, graph: PlanGraph, source: int, target: int) -> str:
         to = graph.nodes[target].tool
@@ -341,9 +341,9 @@ class Verifier:
         first = graph.nodes[source].tool
         between = self.counts.usual_between(first, to)
         if between:
-            return f"between {first} and {to} there is usually {', '.join(between)}"
+            return f"{', '.join(between)} usually comes between {first} and {to}"
         if not self.counts.of((first, to)):
-            return f"{to} never comes straight after {first} in the training plans"
+            return f"{to} never directly follows {first} in the training plans"
         return f"a step between {first} and {to} seems to be missing"
 
     def save(self, folder: Path, *, half: bool = False) -> None:

@@ -128,8 +128,8 @@ class WrongPlans:
         return replace(plan, tools=tools, steps=steps, links=tuple(itertools.pairwise(tools)))
 
     def _related(self, rng: Random, plan: ToolPlan, calls: Calls) -> Calls | None:
-        liked = self.embeddings.relevance(plan.request)
-        near = np.argsort(-liked, kind="stable")[: _NEAR // 2].tolist()
+        relevance = self.embeddings.relevance(plan.request)
+        near = np.argsort(-relevance, kind="stable")[: _NEAR // 2].tolist()
         tools = [self.embeddings.tools.tools[i].id for i in near]
         tools += [t for called in plan.tools for t in self.embeddings.near(called)[:3]]
         return self._with(rng, plan, calls, tools)
@@ -145,7 +145,7 @@ class WrongPlans:
             return None
         tool = rng.choice(free)
         at = rng.randrange(len(calls) + 1)
-        return [*calls[:at], (tool, self._said(tool)), *calls[at:]]
+        return [*calls[:at], (tool, self._step_text(tool)), *calls[at:]]
 
     def _replaced(self, rng: Random, plan: ToolPlan, calls: Calls) -> Calls | None:
         at = rng.randrange(len(calls))
@@ -153,7 +153,7 @@ class WrongPlans:
         if not near:
             return None
         tool = rng.choice(near)
-        return [*calls[:at], (tool, self._said(tool)), *calls[at + 1 :]]
+        return [*calls[:at], (tool, self._step_text(tool)), *calls[at + 1 :]]
 
     def _hallucinated(self, rng: Random, _: ToolPlan, calls: Calls) -> Calls | None:
         first, second = (rng.choice(self.embeddings.tools.tools).id for _ in range(2))
@@ -172,7 +172,7 @@ class WrongPlans:
         name = tool[:cut] + tool[cut + 1 :]
         return [*calls[:at], (name, text), *calls[at + 1 :]] if name != tool else None
 
-    def _said(self, tool: str) -> str:
+    def _step_text(self, tool: str) -> str:
         return self.embeddings.default_step(self.embeddings.tools.index(tool))
 
 

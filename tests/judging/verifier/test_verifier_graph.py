@@ -46,7 +46,7 @@ def test_a_backward_link_turns_the_order() -> None:
 
 
 def test_a_circle_is_an_error_that_names_its_tools() -> None:
-    with pytest.raises(UsageError, match=r"circle.*a, b"):
+    with pytest.raises(UsageError, match=r"cycle.*a, b"):
         plan_graph(plan("ab", (("a", "b"), ("b", "a"))))
 
 
@@ -56,7 +56,7 @@ def test_an_empty_plan_is_an_error() -> None:
 
 
 def test_an_edge_to_nowhere_is_an_error() -> None:
-    with pytest.raises(UsageError, match="not there"):
+    with pytest.raises(UsageError, match="a missing step"):
         PlanGraph("p", "r", (PlanNode("a", "x"),), ((0, 3),))
 
 

@@ -207,7 +207,7 @@ def test_a_plan_that_is_part_of_a_probable_plan_counts_as_incomplete(judge: Judg
 def test_a_plan_shorter_than_all_others_gets_no_verdict(judge: Judge) -> None:
     assert judge.past.shortest > 1
     (verdict,) = judge.judge([ToolPlan("p", REQUEST, (), ("search_train",))])
-    assert "steps or more" in verdict.unknown and not verdict.accepted
+    assert "at least 2 steps" in verdict.unknown and not verdict.accepted
 
 
 def test_an_empty_plan_becomes_the_plan_of_the_nearest_request(judge: Judge) -> None:
@@ -304,8 +304,8 @@ def test_a_saved_judge_says_the_same(judge: Judge, tmp_path: Path) -> None:
     values = json.loads(path.read_text())
     values["plans"][0] = [999]
     path.write_text(json.dumps(values))
-    with pytest.raises(DataFileError, match="a tool that there is not"):
+    with pytest.raises(DataFileError, match="a plan has an unknown tool"):
         load_judge(tmp_path, HashEncoder())
     path.write_text('{"kind": "x"}')
-    with pytest.raises(DataFileError, match="not of a plan judge"):
+    with pytest.raises(DataFileError, match="does not belong to a plan judge"):
         load_judge(tmp_path, HashEncoder())

@@ -113,7 +113,7 @@ def test_one_takes_the_place_of_the_other(judge: Judge, network: Verifier, tmp_p
     save_judge(judge, tmp_path)
     network.save(tmp_path)
     assert kept_network(network).load(tmp_path) == kept_network(network).said
-    with pytest.raises(DataFileError, match="there is no judge"):
+    with pytest.raises(DataFileError, match="has no judge"):
         load_judge(tmp_path, HashEncoder())
     save_judge(judge, tmp_path)
     assert kept_judge(judge).load(tmp_path) == kept_judge(judge).said
@@ -131,7 +131,7 @@ def test_a_half_copied_folder_is_told(pair: tuple[Saved, Saved], tmp_path: Path)
         for path in files:
             if path != missing:
                 (folder / path.name).write_bytes(path.read_bytes())
-        with pytest.raises(DataFileError, match=r"no (such )?(verifier|judge|file)"):
+        with pytest.raises(DataFileError, match=r"no such file|not a (verifier|judge) folder"):
             old.load(folder)
 
 

@@ -13,6 +13,7 @@ from random import Random
 
 import numpy as np
 
+from hvr.base.english import squeezed
 from hvr.judging.verifier.graph import PlanGraph, plan_graph
 from hvr.judging.verifier.judgement.past_plans import PastPlans, Tools
 from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
@@ -72,7 +73,7 @@ class DraftReader:
 
     def __init__(self, embeddings: ToolEmbeddings) -> None:
         self._embeddings = embeddings
-        self._spelling = {_squeezed(t.id): t.id for t in embeddings.tools.tools}
+        self._spelling = {squeezed(t.id): t.id for t in embeddings.tools.tools}
 
     def read(self, plan: ToolPlan) -> ReadDraft:
         """Recognise the tools of a draft.
@@ -91,36 +92,36 @@ class DraftReader:
         for i, name in enumerate(plan.tools):
             if name in tools or name in unknown or name in misspelt:
                 continue
-            spelt = self._spelt(name)
+            spelt = self._match_spelling(name)
             if spelt is not None:
                 misspelt[name] = spelt
             else:
-                unknown[name] = self._meant(name, steps[i] if steps else "")
+                unknown[name] = self._most_likely(name, steps[i] if steps else "")
         renamed = {**unknown, **misspelt}
         spelt_nodes = [replace(n, tool=renamed.get(n.tool, n.tool)) for n in graph.nodes]
         order = graph.order
         numbers = tuple(tools.index(spelt_nodes[i].tool) for i in order)
-        said = [steps[i] for i in order] if steps else []
+        texts = [steps[i] for i in order] if steps else []
         links = tuple((spelt_nodes[a].tool, spelt_nodes[b].tool) for a, b in graph.edges)
         names = tuple(spelt_nodes[i].tool for i in order)
-        made = replace(plan, steps=tuple(said), tools=names, links=links)
+        made = replace(plan, steps=tuple(texts), tools=names, links=links)
         return ReadDraft(
             graph,
             numbers,
             made,
             unknown,
             misspelt,
-            _asked_again(plan.request, numbers, said) | _called_apart(plan, numbers, order),
+            _asked_again(plan.request, numbers, texts) | _called_apart(plan, numbers, order),
         )
 
-    def _spelt(self, name: str) -> str | None:
-        squeezed = _squeezed(name)
-        if squeezed in self._spelling:
-            return self._spelling[squeezed]
-        close = get_close_matches(squeezed, self._spelling, 2, _CLOSE)
+    def _match_spelling(self, name: str) -> str | None:
+        letters = squeezed(name)
+        if letters in self._spelling:
+            return self._spelling[letters]
+        close = get_close_matches(letters, self._spelling, 2, _CLOSE)
         return self._spelling[close[0]] if len(close) == 1 else None
 
-    def _meant(self, name: str, step: str) -> str:
+    def _most_likely(self, name: str, step: str) -> str:
         embeddings = self._embeddings
         text = f"{embeddings.step_text(step)} {name.replace('_', ' ')}".strip()
         row = embeddings.texts.rows([text])[0]
@@ -143,14 +144,14 @@ def _asked_again(request: str, tools: Tools, steps: Sequence[str]) -> dict[int, 
     for tool, times in Counter(tools).items():
         if times < 2:
             continue
-        said = [
+        texts = [
             {w.lower() for w in _WORD.findall(s)}
             for t, s in zip(tools, steps, strict=True)
             if t == tool
         ]
         own = [
-            some.difference(*(o for j, o in enumerate(said) if j != i))
-            for i, some in enumerate(said)
+            some.difference(*(o for j, o in enumerate(texts) if j != i))
+            for i, some in enumerate(texts)
         ]
         if all(o & values for o in own) or _joined([w.lower() for w in words], own):
             required[tool] = times
@@ -179,10 +180,6 @@ def _joined(words: Sequence[str], own: Sequence[set[str]]) -> bool:
         for i in ands
         if len(own) == 2
     )
-
-
-def _squeezed(name: str) -> str:
-    return "".join(c for c in name.lower() if c.isalnum())
 
 
 # Logistic fit -------------------------------------------------------------------------------------
@@ -259,8 +256,8 @@ class StepTexts:
     def backwards(self) -> float:
         """How far consecutive steps go back in the request, summed, as a share of its length."""
         first = {word: i for i, word in reversed(list(enumerate(self.request)))}
-        said = ([first[w] for w, _ in step if w in first] for step in self.steps)
-        places = [sum(some) / len(some) for some in said if some]
+        texts = ([first[w] for w, _ in step if w in first] for step in self.steps)
+        places = [sum(some) / len(some) for some in texts if some]
         back = sum(max(0.0, a - b) for a, b in itertools.pairwise(places))
         return back / max(len(self.request), 1)
 
@@ -280,12 +277,12 @@ def read_texts(
         request: Text of the request.
         steps: (tool, text) of each step.
     """
-    said = []
+    texts = []
     for tool, text in steps:
         own = {w for w, _ in _words(f"{embeddings.tool_text(tool)} {tool.replace('_', ' ')}")}
         words = _words(embeddings.step_text(text))
-        said.append([(w, _OF_TOOL if w in own else kind) for w, kind in words])
-    return StepTexts([w for w, _ in _words(request)], said)
+        texts.append([(w, _OF_TOOL if w in own else kind) for w, kind in words])
+    return StepTexts([w for w, _ in _words(request)], texts)
 
 
 def _words(text: str) -> list[tuple[str, int]]:

@@ -106,7 +106,7 @@ def with_errors(rng: Random, expected: Expectation, tools: Tools, errors: Planne
     drafted: list[int] = []
     for tool in tools:
         if rng.random() < errors.extra:
-            drafted.append(_superfluous(rng, expected, tools, drafted, errors))
+            drafted.append(_redundant(rng, expected, tools, drafted, errors))
         omission = errors.missing * (UNMENTIONED if relevance[tool] <= median else MENTIONED)
         if len(tools) > 1 and rng.random() < omission:
             continue
@@ -117,7 +117,7 @@ def with_errors(rng: Random, expected: Expectation, tools: Tools, errors: Planne
         if rng.random() < errors.repeated:
             drafted.append(drafted[-1])
     if rng.random() < errors.extra:
-        drafted.append(_superfluous(rng, expected, tools, drafted, errors))
+        drafted.append(_redundant(rng, expected, tools, drafted, errors))
     for i in range(len(drafted) - 1):
         if rng.random() < errors.swapped:
             drafted[i], drafted[i + 1] = drafted[i + 1], drafted[i]
@@ -131,7 +131,7 @@ def _plan_of_another(rng: Random, expected: Expectation, tools: Tools) -> Tools 
     return close[min(int(rng.expovariate(0.5)), len(close) - 1)] if close else None
 
 
-def _superfluous(
+def _redundant(
     rng: Random, expected: Expectation, tools: Tools, drafted: list[int], errors: PlannerErrors
 ) -> int:
     """Draw a tool that is relevant to the request, similar to another, or a frequent successor."""
@@ -267,9 +267,9 @@ def simulated(
     order = list(range(len(past)))
     Random(f"drafts {seed}").shuffle(order)
     draws = min(MAX_DRAFTS_PER_PLAN, max(1, TRIALS // len(past)))
-    wanted = [(i, k) for i in order[:TRIALS] for k in range(draws)]
+    pairs = [(i, k) for i in order[:TRIALS] for k in range(draws)]
     trials = []
-    for number, (i, k) in enumerate(wanted, 1):
+    for number, (i, k) in enumerate(pairs, 1):
         expected = past.expect(past.requests[i], left_out=i)
         true = past.plans[i]
         draft = with_errors(Random(f"draft {seed} {i} {k}"), expected, true, errors)
@@ -277,8 +277,8 @@ def simulated(
         features = plan_features(expected, draft, near)
         opinion = PlanOpinion(expected, near, features, np.zeros(len(near), np.float32))
         trials.append(Trial(i, true, opinion, expected.times(true) <= 0))
-        if number % 50 == 0 or number == len(wanted):
-            progress(Epoch("judge", number, len(wanted), 0.0))
+        if number % 50 == 0 or number == len(pairs):
+            progress(Epoch("judge", number, len(pairs), 0.0))
     return trials
 
 
@@ -331,9 +331,9 @@ def _backwards(embeddings: ToolEmbeddings, trial: Trial, plan: ToolPlan) -> floa
     if len(plan.steps) != len(plan.tools):
         return 0.0
     draft = trial.opinion.draft
-    told = {i: plan.steps[j] for i, j in difference(draft, trial.true).pairs}
+    texts = {i: plan.steps[j] for i, j in difference(draft, trial.true).pairs}
     names = [embeddings.tools.tools[t].id for t in draft]
-    steps = ((name, told.get(i, "")) for i, name in enumerate(names))
+    steps = ((name, texts.get(i, "")) for i, name in enumerate(names))
     return read_texts(embeddings, plan.request, steps).backwards
 
 
@@ -400,11 +400,11 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
         end = start + size if len(order) - start >= 2 * size else len(order)
         kept, place = np.unique(plans[:end], return_inverse=True)
         so_far = np.bincount(place, gains[:end])
-        surely = so_far.mean() > CONFIDENCE * so_far.std() / math.sqrt(len(kept))
+        confident = so_far.mean() > CONFIDENCE * so_far.std() / math.sqrt(len(kept))
         on_new = gains[:end][new[:end]]
         balance = credit + float(on_new.sum())
-        doubt = TOLERANCE * float(np.sqrt((on_new**2).sum()))
-        if not (surely and gains[start:end].mean() > 0 and balance + doubt >= 0):
+        tolerance = TOLERANCE * float(np.sqrt((on_new**2).sum()))
+        if not (confident and gains[start:end].mean() > 0 and balance + tolerance >= 0):
             break
         if len(kept) >= MIN_CHANGED_PLANS:
             least, left = order[end - 1].opinion.gain, max(balance, 0.0)

@@ -43,7 +43,7 @@ from hvr.judging.verifier.tool_embeddings import Encoder, Floats, ToolEmbeddings
 from hvr.judging.verifier.verdict import RiskFinding, Thresholds, Verdict
 from hvr.tools.tool_plans import Tool, ToolPlan
 
-_SURE = 7.0
+_MOST_CERTAIN = 7.0
 """Largest absolute logit, for probabilities of .001 to .999."""
 _MENTIONED = 0.1
 """Least probability at which a missing tool is named."""
@@ -147,7 +147,7 @@ class Judge:
     def calibrated(self, opinion: PlanOpinion, more: float = 0.0) -> float:
         """Return the probability that a draft is right."""
         logit = self.calibration.logit(opinion) + more
-        return 1 / (1 + math.exp(-min(max(logit, -_SURE), _SURE)))
+        return 1 / (1 + math.exp(-min(max(logit, -_MOST_CERTAIN), _MOST_CERTAIN)))
 
     def _verdict(self, read: ReadDraft) -> Verdict:
         graph = read.graph
@@ -165,14 +165,14 @@ class Judge:
             edges = (0.0,) * len(graph.all_edges)
             score = 0.0 if by_rule else 0.5
             return Verdict(graph, score, tuple(nodes), edges, self.thresholds, by_rule, why)
-        texts = self.said(read)
+        texts = self.step_texts(read)
         right = (
             0.0 if by_rule else self.calibrated(opinion, self.texts.order(texts) if texts else 0)
         )
         verdict = self._weighed(read, opinion, right, by_rule)
         return self._of_this_request(read, texts, verdict) if texts and not by_rule else verdict
 
-    def said(self, read: ReadDraft) -> StepTexts | None:
+    def step_texts(self, read: ReadDraft) -> StepTexts | None:
         """Return the words of a draft's steps; None without texts."""
         plan = read.plan
         if not plan.steps:
@@ -186,8 +186,8 @@ class Judge:
         strange = [texts.strange(i) for i in range(len(texts.steps))]
         most = max(range(len(strange)), key=lambda i: len(strange[i]))
         if same < self.thresholds.graph and strange[most]:
-            said = " and ".join(dict.fromkeys(strange[most]))
-            reason = f"it speaks of {said}, which the request does not"
+            words = " and ".join(dict.fromkeys(strange[most]))
+            reason = f"it mentions {words}, which the request does not"
             found = (RiskFinding(read.graph.order[most], 1 - same, reason), *found)
         return replace(verdict, score=same * verdict.score, findings=found)
 
@@ -197,8 +197,8 @@ class Judge:
         graph, limits = read.graph, self.thresholds
         place = {node: i for i, node in enumerate(graph.order)}
         # Scale risks like the score, so that they add up to the probability of a fault.
-        doubt = 1 - float(opinion.shares[0])
-        scale = 1.0 if by_rule else min((1 - score) / max(doubt, 1e-6), 1 / max(doubt, 1e-6))
+        fault = max(1 - float(opinion.shares[0]), 1e-6)
+        scale = 1.0 if by_rule else min((1 - score) / fault, 1 / fault)
         ruled = {f.where for f in by_rule}
         nodes = tuple(
             1.0 if i in ruled else min(scale * opinion.step_risks[place[i]], 1.0)
@@ -229,13 +229,13 @@ class Judge:
         Corrections use the same test: what cannot be judged is not changed.
         """
         if opinion.expected.nearness < self.far:
-            return "the request is unlike all that there are plans for"
+            return "the request is unlike all past requests"
         called = {tool for plan in self.past.plans for tool in plan}
         never = [t for t in read.tools if t not in called]
         if never:
-            return f"no plan to learn from calls {self._name(never[0])}"
+            return f"no training plan calls {self._name(never[0])}"
         if len(read.tools) < self.past.shortest:
-            return f"every plan to learn from has {self.past.shortest} steps or more"
+            return f"every training plan has at least {self.past.shortest} steps"
         return ""
 
     def _why_step(self, graph: PlanGraph, opinion: PlanOpinion, node: int, place: int) -> str:
@@ -255,7 +255,7 @@ class Judge:
         after = graph.nodes[link[1]].tool
         if tool is not None and missing[tool] >= _MENTIONED:
             where = "before" if link[0] == START else f"between {graph.nodes[link[0]].tool} and"
-            return f"{where} {after} {self._name(tool)} seems to be missing"
+            return f"{self._name(tool)} seems to be missing {where} {after}"
         if link[0] == START:
             return f"plans for such requests seldom begin with {after}"
         return f"{after} seldom follows {graph.nodes[link[0]].tool} for such requests"
@@ -269,7 +269,7 @@ class Judge:
             return []
         tool = max(missing, key=lambda t: (missing[t], -t))
         last = graph.order[-1]
-        reason = f"after {graph.nodes[last].tool} {self._name(tool)} seems to be missing"
+        reason = f"{self._name(tool)} seems to be missing after {graph.nodes[last].tool}"
         return [RiskFinding(last, risk, reason)]
 
     def _name(self, tool: int) -> str:
@@ -338,7 +338,7 @@ def _load(folder: Path, encoder: Encoder | None) -> Judge:
     head = head_of(folder)
     name = head.get("judge")
     if name is None:
-        raise DataFileError(f"there is no judge in {folder}: train again to have one")
+        raise DataFileError(f"{folder} has no judge: train it again")
     embeddings = embeddings_of(folder, head, encoder)
     values = read_values(folder / str(name), "judge", _KIND, _VERSION)
     if values.get("tools_fingerprint") != tools_fingerprint(embeddings.tools):
@@ -358,7 +358,7 @@ def _plans(values: Mapping[str, Any], embeddings: ToolEmbeddings) -> list[tuple[
     if len(plans) != len(values["requests"]):
         raise ValueError("requests and plans do not match")
     if not all(0 <= tool < len(embeddings.tools) for plan in plans for tool in plan):
-        raise ValueError("a plan has a tool that there is not")
+        raise ValueError("a plan has an unknown tool")
     return plans
 
 
@@ -368,9 +368,9 @@ def _judge(values: Mapping[str, Any], past: PastPlans) -> Judge:
     calibration = PosteriorCalibration(*map(float, values["calibration"]))
     rule = {k: math.inf if v is None else float(v) for k, v in values["rule"].items()}
     limits = {k: float(v) for k, v in values["thresholds"].items()}
-    said = values["texts"]
-    counts = tuple(map(float, said["weights"]))
-    texts = TextModel(counts, float(said["backwards"]), float(said["usual"]))
+    saved = values["texts"]
+    counts = tuple(map(float, saved["weights"]))
+    texts = TextModel(counts, float(saved["backwards"]), float(saved["usual"]))
     far = float(values["far"])
     return Judge(past, weights, calibration, Thresholds(**limits), ChangeRule(**rule), far, texts)
 
@@ -415,9 +415,7 @@ def _correct(judge: Judge, reader: DraftReader, plan: ToolPlan) -> Correction:
         for old, new in read.renamed.items()
     ]
     opinion = judge.opinion(read)
-    if opinion is None:
-        return Correction(read.plan, tuple(named), 0.0)
-    if judge.unknown(read, opinion):
+    if opinion is None or judge.unknown(read, opinion):
         return Correction(read.plan, tuple(named), 0.0)
     opinion = opinion.among(read.allows)
     if not judge.rule.allows(opinion):
@@ -504,15 +502,15 @@ def _changes(judge: Judge, read: ReadDraft, tools: Tools) -> list[str]:
     names = [t.id for t in judge.embeddings.tools.tools]
     change = difference(read.tools, tools)
     from_draft = {j: i for i, j in change.pairs}
-    said = []
+    changes = []
     for j, tool in enumerate(tools):
         i = from_draft.get(j)
         if i is None:
-            said.append(f"step {j + 1}: {names[tool]} was missing")
+            changes.append(f"step {j + 1}: {names[tool]} was missing")
         elif read.tools[i] != tool:
-            said.append(f"step {j + 1}: {names[tool]} in place of {names[read.tools[i]]}")
+            changes.append(f"step {j + 1}: {names[tool]} in place of {names[read.tools[i]]}")
     kept = set(from_draft.values())
-    said += [f"{names[t]} is not needed" for i, t in enumerate(read.tools) if i not in kept]
+    changes += [f"{names[t]} is not needed" for i, t in enumerate(read.tools) if i not in kept]
     if change.reordered:
-        said.append("the steps are in another order")
-    return said
+        changes.append("the steps are in another order")
+    return changes

@@ -41,6 +41,7 @@ from hvr.judging.verifier.kitchen.step_features import (
     step_features,
     untouched,
 )
+from hvr.judging.verifier.verdict import RiskFinding, Verdict
 from hvr.knowledge.graph_reader import FactReader
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.retrieval.inventory import Inventory
@@ -55,7 +56,6 @@ from hvr.tools.tool_plans import Tool, ToolGraph
 from hvr.validation import Validator
 
 if TYPE_CHECKING:
-    from hvr.judging.verifier.verdict import RiskFinding, Verdict
     from hvr.judging.verifier.verifier import Verifier
 
 
@@ -97,32 +97,32 @@ def reading_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGra
     Movable things become named, similar or other things, and `thing` in the request; furniture and
     appliances keep their classes. Training on a mug therefore also applies to a ladle.
     """
-    asked = mentions_of(request)
-    names = {thing: _read(class_of(thing, plan.types), asked) for thing in plan.types}
+    mentions = mentions_of(request)
+    names = {thing: _read(class_of(thing, plan.types), mentions) for thing in plan.types}
 
     def name(thing: str, types: Mapping[str, str]) -> str:
         return names.get(thing) or class_of(thing, types)
 
-    return _graph(plan, request, asked.frame, plan_id, name)
+    return _graph(plan, request, mentions.frame, plan_id, name)
 
 
-def _read(object_class: str, asked: RequestMentions) -> str:
+def _read(object_class: str, mentions: RequestMentions) -> str:
     ontology = load_ontology()
     if not (ontology.has_class(object_class) and ontology.is_a(object_class, "Pickupable")):
         return object_class
-    word = best_named_match(object_class, asked).word
+    word = best_named_match(object_class, mentions).word
     return f"{word} {'piece' if is_piece(object_class) else 'thing'}"
 
 
 def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name) -> PlanGraph:
-    asked = mentions_of(request)
+    mentions = mentions_of(request)
     types = plan.types
     nodes = [
         PlanNode(
             step.action.name,
             say_action(step.action, types, name),
             all_lifted([n.fact for n in step.needs], types, name),
-            (*all_lifted(step.makes, types, name), *step_features(step, asked, types)),
+            (*all_lifted(step.makes, types, name), *step_features(step, mentions, types)),
         )
         for step in plan.steps
     ]
@@ -132,7 +132,7 @@ def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name)
             FINISH,
             say_ends(ends, types, name),
             all_lifted(ends, types, name),
-            end_features(plan, asked),
+            end_features(plan, mentions),
         )
     )
     last = len(plan.steps)
@@ -213,12 +213,12 @@ def check_end(plan: LinkedPlan, request: str) -> EndCheck:
         return EndCheck(unread=" ".join(str(error).split()))
     if readings[0].unread and not plan.steps:
         words = ", ".join(map(repr, readings[0].unread))
-        return EndCheck(unread=f"{words} was not read in the request")
+        return EndCheck(unread=f"hvr could not read {words} in the request")
     goals = [_Goal([s.wanted for s in r.stages], plan, inventory, domain) for r in readings]
-    so = [goal.reached(plan.steps) for goal in goals]
-    if all(so):
+    reached = [goal.reached(plan.steps) for goal in goals]
+    if all(reached):
         return EndCheck(bare=all(_is_bare(plan, goal) for goal in goals))
-    if any(so):
+    if any(reached):
         return EndCheck(unread="the request can mean several things")
     return EndCheck(lacking=in_order(readings[0].said))
 
@@ -243,7 +243,7 @@ def _inventory(plan: LinkedPlan, ontology: Ontology) -> Inventory:
 class _Goal:
     """The stages of a goal, and the objects of the plan to check."""
 
-    wanted: list[str]
+    stages: list[str]
     plan: LinkedPlan
     inventory: Inventory
     domain: Domain
@@ -254,10 +254,10 @@ class _Goal:
         if states is None:
             return False
         place = 0
-        for stage in self.wanted[:-1]:
+        for stage in self.stages[:-1]:
             found = (i for i in range(place, len(states)) if self._holds(stage, states[i]))
             place = next(found, len(states))
-        return place < len(states) and self._holds(self.wanted[-1], states[-1])
+        return place < len(states) and self._holds(self.stages[-1], states[-1])
 
     def _holds(self, stage: str, state: _State) -> bool:
         """Return whether a stage holds in the initial state updated by some facts."""
@@ -426,8 +426,6 @@ def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     A plan without steps is judged by rule: its score is 1 if the goal holds initially and 0 if it
     does not; there is no verdict if hvr cannot read the request.
     """
-    from dataclasses import replace
-
     if not plan.steps:
         return _without_steps(verifier, plan, request)
     verdict = replace(verifier.score([reading_of(plan, request)])[0], graph=graph_of(plan, request))
@@ -449,27 +447,25 @@ def _second_vote(score: float, found: EndCheck, plan: LinkedPlan, request: str) 
     Leaving a named thing untouched is always an objection. Otherwise the reading decides only where
     the network is uncertain, since hvr may misread a sentence.
     """
-    asked = mentions_of(request)
-    if missed := [t for t in untouched(plan, asked) if t.role not in _BESIDE]:
+    mentions = mentions_of(request)
+    if missed := [t for t in untouched(plan, mentions) if t.role not in _BESIDE]:
         names = " and the ".join(_names(t.classes) for t in missed)
-        return f"the network accepts the plan, but no step has to do with the {names}"
+        return f"the network accepts the plan, but no step involves the {names}"
     if score >= _SURE:
         return ""
     if found.lacking:
-        return f"the network accepts the plan, but hvr asks for '{found.lacking}', which is not so"
-    if found.unread and (similar := only_similar(plan, asked)):
+        return f"the network accepts the plan, but at its end it is not so that {found.lacking}"
+    if found.unread and (similar := only_similar(plan, mentions)):
         names = " and the ".join(_names(t.classes) for t in similar)
-        return f"the plan handles something like the {names}, and hvr cannot read the request"
+        return f"the plan handles something similar to the {names}, and hvr cannot read the request"
     return ""
 
 
 def _without_steps(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
-    from hvr.judging.verifier.verdict import RiskFinding, Verdict
-
     graph = graph_of(plan, request)
     found = check_end(plan, request)
     risk = 0.5 if found.unread else float(bool(found.lacking))
-    reason = f"nothing is done, and it is not so from the start that {found.lacking}"
+    reason = f"the plan is empty, and initially it is not so that {found.lacking}"
     findings = (RiskFinding(0, risk, reason),) if found.lacking else ()
     limits = verifier.thresholds
     return Verdict(
@@ -480,14 +476,12 @@ def _without_steps(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdic
         limits,
         findings,
         found.unread,
-        claim="nothing to do: as hvr reads the request, it is so already",
+        claim="nothing to do: hvr reads the request as already satisfied",
     )
 
 
 def _of_the_whole(verdict: Verdict, plan: LinkedPlan) -> RiskFinding:
     """Return a reason for a low score if no step and no link exceeds its threshold."""
-    from hvr.judging.verifier.verdict import RiskFinding
-
     last = len(plan.steps)
     reason = _reason(last, verdict.graph, plan)
     if ":" not in reason:
@@ -498,16 +492,18 @@ def _of_the_whole(verdict: Verdict, plan: LinkedPlan) -> RiskFinding:
 
 
 def _reworded(finding: RiskFinding, graph: PlanGraph, plan: LinkedPlan) -> RiskFinding:
-    from dataclasses import replace
-
     return replace(finding, reason=_reason(finding.where, graph, plan))
 
 
 def _reason(where: int | tuple[int, int], graph: PlanGraph, plan: LinkedPlan) -> str:
-    asked = mentions_of(graph.request)
+    mentions = mentions_of(graph.request)
     missing = [
-        *(f"nothing is done with the {_names(t.classes)}" for t in untouched(plan, asked)),
-        *(f"nothing is {STATES[f]} at the end" for f in missing_states(plan, asked) if f in STATES),
+        *(f"nothing is done with the {_names(t.classes)}" for t in untouched(plan, mentions)),
+        *(
+            f"nothing is {STATES[f]} at the end"
+            for f in missing_states(plan, mentions)
+            if f in STATES
+        ),
     ]
     if isinstance(where, tuple):
         source, target = where
@@ -521,10 +517,10 @@ def _reason(where: int | tuple[int, int], graph: PlanGraph, plan: LinkedPlan) ->
     strange = [
         class_label(c)
         for c in (class_of(a, plan.types) for a in plan.steps[where].action.args)
-        if not is_named(c, asked)
+        if not is_named(c, mentions)
     ]
     text = f"'{node.text}' does not seem to serve the request"
-    return text + (f": it does not name the {' or the '.join(strange)}" if strange else "")
+    return text + (f": the request does not name the {' or the '.join(strange)}" if strange else "")
 
 
 def _because(missing: Sequence[str]) -> str:

@@ -247,7 +247,7 @@ def _applied(validator: Validator, action: GroundAction, number: int) -> StepRep
     if report is not None and report.failure is not None:
         why = " ".join(report.failure.explain().split())
     raise UsageError(
-        f"step {number} {action} cannot be executed, so that the plan has no causal links: {why}"
+        f"step {number} {action} cannot be executed, so the plan has no causal links: {why}"
     )
 
 

@@ -210,7 +210,7 @@ def mentions_of(request: str) -> RequestMentions:
     place = 0
     while place < len(tokens):
         place += reader.read(tokens, place)
-    return reader.asked()
+    return reader.mentions()
 
 
 @dataclass
@@ -344,16 +344,11 @@ class _Reader:
         if word.isdecimal():
             self._count = int(word)
 
-    def asked(self) -> RequestMentions:
+    def mentions(self) -> RequestMentions:
         """Return everything that was read."""
         self._end_clause()
         self._go_usual()
-        things = (
-            NamedThing(
-                t.named.classes, t.named.count, t.named.optional, t.named.role, frozenset(t.states)
-            )
-            for t in self._things
-        )
+        things = (replace(t.named, states=frozenset(t.states)) for t in self._things)
         return RequestMentions(
             tuple(dict.fromkeys(things)),
             frozenset(self._states),
@@ -380,8 +375,8 @@ class _Reader:
         return None
 
     def _asked_for(self, condition: str | None) -> set[State]:
-        asked = condition or ""
-        return self._noted(states_of(asked), may_last(asked))
+        mentions = condition or ""
+        return self._noted(states_of(mentions), may_last(mentions))
 
     def _noted(self, states: set[State], lasting: bool) -> set[State]:
         self._states |= states

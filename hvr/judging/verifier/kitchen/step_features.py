@@ -26,7 +26,6 @@ from hvr.judging.verifier.kitchen.mentions import (
 )
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.wording import load_wording
-from hvr.pddl.model import GroundAction
 
 # Outcome ------------------------------------------------------------------------------------------
 
@@ -239,76 +238,80 @@ _USED = frozenset({"hold", "open", "switch"})
 
 
 def step_features(
-    step: LinkedStep, asked: RequestMentions, types: Mapping[str, str]
+    step: LinkedStep, mentions: RequestMentions, types: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return whether the request names a step's object, its place and the states it makes."""
     marks = []
     for role, name in zip(("thing", "place"), step.action.args, strict=False):
-        marks.append(f"* {role} {best_named_match(class_of(name, types), asked).word}")
+        marks.append(f"* {role} {best_named_match(class_of(name, types), mentions).word}")
     for family in sorted({FAMILIES[f.predicate] for f in step.makes if f.predicate in FAMILIES}):
         if family not in _USED:
-            asks = any(f == family for f, _ in asked.states)
+            asks = any(f == family for f, _ in mentions.states)
             marks.append(f"* makes {'asked' if asks else 'unasked'} {family}")
     return tuple(marks)
 
 
-def end_features(plan: LinkedPlan, asked: RequestMentions) -> tuple[str, ...]:
+def end_features(plan: LinkedPlan, mentions: RequestMentions) -> tuple[str, ...]:
     """Return how the final state differs from what the request names."""
     outcome = PlanOutcome.of(plan)
     return tuple(
         dict.fromkeys(
             [
-                *_of_words(asked),
-                *_of_things(outcome, asked),
-                *_of_counts(outcome, asked),
-                *_of_moves(outcome, asked),
-                *_of_places(outcome, asked),
-                *_of_states(outcome, asked),
-                *_of_liquids(outcome, asked),
+                *_of_words(mentions),
+                *_of_things(outcome, mentions),
+                *_of_counts(outcome, mentions),
+                *_of_moves(outcome, mentions),
+                *_of_places(outcome, mentions),
+                *_of_states(outcome, mentions),
+                *_of_liquids(outcome, mentions),
             ]
         )
     )
 
 
-def best_named_match(object_class: str, asked: RequestMentions) -> NameMatch:
+def best_named_match(object_class: str, mentions: RequestMentions) -> NameMatch:
     """Return how well the request's best matching name fits a class."""
-    return max((best_match(t.classes, object_class) for t in asked.things), default=NameMatch.NONE)
-
-
-def is_named(object_class: str, asked: RequestMentions) -> bool:
-    """Return whether the request names a class, a superclass, or the whole of a piece."""
-    return best_named_match(object_class, asked) is NameMatch.EXACT
-
-
-def untouched(plan: LinkedPlan, asked: RequestMentions) -> tuple[NamedThing, ...]:
-    """Return the named things that no step handles, not even a similar one."""
-    handled = PlanOutcome.of(plan).handled
-    return tuple(
-        t for t in named_things(asked) if not any(best_match(t.classes, c) for c in handled)
+    return max(
+        (best_match(t.classes, object_class) for t in mentions.things), default=NameMatch.NONE
     )
 
 
-def only_similar(plan: LinkedPlan, asked: RequestMentions) -> tuple[NamedThing, ...]:
+def is_named(object_class: str, mentions: RequestMentions) -> bool:
+    """Return whether the request names a class, a superclass, or the whole of a piece."""
+    return best_named_match(object_class, mentions) is NameMatch.EXACT
+
+
+def untouched(plan: LinkedPlan, mentions: RequestMentions) -> tuple[NamedThing, ...]:
+    """Return the named things that no step handles, not even a similar one."""
+    handled = PlanOutcome.of(plan).handled
+    return tuple(
+        t for t in named_things(mentions) if not any(best_match(t.classes, c) for c in handled)
+    )
+
+
+def only_similar(plan: LinkedPlan, mentions: RequestMentions) -> tuple[NamedThing, ...]:
     """Return the named things for which steps handle only something similar."""
     handled = PlanOutcome.of(plan).handled
     return tuple(
         t
-        for t in named_things(asked)
+        for t in named_things(mentions)
         if t.role not in _PLACES
         and max((best_match(t.classes, c) for c in handled), default=NameMatch.NONE)
         is NameMatch.LIKE
     )
 
 
-def missing_states(plan: LinkedPlan, asked: RequestMentions) -> tuple[str, ...]:
+def missing_states(plan: LinkedPlan, mentions: RequestMentions) -> tuple[str, ...]:
     """Return the families of requested states that do not hold at the end."""
     outcome = PlanOutcome.of(plan)
     return tuple(
-        sorted(f for f, wanted in asked.states if wanted and not is_so(outcome, (f, True), asked))
+        sorted(
+            f for f, wanted in mentions.states if wanted and not is_so(outcome, (f, True), mentions)
+        )
     )
 
 
-def is_so(outcome: PlanOutcome, state: State, asked: RequestMentions) -> bool:
+def is_so(outcome: PlanOutcome, state: State, mentions: RequestMentions) -> bool:
     """Return whether a requested state holds at the end.
 
     Either a step produced it, or an object that should have it had it from the start and the
@@ -316,9 +319,9 @@ def is_so(outcome: PlanOutcome, state: State, asked: RequestMentions) -> bool:
     """
     if state in outcome.states:
         return True
-    if state not in lasting_states(outcome, asked):
+    if state not in lasting_states(outcome, mentions):
         return False
-    wanted = [t for t in asked.things if state in t.states] or named_things(asked)
+    wanted = [t for t in mentions.things if state in t.states] or named_things(mentions)
     return any(
         best_match(thing.classes, kind)
         for kind, states in outcome.kept
@@ -327,33 +330,33 @@ def is_so(outcome: PlanOutcome, state: State, asked: RequestMentions) -> bool:
     )
 
 
-def lasting_states(outcome: PlanOutcome, asked: RequestMentions) -> frozenset[State]:
+def lasting_states(outcome: PlanOutcome, mentions: RequestMentions) -> frozenset[State]:
     """Return the states that count even if they hold from the start."""
-    return asked.lasting | outcome.known
+    return mentions.lasting | outcome.known
 
 
-def named_things(asked: RequestMentions) -> list[NamedThing]:
+def named_things(mentions: RequestMentions) -> list[NamedThing]:
     """Return the explicitly named things."""
-    return [t for t in asked.things if not t.optional]
+    return [t for t in mentions.things if not t.optional]
 
 
 def _few(count: int, most: int = 2) -> str:
     return str(count) if count < most else f"{most}+"
 
 
-def _of_words(asked: RequestMentions) -> Iterator[str]:
+def _of_words(mentions: RequestMentions) -> Iterator[str]:
     """Yield features of the request."""
-    things = named_things(asked)
+    things = named_things(mentions)
     yield f"* names {_few(len(things), 4)}"
     yield f"* names places {_few(sum(t.role == IN for t in things), 3)}"
-    yield f"* asks for states {_few(len({f for f, _ in asked.states} - _USED), 3)}"
-    for family in sorted({f for f, _ in asked.states} & _USED):
+    yield f"* asks for states {_few(len({f for f, _ in mentions.states} - _USED), 3)}"
+    for family in sorted({f for f, _ in mentions.states} & _USED):
         yield f"* asks for {family}"
 
 
-def _of_things(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
+def _of_things(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
     """Yield how many named things were handled and changed."""
-    things = named_things(asked)
+    things = named_things(mentions)
     levels = [
         max((best_match(t.classes, c) for c in outcome.handled), default=NameMatch.NONE)
         for t in things
@@ -372,8 +375,8 @@ def _of_things(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
         yield f"* with role {thing.role or 'none'} changed {NameMatch(level).word}"
 
 
-def _of_counts(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
-    for thing in asked.things:
+def _of_counts(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
+    for thing in mentions.things:
         if thing.count == 1 or thing.optional:
             continue
         changed = sum(
@@ -386,13 +389,13 @@ def _of_counts(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
         yield f"* {number} {'done' if changed >= wanted else 'not done'}"
 
 
-def _of_moves(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
+def _of_moves(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
     """Yield whether each carried object is named, and where it ends."""
-    places = [t for t in asked.things if t.role == IN]
+    places = [t for t in mentions.things if t.role == IN]
     wholes = pieces = 0
     for name in outcome.carried:
         kind = outcome.classes[name]
-        thing = best_named_match(kind, asked)
+        thing = best_named_match(kind, mentions)
         if name in outcome.tools and thing is NameMatch.NONE:
             continue
         if thing:
@@ -405,18 +408,18 @@ def _of_moves(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
                 default=NameMatch.NONE,
             )
             where = end.word
-            if not end and best_named_match(outcome.classes[place], asked):
+            if not end and best_named_match(outcome.classes[place], mentions):
                 where = "elsewhere named"
             yield f"* puts {thing.word} at {where}"
-    cut = any(f == "slice" for f, _ in asked.states)
-    if any(is_piece(c) for t in named_things(asked) for c in t.classes):
+    cut = any(f == "slice" for f, _ in mentions.states)
+    if any(is_piece(c) for t in named_things(mentions) for c in t.classes):
         cut = True
     yield f"* {'pieces' if cut else 'wholes'} asked, carries {_few(wholes)} and {_few(pieces)}"
 
 
-def _of_places(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
+def _of_places(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
     """Yield whether the things named before a place are there."""
-    things = asked.things
+    things = mentions.things
     last = max((i for i, t in enumerate(things) if t.role == IN), default=-1)
     since: list[NamedThing] = []
     for i, place in enumerate(things):
@@ -448,10 +451,10 @@ def _met(outcome: PlanOutcome, thing: NamedThing, place: NamedThing) -> NameMatc
     )
 
 
-def _of_states(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
+def _of_states(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
     lacks = 0
-    for family, wanted in sorted(asked.states):
-        there = is_so(outcome, (family, wanted), asked)
+    for family, wanted in sorted(mentions.states):
+        there = is_so(outcome, (family, wanted), mentions)
         sign = "" if wanted else "not "
         yield f"* {sign}{family} asked, {'is so' if there else 'is not so'}"
         if there and (family, wanted) not in outcome.states:
@@ -461,11 +464,11 @@ def _of_states(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
         lacks += not there and family not in _USED
     yield f"* states lacking {_few(lacks)}"
     for family, so in sorted(outcome.states):
-        if not any(f == family for f, _ in asked.states):
+        if not any(f == family for f, _ in mentions.states):
             yield f"* {'' if so else 'not '}{family} unasked"
-    for thing in asked.things:
+    for thing in mentions.things:
         for family, wanted in sorted(thing.states):
-            kept = outcome.kept if (family, wanted) in lasting_states(outcome, asked) else ()
+            kept = outcome.kept if (family, wanted) in lasting_states(outcome, mentions) else ()
             levels = [
                 best_match(thing.classes, kind)
                 for kind, states in (*outcome.states_of, *kept)
@@ -474,24 +477,19 @@ def _of_states(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
             sign = "" if wanted else "not "
             level = max(levels, default=NameMatch.NONE)
             yield f"* {sign}{family} of its thing {level.word}"
-    lasts = lasting_states(outcome, asked)
+    lasts = lasting_states(outcome, mentions)
     still = tuple((kind, states & lasts) for kind, states in outcome.kept)
     for kind, states in (*outcome.states_of, *still):
         for family, so in sorted(states):
-            if (family, so) in asked.states:
-                word = best_named_match(kind, asked).word
+            if (family, so) in mentions.states:
+                word = best_named_match(kind, mentions).word
                 yield f"* {'' if so else 'not '}{family} of {word} thing"
 
 
-def _of_liquids(outcome: PlanOutcome, asked: RequestMentions) -> Iterator[str]:
-    for liquid in sorted(asked.liquids):
+def _of_liquids(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
+    for liquid in sorted(mentions.liquids):
         yield f"* liquid {'there' if liquid in outcome.liquids else 'lacking'}"
-    if outcome.liquids - asked.liquids:
+    if outcome.liquids - mentions.liquids:
         yield "* liquid unasked"
     for kind in outcome.vessels:
-        yield f"* liquid in {best_named_match(kind, asked).word} vessel"
-
-
-def handles(action: GroundAction, types: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the classes of an action's arguments."""
-    return tuple(class_of(a, types) for a in action.args)
+        yield f"* liquid in {best_named_match(kind, mentions).word} vessel"
