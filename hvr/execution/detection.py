@@ -37,14 +37,14 @@ def detect(
     differences = UnexplainedDifferences(action, expected, observed)
     if observed.success and not differences:
         return ()
-    search = _Search(step, differences)
+    search = _Diagnosis(step, differences)
     # The order matters: each search removes the differences that it explains.
     search.dropped()
     if observed.success:
-        search.own_effects()
+        search.missing_effects()
     else:
         search.refused()
-    search.the_rest()
+    search.remaining_differences()
     return tuple(search.deviations)
 
 
@@ -82,7 +82,7 @@ def predicted_failure(
 
 
 @dataclass
-class _Search:
+class _Diagnosis:
     """Explain the differences of one step, one kind of deviation after another.
 
     Args:
@@ -106,7 +106,7 @@ class _Search:
         for atom in sorted(self.left.missing, key=str):
             if atom.predicate != "holding" or atom not in self.expected.before:
                 continue
-            if self._used_up(atom):
+            if self._consumed(atom):
                 continue  # the action itself empties the hand
             name, now = atom.args[0], self._place_of(atom.args[0])
             instead = [a.args[0] for a in self.left.unexpected if a.predicate == "holding"]
@@ -120,26 +120,26 @@ class _Search:
         """Explain a refusal, unless a change of the room does.
 
         Another agent has undone any precondition that is among the differences. That explains the
-        refusal, and `the_rest` reports it.
+        refusal, and `remaining_differences` reports it.
         """
         unmet = set(self.observed.unmet)
         explained = {literal for d in self.deviations for literal in d.literals}
-        halfway = self._halfway()
-        if unmet & (explained | self.left.literals) and not halfway:
+        partly_executed = self._partly_executed()
+        if unmet & (explained | self.left.literals) and not partly_executed:
             return
-        observed = replace(self.observed, unmet=()) if halfway else self.observed
+        observed = replace(self.observed, unmet=()) if partly_executed else self.observed
         self._add(classify_refusal(self.action, observed), Side.PRE)
-        if halfway:  # its partial effects are not deviations of their own
+        if partly_executed:  # its partial effects are not deviations of their own
             self.left.forget(self.left.touched())
 
-    def own_effects(self) -> None:
+    def missing_effects(self) -> None:
         """Explain effects that are not visible although the action was reported as done."""
         effects, differences = self.left.effects(), self.left.literals
         wrong = [e for e in effects if e in differences]
         if not wrong:
             return
         touched = self.left.touched()
-        finding = self._wrong_object(wrong) or self._fell(wrong)
+        finding = self._wrong_object(wrong) or self._misplaced(wrong)
         if finding is None:
             drifting = self.observed.sorts.drifting
             main = [
@@ -151,7 +151,7 @@ class _Search:
                     isinstance(e, Not) and atom_of(e).predicate in drifting
                 )  # drifts back in its own time
             ]
-            nothing = all(e in wrong for e in main) and not self._changed_at(touched)
+            nothing = all(e in wrong for e in main) and not self._has_changed(touched)
             kind = DeviationKind.NO_EFFECT if nothing else DeviationKind.WRONG_EFFECT
             finding = RawDeviation(kind, tuple(wrong), subjects(wrong) or self.action.args)
         self._add(finding, Side.POST)
@@ -163,20 +163,20 @@ class _Search:
             # The action's effects on the other object, whichever they are, have the same cause.
             self.left.forget(None, only=self.expected.effects)
 
-    def the_rest(self) -> None:
+    def remaining_differences(self) -> None:
         """Explain the remaining differences, grouped by likely common cause."""
         for literals in self.left.groups():
             names = subjects(literals) or ("hand",)
             last = self.observed.last_seen.get(names[0])
             needed = any(e in self.observed.unmet for e in literals)
             message = (self.observed.error,) if needed and self.observed.error else ()
-            kind = self._kind_of_rest(literals, names[0], last)
+            kind = self._kind_of_difference(literals, names[0], last)
             self._add(
                 RawDeviation(kind, literals, names, message, last),
                 Side.PRE if needed else Side.POST,
             )
 
-    def _kind_of_rest(
+    def _kind_of_difference(
         self, literals: Iterable[Expression], name: str, last: int | None
     ) -> DeviationKind:
         # An older sighting needs no other agent: the belief may have been wrong all along.
@@ -190,7 +190,7 @@ class _Search:
         )
         return DeviationKind.WRONG_EFFECT if own else DeviationKind.CHANGED_BY_OTHERS
 
-    def _used_up(self, atom: Atom) -> bool:
+    def _consumed(self, atom: Atom) -> bool:
         """Return whether the action itself has consumed the held object, like a cracked egg."""
         gone = Atom("present", atom.args)
         return (
@@ -199,8 +199,8 @@ class _Search:
             and self.observed.value(gone) is Truth.FALSE
         )
 
-    def _halfway(self) -> bool:
-        return any(self._used_up(a) for a in self.left.missing if a.predicate == "holding")
+    def _partly_executed(self) -> bool:
+        return any(self._consumed(a) for a in self.left.missing if a.predicate == "holding")
 
     def _wrong_object(self, wrong: Iterable[Expression]) -> RawDeviation | None:
         """Return the deviation if another object had the effect, such as the wrong burner."""
@@ -208,11 +208,11 @@ class _Search:
         before = self.expected.before | self.observed.lost
         gained = self.left.unexpected | self.observed.gained
         lost = self.left.missing | self.observed.lost
-        unsaid = {"near", "present"} | self.observed.sorts.remembered
+        irrelevant = {"near", "present"} | self.observed.sorts.remembered
         # A changed state identifies the object better than a changed place, so try states first.
         for literal in sorted(wrong, key=lambda e: atom_of(e).predicate in PLACE_PREDICATES):
             meant = atom_of(literal)
-            if not meant.args or meant.predicate in unsaid:
+            if not meant.args or meant.predicate in irrelevant:
                 continue
             undone = isinstance(literal, Not)
             others = lost & before if undone else gained - before
@@ -224,7 +224,7 @@ class _Search:
                     return RawDeviation(DeviationKind.WRONG_OBJECT, (literal, should), objects)
         return None
 
-    def _fell(self, wrong: Iterable[Expression]) -> RawDeviation | None:
+    def _misplaced(self, wrong: Iterable[Expression]) -> RawDeviation | None:
         """Return the deviation if a moved object is at neither its old nor its intended place."""
         for literal in wrong:
             if not isinstance(literal, Atom) or literal.predicate not in PLACE_PREDICATES | {
@@ -271,7 +271,7 @@ class _Search:
         o = self.observed.scene.objects.get(name)
         return o.parents[:1] if o is not None else ()
 
-    def _changed_at(self, names: Collection[str]) -> bool:
+    def _has_changed(self, names: Collection[str]) -> bool:
         """Return whether a predicate that the action can change has changed for some objects.
 
         Temperature drifts by itself and `near` follows from the robot's position, so neither shows

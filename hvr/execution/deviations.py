@@ -96,11 +96,11 @@ class Deviation(Value):
 def constraint_broken(constraint: Trajectory, step: int, action: GroundAction | None) -> Deviation:
     """Return the deviation of a broken trajectory constraint."""
     formula = constraint.formulas[0]
-    wanted = formula if constraint.operator == "always" else Not(formula)
+    violated = formula if constraint.operator == "always" else Not(formula)
     return Deviation(
         DeviationKind.CONSTRAINT_BROKEN,
         Side.POST,
-        (wanted,),
+        (violated,),
         step,
         action,
         f"What was to be kept is broken after step {step}: {constraint}.",
@@ -192,7 +192,7 @@ class UnexplainedDifferences:
         should = expected.after if observed.success else expected.before
         different = compare_states(should, observed.atoms, observed.scene)
         new = should - expected.before
-        self.missing |= {a for a in different.missing if self._is_missed(a, new)}
+        self.missing |= {a for a in different.missing if self._counts_as_missing(a, new)}
         self.unexpected |= {
             a
             for a in different.unexpected
@@ -200,9 +200,9 @@ class UnexplainedDifferences:
             and not (a.predicate in drifting and a in expected.before)
         }
         if observed.lost or observed.gained:
-            within = self._within(self.touched())
-            self.missing |= {a for a in observed.lost if self._is_odd(a, within)}
-            self.unexpected |= {a for a in observed.gained if self._is_odd(a, within)}
+            within = self._with_contents(self.touched())
+            self.missing |= {a for a in observed.lost if self._counts_as_change(a, within)}
+            self.unexpected |= {a for a in observed.gained if self._counts_as_change(a, within)}
 
     def __bool__(self) -> bool:
         return bool(self.missing or self.unexpected)
@@ -292,21 +292,21 @@ class UnexplainedDifferences:
         atoms = (*self.expected.before, *observed.atoms, *observed.gained, *observed.lost)
         return {a.args[1] for a in atoms if a.predicate in PLACE_PREDICATES and a.args[0] == name}
 
-    def _is_missed(self, atom: Atom, new: Collection[Atom]) -> bool:
+    def _counts_as_missing(self, atom: Atom, new: Collection[Atom]) -> bool:
         if atom.predicate == "near":
             return atom in new and atom.args[0] in self.action.args
         if atom.predicate in self.observed.sorts.drifting and atom not in new:
             return False
         return self.observed.value(atom) is Truth.FALSE
 
-    def _is_odd(self, atom: Atom, within: frozenset[str]) -> bool:
+    def _counts_as_change(self, atom: Atom, within: frozenset[str]) -> bool:
         sorts = self.observed.sorts
         if atom.predicate in sorts.remembered | sorts.drifting | {"near"}:
             return False
         own = self.observed.success and atom.predicate in self.expected.effects
         return not (own and not within.isdisjoint(atom.args))
 
-    def _within(self, names: set[str]) -> frozenset[str]:
+    def _with_contents(self, names: set[str]) -> frozenset[str]:
         """Return the objects, everything they control, and all current and former contents."""
         inside: dict[str, set[str]] = {}
         for switch, switched in self.observed.scene.controls:

@@ -144,13 +144,13 @@ class Recovery(Value):
     """A recovery strategy was used.
 
     Args:
-        rung: Name of the strategy.
+        strategy: Name of the strategy.
         reason: The deviation, as a sentence.
         outcome: `worked`, `failed`, the new plan, or why there is none.
         step: Number of the step after which it was used.
     """
 
-    rung: str
+    strategy: str
     reason: str
     outcome: str
     step: int
@@ -159,7 +159,7 @@ class Recovery(Value):
         """Return the event as JSON values."""
         return {
             "event": "recovery",
-            "rung": self.rung,
+            "rung": self.strategy,
             "reason": self.reason,
             "outcome": self.outcome,
             "step": self.step,

@@ -70,11 +70,11 @@ class Executor(Generic[Goal]):
 
     def __post_init__(self) -> None:
         self.steps = self.replans = 0
-        self._done = 0  # steps since the last new plan
+        self._progress = 0  # steps since the last new plan
         self._failures = Counter[str]()
         self._avoid = frozenset[str]()
         self._closing: tuple[str, ...] = ()  # the place opened last
-        self._shut = frozenset[str]()  # places that could not be opened
+        self._unopenable = frozenset[str]()  # places that could not be opened
         self._constraints = ConstraintMonitor()  # of the stage
         self._run_constraints = ConstraintMonitor()
         self._broken: list[Deviation] = []
@@ -117,16 +117,16 @@ class Executor(Generic[Goal]):
 
     def find(self, stage: Goal) -> None:
         """Open places until the objects that a stage needs are found."""
-        while sought := self.world.missing(self.policy, stage):
-            if not self._look_into_next(sought, stage):
+        while objects := self.world.missing(self.policy, stage):
+            if not self._search_places(objects, stage):
                 return
 
-    def sought(self, stage: Goal) -> tuple[str, ...]:
+    def missing_objects(self, stage: Goal) -> tuple[str, ...]:
         """Return the objects that a stage needs and that can still be found behind closed doors."""
-        sought = self.world.missing(self.policy, stage)
-        if not sought or self.world.place_to_open(sought, self._shut) is None:
+        objects = self.world.missing(self.policy, stage)
+        if not objects or self.world.place_to_open(objects, self._unopenable) is None:
             return ()
-        return tuple(sought)
+        return tuple(objects)
 
     def prepare(self, stage: Goal, reason: str = "") -> Planned:
         """Plan and validate a stage without executing it.
@@ -163,7 +163,7 @@ class Executor(Generic[Goal]):
         self.find(stage)
         planned = self._first_plan(stage)
         self._constraints = ConstraintMonitor.of(planned.task)
-        self._begin(planned)
+        self._start_monitoring(planned)
         while True:
             watch = self.world.watch(planned, self._constraints)
             impasse = self._execute(planned, watch)
@@ -185,37 +185,37 @@ class Executor(Generic[Goal]):
             try:
                 return self.prepare(stage)
             except ImpossibleGoalError:
-                sought = self.world.missing(self.policy, stage, spare=True)
-                if not sought or not self._look_into_next(sought, stage):
+                objects = self.world.missing(self.policy, stage, spare=True)
+                if not objects or not self._search_places(objects, stage):
                     raise
 
-    def _look_into_next(self, sought: Sequence[str], stage: Goal) -> bool:
+    def _search_places(self, objects: Sequence[str], stage: Goal) -> bool:
         """Open places until one of the objects is found; return whether it was."""
         while True:
-            place = self.world.place_to_open(sought, self._shut)
+            place = self.world.place_to_open(objects, self._unopenable)
             if place is None:
                 return False
             started = time.perf_counter()
             try:
                 planned = self.world.opening(self.policy, place, self._closing, stage)
             except (ImpossibleGoalError, PlannerError):
-                self._shut |= {place}
+                self._unopenable |= {place}
                 continue
-            self._announce(planned, started, tuple(sought))
-            self._begin(planned)
+            self._announce(planned, started, tuple(objects))
+            self._start_monitoring(planned)
             if (
                 self._execute(planned, self.world.watch(planned, ConstraintMonitor(), aside=True))
                 is not None
             ):
-                self._shut |= {place}
-            if not self.world.unplaced().issuperset(sought):
+                self._unopenable |= {place}
+            if not self.world.unplaced().issuperset(objects):
                 self._closing = ()
                 return True
             self._closing = (place,)
 
-    def _begin(self, planned: Planned) -> None:
+    def _start_monitoring(self, planned: Planned) -> None:
         if self.steps == 0:
-            self._keep(self._run_constraints, planned.task.initial, None)
+            self._monitor_constraints(self._run_constraints, planned.task.initial, None)
 
     def _finished(self, reason: str = "", unmet: Iterable[Expression] = ()) -> Finished:
         unmet, words = tuple(unmet), self.world.wording
@@ -253,9 +253,9 @@ class Executor(Generic[Goal]):
                 self.listen(done)
                 for constraints in (self._constraints, self._run_constraints):
                     if constraints.left:
-                        self._keep(constraints, watch.state, action)
+                        self._monitor_constraints(constraints, watch.state, action)
                 success, failures = done.success, done.failures
-                self._done += success
+                self._progress += success
                 if success and not done.difference:
                     self._recovery.done()
                     if better := watch.outdated(rest):
@@ -288,12 +288,12 @@ class Executor(Generic[Goal]):
                 (block if a != old else number, a)
                 for (number, old), a in zip(todo, steps[len(steps) - len(todo) :], strict=True)
             ]
-        return self._missed(watch)
+        return self._goal_impasse(watch)
 
     def _outdated(self, watch: BeliefMonitor, rest: tuple[GroundAction, ...], why: str) -> Impasse:
         return Impasse((), None, True, rest, *watch.ahead(watch.state), self.steps, why)
 
-    def _missed(self, watch: BeliefMonitor) -> Impasse | None:
+    def _goal_impasse(self, watch: BeliefMonitor) -> Impasse | None:
         unmet = watch.unmet_goal()
         if not unmet:
             return None
@@ -312,12 +312,12 @@ class Executor(Generic[Goal]):
         if self._constraints.left:
             goal = self.policy.keeping(goal, _texts(self._constraints.prohibitions))
         try:
-            clearing = self._another("make room", goal, impasse, reason)
+            clearing = self._replan("make room", goal, impasse, reason)
         except (ImpossibleGoalError, PlannerError):
             return False
         left = self._execute(clearing, self.world.watch(clearing, self._constraints, aside=True))
         outcome = "worked" if left is None else f"failed: {left.reason}"
-        self._say("make room", impasse, outcome)
+        self._report_recovery("make room", impasse, outcome)
         return left is None
 
     def _new_plan(self, stage: Goal, impasse: Impasse, old: Planned) -> tuple[Planned | None, str]:
@@ -327,25 +327,25 @@ class Executor(Generic[Goal]):
         if self._constraints.left or self._broken:
             stage = self.policy.keeping(stage, _texts(self._constraints.left))
         names = self.policy.recovery_strategies.replan
-        again = self.replans > 0 and self._done <= 1  # the last plan made no progress
+        again = self.replans > 0 and self._progress <= 1  # the last plan made no progress
         # Look before planning: a plan from a wrong belief would fail like the last one. After a
         # plan without progress, even certain beliefs are rechecked.
         self._look_around(impasse, again)
         reasons: list[str] = []
-        planned = self._climb(names, stage, impasse, reasons)
+        planned = self._first_working_plan(names, stage, impasse, reasons)
         # Without a plan, either the belief is wrong or an old obstacle has to go. Look first: that
         # moves nothing.
         if planned is None and (
             (not again and self._look_around(impasse, True))
             or self._make_room(impasse, old, new=False)
         ):
-            planned = self._climb(names, stage, impasse, reasons)
+            planned = self._first_working_plan(names, stage, impasse, reasons)
         if planned is not None:
             return planned, ""
         why = "; ".join(dict.fromkeys(reasons)) or impasse.reason
         return None, self._gave_up(why)
 
-    def _climb(
+    def _first_working_plan(
         self, names: tuple[str, ...], stage: Goal, impasse: Impasse, reasons: list[str]
     ) -> Planned | None:
         """Return the plan of the first strategy that finds one; record why others fail."""
@@ -362,7 +362,7 @@ class Executor(Generic[Goal]):
                 self._avoid |= {other}
                 reason += f" Use another one instead of {other}."
             try:
-                return self._another(name, stage, impasse, reason)
+                return self._replan(name, stage, impasse, reason)
             except (ImpossibleGoalError, PlannerError, PddlError) as error:
                 # A goal that names the object to replace cannot be read without it. If there is no
                 # plan for a replacement, the object is no longer avoided.
@@ -370,29 +370,29 @@ class Executor(Generic[Goal]):
                 reasons.append(str(error))
         return None
 
-    def _another(self, strategy: str, goal: Goal, impasse: Impasse, reason: str) -> Planned:
+    def _replan(self, strategy: str, goal: Goal, impasse: Impasse, reason: str) -> Planned:
         """Return the plan of a strategy; count it and report the outcome."""
-        self._recovery.take(strategy, impasse)
+        self._recovery.count_use(strategy, impasse)
         self.replans += 1
-        self._done = 0
+        self._progress = 0
         self.listen(Replanning(impasse.reason, self.replans))
         try:
             planned = self.prepare(goal, reason)
         except (ImpossibleGoalError, PlannerError) as error:
-            self._say(strategy, impasse, f"no plan: {error}")
+            self._report_recovery(strategy, impasse, f"no plan: {error}")
             raise
         count = len(planned.plan.actions)
-        self._say(strategy, impasse, f"a new plan of {count} step{'s' * (count != 1)}")
+        self._report_recovery(strategy, impasse, f"a new plan of {count} step{'s' * (count != 1)}")
         return planned
 
     def _look_around(self, impasse: Impasse, everything: bool) -> bool:
         things = self.world.look_around(self.steps, everything)
         if things:
-            self._recovery.take("look around", impasse)
-            self._say("look around", impasse, f"found {', '.join(things)}")
+            self._recovery.count_use("look around", impasse)
+            self._report_recovery("look around", impasse, f"found {', '.join(things)}")
         return bool(things)
 
-    def _keep(
+    def _monitor_constraints(
         self, constraints: ConstraintMonitor, state: State, action: GroundAction | None
     ) -> None:
         broken = constraints.observe(state)
@@ -404,7 +404,7 @@ class Executor(Generic[Goal]):
     def _gave_up(self, reason: str) -> str:
         return f"gave up after {self.replans} new plan{'s' * (self.replans != 1)}: {reason}"
 
-    def _say(self, strategy: str, impasse: Impasse, outcome: str) -> None:
+    def _report_recovery(self, strategy: str, impasse: Impasse, outcome: str) -> None:
         self.listen(Recovery(strategy, impasse.reason, outcome, impasse.step))
 
     def _notice(self, failures: tuple[Deviation, ...]) -> None:

@@ -154,16 +154,16 @@ class Explanation(Value):
 
     def heard(self, finding: RawDeviation) -> tuple[str, ...]:
         """Return the sounds that support a deviation, in words."""
-        telling = _TELLING.get(finding.kind, frozenset())
+        relevant = _RELEVANT_SOUNDS.get(finding.kind, frozenset())
         types = {name.rpartition("-")[0] for name in finding.objects}
         return tuple(
             f"heard: {sound}"
             for sound in self.sounds
-            if sound.noise in telling and sound.object_type.lower() in types
+            if sound.noise in relevant and sound.object_type.lower() in types
         )
 
 
-_TELLING = {
+_RELEVANT_SOUNDS = {
     DeviationKind.DROPPED: frozenset({SoundKind.DROPPED, SoundKind.BROKEN, SoundKind.POURED}),
     DeviationKind.WRONG_OBJECT: frozenset(SoundKind),
     DeviationKind.WRONG_EFFECT: frozenset(SoundKind),
@@ -215,7 +215,7 @@ def classify_refusal(action: GroundAction, observed: Observed) -> RawDeviation:
     if any(part in error for part in NO_ROOM) or (occupants and len(occupants) == len(unmet)):
         return _occupied(action, observed, occupants, message)
     if unmet:
-        names = dict.fromkeys(n for e in unmet for n in _names(e))
+        names = dict.fromkeys(n for e in unmet for n in _arguments(e))
         return RawDeviation(
             DeviationKind.MISSING_PRECONDITION, unmet, (*names,) or action.args, message
         )
@@ -246,6 +246,6 @@ def _occupied(
     return RawDeviation(DeviationKind.OCCUPIED, literals, tuple(dict.fromkeys(names)), message)
 
 
-def _names(literal: Expression) -> tuple[str, ...]:
+def _arguments(literal: Expression) -> tuple[str, ...]:
     atom = literal.operand if isinstance(literal, Not) else literal
     return atom.args if isinstance(atom, Atom) else ()

@@ -159,7 +159,7 @@ def crowded_place(
     """
     place = next((f.objects[0] for f in impasse.failures if f.kind is DeviationKind.OCCUPIED), "")
     named = {n for f in impasse.failures for n in f.objects}
-    strangers = [
+    occupants = [
         o.name
         for o in scene.objects.values()
         if place in o.parents
@@ -167,7 +167,7 @@ def crowded_place(
         and o.attributes.get("pickupable")
         and (o.name in named or not new)
     ]
-    return place, tuple(strangers[:MAX_MOVED])
+    return place, tuple(occupants[:MAX_MOVED])
 
 
 def replaceable(
@@ -184,13 +184,13 @@ def replaceable(
     for name in dict.fromkeys(named):
         if name not in inventory.classes or name in held | avoid:
             continue
-        good_for = _affordances(name, inventory, impasse.task)
+        affordances = _affordances(name, inventory, impasse.task)
         others = inventory.of(graph.object_class(name))
         if any(
             other != name
             and other not in avoid
             and inventory.true("present", other)
-            and _affordances(other, inventory, impasse.task) == good_for
+            and _affordances(other, inventory, impasse.task) == affordances
             for other in others
         ):
             return name
@@ -240,7 +240,7 @@ class RecoveryProgress:
                 continue
             steps = strategy(impasse)
             if steps is not None:
-                self.take(name, impasse)
+                self.count_use(name, impasse)
                 # The strategy has worked once its added steps are done; the rest was planned
                 # before.
                 added = max(1, len(steps) - len(impasse.rest))
@@ -266,7 +266,7 @@ class RecoveryProgress:
         """Return the strategies, least used for this step first."""
         return tuple(sorted(names, key=lambda name: self._tried[name, impasse.action]))
 
-    def take(self, name: str, impasse: Impasse) -> None:
+    def count_use(self, name: str, impasse: Impasse) -> None:
         """Count a use of a strategy."""
         self._tried[name, impasse.action] += 1
         self.used[name] += 1
@@ -389,9 +389,9 @@ class ExecutionWorld(Protocol):
         """Return all objects whose places are unknown."""
         return frozenset()
 
-    def place_to_open(self, sought: Sequence[str], shut: Collection[str]) -> str | None:
+    def place_to_open(self, objects: Sequence[str], unopenable: Collection[str]) -> str | None:
         """Return the closed place to search next for some objects, or None."""
-        del sought, shut
+        del objects, unopenable
         return None
 
     def opening(self, policy: Any, place: str, closing: tuple[str, ...], stage: Any) -> Planned:

@@ -84,7 +84,7 @@ def missing_objects(needed: Iterable[str], inventory: Inventory) -> tuple[str, .
 
 
 def likeliest_place(
-    sought: Collection[str], places: Sequence[str], inventory: Inventory
+    objects: Collection[str], places: Sequence[str], inventory: Inventory
 ) -> str | None:
     """Return the place to search next, or None if no place could hold any of the objects.
 
@@ -101,12 +101,12 @@ def likeliest_place(
             str(kind).removeprefix("k:") for c in above for kind in ontology.annotation(c, "keptIn")
         )
 
-    usual = {thing: kept(thing) for thing in sought}
+    usual_places = {thing: kept(thing) for thing in objects}
     ranked = []
     for rank, place in enumerate(places):
-        fitting = [t for t in sought if Atom("fits", (t, place)) in inventory.facts]
+        fitting = [t for t in objects if Atom("fits", (t, place)) in inventory.facts]
         if fitting:
-            here = sum(inventory.classes[place] in usual[t] for t in fitting)
+            here = sum(inventory.classes[place] in usual_places[t] for t in fitting)
             ranked.append((-here, -len(fitting), rank, place))
     return min(ranked)[-1] if ranked else None
 
@@ -217,10 +217,10 @@ class World:
         """See `ExecutionWorld`."""
         return self.inventory().unplaced
 
-    def place_to_open(self, sought: Sequence[str], shut: Collection[str]) -> str | None:
+    def place_to_open(self, objects: Sequence[str], unopenable: Collection[str]) -> str | None:
         """See `ExecutionWorld`."""
-        places = [place for place in self.unopened() if place not in shut]
-        return likeliest_place(sought, places, self.inventory())
+        places = [place for place in self.unopened() if place not in unopenable]
+        return likeliest_place(objects, places, self.inventory())
 
     def opening(
         self, policy: Policy[Any], place: str, closing: tuple[str, ...], stage: Any
@@ -272,15 +272,17 @@ class World:
         result = perform(self.env, self.names, action.name, action.args, force_put=self.force_put)
         look = self.perception.look(step, result.success, added, deleted)
         change = self.graph.update(self.scene)
-        stood = self._near
-        self._near = frozenset(n for n in (near if result.success else stood) if self._is_near(n))
-        if self._near != stood:
+        was_near = self._near
+        self._near = frozenset(
+            n for n in (near if result.success else was_near) if self._is_near(n)
+        )
+        if self._near != was_near:
             self.graph.set_near(self._near)
         remembered = self._remember(result, before)
         gained, lost = self._changes.atoms(change)
         more, less = self._changes.atoms(remembered)
-        gained |= more | {Atom("near", (n,)) for n in self._near - stood}
-        lost |= less | {Atom("near", (n,)) for n in stood - self._near}
+        gained |= more | {Atom("near", (n,)) for n in self._near - was_near}
+        lost |= less | {Atom("near", (n,)) for n in was_near - self._near}
         return ActionOutcome(result, change, look, gained, lost)
 
     def record(

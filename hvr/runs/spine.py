@@ -307,7 +307,7 @@ def _pursue(run: RunComponents, understanding: Understanding[Any]) -> Finished |
         if run.request.options.execute:
             return run.executor.run(understanding.stages, _only_watched(run, understanding))
         stage = understanding.stages[0]
-        if sought := run.executor.sought(stage):
+        if sought := run.executor.missing_objects(stage):
             raise UsageError(
                 f"a dry run cannot search for {' and '.join(sought)}: leave out --dry-run, or "
                 "use --sight omniscient",

@@ -86,7 +86,8 @@ class Names:
                 if number is not None:
                     return f"{kind[0].lower()}-{number}"
         raise UnknownObjectError(
-            f"no object of this scene has the id {object_id!r}{self._near(object_id, self._names)}"
+            f"no object of this scene has the id {object_id!r}"
+            f"{self._suggestion(object_id, self._names)}"
         )
 
     def object_id(self, name: str) -> str:
@@ -101,7 +102,7 @@ class Names:
         piece = self._piece(name)
         if piece is None:
             raise UnknownObjectError(
-                f"no object of this scene is called {name!r}{self._near(name, self._ids)}"
+                f"no object of this scene is called {name!r}{self._suggestion(name, self._ids)}"
             )
         source, piece_type, k = piece
         return f"{source}|{piece_type}_{k}"
@@ -175,6 +176,6 @@ class Names:
         return None
 
     @staticmethod
-    def _near(wanted: str, known: Iterable[str]) -> str:
-        near = difflib.get_close_matches(wanted, list(known), n=3, cutoff=0.6)
+    def _suggestion(unknown: str, known: Iterable[str]) -> str:
+        near = difflib.get_close_matches(unknown, list(known), n=3, cutoff=0.6)
         return f"; did you mean {', '.join(near)}?" if near else ""

@@ -49,7 +49,7 @@ def test_an_action_that_reports_success_and_does_nothing(action: str) -> None:
     assert not ran.steps[failure.step - 1].as_expected
     assert ran.steps[failure.step - 1].action == failure.action
     assert ran.finished.reached and ran.finished.replans == 0
-    assert [(r.rung, r.outcome) for r in ran.recoveries] == [("retry", "worked")]
+    assert [(r.strategy, r.outcome) for r in ran.recoveries] == [("retry", "worked")]
 
 
 @pytest.mark.slow

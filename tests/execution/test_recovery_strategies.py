@@ -31,7 +31,7 @@ def test_retry_mends_what_did_not_take() -> None:
 def test_what_is_out_of_sight_is_gone_to_again() -> None:
     ran = run("make coffee", refused("PickupObject", HIDDEN))
     assert ran.finished.reached and ran.finished.replans == 0
-    assert [(r.rung, r.outcome) for r in ran.recoveries] == [("re-navigate", "worked")]
+    assert [(r.strategy, r.outcome) for r in ran.recoveries] == [("re-navigate", "worked")]
     assert [s.action.name for s in ran.steps[1:4]] == ["pick_up", "navigate_to_obj", "pick_up"]
 
 
@@ -39,7 +39,7 @@ def test_what_is_out_of_sight_is_gone_to_again() -> None:
 def test_strategies_are_tried_one_after_another_and_end() -> None:
     ran = run("make coffee", silent("PickupObject", 99), max_replans=2)
     assert not ran.finished.reached
-    assert [r.rung for r in ran.recoveries] == ["retry", "re-navigate", "satisfy", "satisfy"]
+    assert [r.strategy for r in ran.recoveries] == ["retry", "re-navigate", "satisfy", "satisfy"]
     assert [r.outcome for r in ran.recoveries[:2]] == ["failed", "failed"]
     assert dict(ran.finished.recoveries) == {"retry": 1, "re-navigate": 1, "satisfy": 2}
     assert sum(isinstance(e, Replanning) for e in ran.events) == ran.finished.replans == 2
@@ -52,7 +52,7 @@ def test_strategies_are_tried_one_after_another_and_end() -> None:
 def test_without_tries_a_new_plan_is_made_at_once() -> None:
     ran = run("make coffee", silent("PickupObject"), max_tries=0)
     assert ran.finished.reached and ran.finished.replans == 1
-    assert [r.rung for r in ran.recoveries] == ["satisfy"]
+    assert [r.strategy for r in ran.recoveries] == ["satisfy"]
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_an_equivalent_object_stands_in_for_one_that_cannot_be_had() -> None:
     ran = run("put a statue on the dining table", blocked, "FloorPlan7")
     assert taken == "statue-1"
     assert ran.finished.reached
-    assert [r.rung for r in ran.recoveries] == ["re-navigate", "satisfy", "replace"]
+    assert [r.strategy for r in ran.recoveries] == ["re-navigate", "satisfy", "replace"]
     assert str(ran.steps[-1].action) == "(put_on statue-2 diningtable-1)"
 
 
@@ -78,7 +78,7 @@ def test_an_equivalent_object_stands_in_for_one_that_cannot_be_had() -> None:
 def test_a_dropped_thing_out_of_sight_is_looked_for() -> None:
     ran = run("make coffee", just_before("PutObject", drop), sensors=Sensors(Sight.VISIBLE))
     assert ran.finished.reached
-    assert (ran.recoveries[0].rung, ran.recoveries[0].outcome) == ("look around", "found mug-1")
+    assert (ran.recoveries[0].strategy, ran.recoveries[0].outcome) == ("look around", "found mug-1")
 
 
 def test_what_remains_is_told_when_nothing_helps() -> None:

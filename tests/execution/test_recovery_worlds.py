@@ -44,7 +44,7 @@ def test_what_was_there_before_is_moved_only_if_there_is_no_other_way() -> None:
     )
     ran = played("T5", "FloorPlan1", fault)  # the basin, and there is one only
     assert ran.finished.reached
-    used = [r.rung for r in ran.recoveries if r.outcome.startswith(("worked", "a new plan"))]
+    used = [r.strategy for r in ran.recoveries if r.outcome.startswith(("worked", "a new plan"))]
     assert "make room" in used and used[-1] == "satisfy"
 
 
@@ -54,7 +54,7 @@ def test_what_cannot_be_is_looked_at_again() -> None:
     wrong = Fault(FaultKind.MISPERCEIVED, FaultTiming(step=3, times=3), FaultEffect("winebottle-1"))
     ran = played("T1", "FloorPlan1", wrong)
     assert ran.finished.reached
-    looked = [r for r in ran.recoveries if r.rung == "look around"]
+    looked = [r for r in ran.recoveries if r.strategy == "look around"]
     assert [r.outcome for r in looked] == ["found winebottle-1"]
 
 

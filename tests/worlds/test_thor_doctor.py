@@ -20,7 +20,7 @@ COMMIT = "f0825767"
 GOOD = Machine(
     system="Linux", architecture="x86_64", package="5.0.0", commit=COMMIT, home=Path("/h/.ai2thor"),
     free=50 * 10**9,
-    builds=tuple(f"thor-{p}-{COMMIT}" for p in PLATFORMS), display=":0", display_trouble="",
+    builds=tuple(f"thor-{p}-{COMMIT}" for p in PLATFORMS), display=":0", display_problem="",
     vulkan=True, vulkaninfo=True, gpus=("/dev/nvidia0",), cuda_devices="", executable="/bin/true",
 )  # fmt: skip
 
@@ -31,7 +31,7 @@ machines = st.builds(
     package=st.sampled_from(["", "5.0.0"]), commit=st.sampled_from(["", COMMIT]),
     home=st.just(Path("/h/.ai2thor")), free=st.integers(0, 10**11),
     builds=st.lists(st.sampled_from(GOOD.builds), unique=True).map(tuple),
-    display=st.sampled_from(["", ":0"]), display_trouble=st.sampled_from(["", "no GLX"]),
+    display=st.sampled_from(["", ":0"]), display_problem=st.sampled_from(["", "no GLX"]),
     vulkan=st.booleans(), vulkaninfo=st.booleans(),
     gpus=st.sampled_from([(), ("/dev/dri/renderD128",)]), cuda_devices=st.sampled_from(["", "0"]),
     executable=st.sampled_from(["", "/bin/true"]),

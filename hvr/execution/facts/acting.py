@@ -69,20 +69,20 @@ class BeliefRevision:
     """Hidden facts and the alternative value of each."""
 
     def __init__(self) -> None:
-        self._otherwise: dict[Atom, Mapping[Atom, bool]] = {}
+        self._alternatives: dict[Atom, Mapping[Atom, bool]] = {}
         self._newest: dict[Atom, int] = {}
         self._retractions: Counter[Atom] = Counter()
         self._notes = 0
 
-    def note(self, otherwise: Mapping[Atom, bool]) -> None:
+    def note(self, alternative: Mapping[Atom, bool]) -> None:
         """Record the alternative outcome of a step's hidden effects.
 
         Args:
-            otherwise: Each fact with the value that is not believed.
+            alternative: Each fact with the value that is not believed.
         """
         self._notes += 1
-        for atom in otherwise:
-            self._otherwise[atom] = otherwise
+        for atom in alternative:
+            self._alternatives[atom] = alternative
             self._newest[atom] = self._notes
 
     def guesses(self, needs: Iterable[tuple[Atom, bool]], state: State) -> list[tuple[Atom, State]]:
@@ -101,7 +101,7 @@ class BeliefRevision:
         base = frozenset(a for a in state.atoms() if a.predicate not in derived)
         ranked = []
         for atom, value in needs:
-            other = self._otherwise.get(atom, {})
+            other = self._alternatives.get(atom, {})
             changes = other if other.get(atom, value) != value else {atom: not value}
             true = {a for a, wanted in changes.items() if wanted}
             guess = task.state_with((base - changes.keys()) | true, state.numbers())
@@ -318,7 +318,7 @@ class FactMonitor:
         self.task = task
         self.constraints = constraints
         self._aside = aside
-        self._state = self._own(world.state)
+        self._state = self._in_task(world.state)
 
     @property
     def state(self) -> State:
@@ -346,7 +346,7 @@ class FactMonitor:
         failures = detect_facts(number, action, outcome, self.world.wording)
         if error and not unmet and (retracted := self.world.retract(action, observed)) is not None:
             atom, observed = retracted
-            failures = (*failures, self._misbelieved(number, action, atom, observed))
+            failures = (*failures, self._retraction(number, action, atom, observed))
         self._state = self.world.state = observed
         changed = (*report.added, *report.deleted)
         seen = sorted(effects_of(before, observed), key=str)
@@ -385,7 +385,7 @@ class FactMonitor:
     def ahead(self, state: State) -> tuple[Task, State]:
         """See `BeliefMonitor`."""
         left = self.constraints.prohibitions if self._aside else self.constraints.left
-        return with_constraints(self.task, self._own(state), left)
+        return with_constraints(self.task, self._in_task(state), left)
 
     def resumed(self, differing: Difference) -> Validator:
         """See `BeliefMonitor`."""
@@ -407,14 +407,12 @@ class FactMonitor:
         }
         return bool(effects) and effects <= set(missing_literals(expected, observed))
 
-    def _own(self, state: State) -> State:
+    def _in_task(self, state: State) -> State:
         if state.task is self.task:
             return state
         return self.task.state_with(base_atoms(state), state.numbers())
 
-    def _misbelieved(
-        self, number: int, action: GroundAction, atom: Atom, guess: State
-    ) -> Deviation:
+    def _retraction(self, number: int, action: GroundAction, atom: Atom, guess: State) -> Deviation:
         believed: Expression = Not(atom) if atom in guess else atom
         text = (
             f"{action} was refused again, so what cannot be seen is taken to be otherwise: "

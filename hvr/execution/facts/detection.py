@@ -49,11 +49,11 @@ def numeric_values(state: State) -> dict[FunctionTerm, Fraction]:
 def difference_of(expected: State, observed: State) -> Difference:
     """Compare two states of one task."""
     should, are = base_atoms(expected), base_atoms(observed)
-    wanted, values = numeric_values(expected), numeric_values(observed)
+    should_have, values = numeric_values(expected), numeric_values(observed)
     return Difference(
         tuple(sorted(should - are, key=str)),
         tuple(sorted(are - should, key=str)),
-        tuple(_value(t, v) for t, v in sorted(wanted.items(), key=str) if values.get(t) != v),
+        tuple(_value(t, v) for t, v in sorted(should_have.items(), key=str) if values.get(t) != v),
     )
 
 
@@ -111,7 +111,7 @@ class _Explanations:
             return
         message = outcome.error.rstrip(".")
         if outcome.unmet:
-            why = self._say(outcome.unmet)
+            why = self._describe(outcome.unmet)
             text = f"{self.action} is not possible, because {why}."
             self._add(DeviationKind.MISSING_PRECONDITION, Side.PRE, outcome.unmet, text, message)
         else:
@@ -119,7 +119,7 @@ class _Explanations:
             self._add(DeviationKind.ACTION_FAILED, Side.PRE, (), text, message)
 
     def effects(self, wrong: list[Expression], *, nothing: bool) -> None:
-        so = self._say(wrong)
+        so = self._describe(wrong)
         if nothing:
             text = f"{self.action} was reported as done and changed nothing: {so}."
             self._add(DeviationKind.NO_EFFECT, Side.POST, wrong, text)
@@ -131,12 +131,14 @@ class _Explanations:
         """Explain changes unrelated to the action, one deviation per group that shares objects."""
         for group in _groups(literals):
             needed = any(e in outcome.unmet for e in group)
-            text = f"Something else than {self.action} has changed the world: {self._say(group)}."
+            text = (
+                f"Something else than {self.action} has changed the world: {self._describe(group)}."
+            )
             side = Side.PRE if needed else Side.POST
             message = outcome.error if needed else ""
             self._add(DeviationKind.CHANGED_BY_OTHERS, side, group, text, message)
 
-    def _say(self, literals: Iterable[Expression]) -> str:
+    def _describe(self, literals: Iterable[Expression]) -> str:
         return explain_state(literals, self.wording)
 
     def _add(

@@ -220,7 +220,7 @@ class _Reader:
         words = re.sub(r"\s+", " ", text.strip().rstrip(".!").lower())
         parts = self._conjunction(words)
         if parts is None:
-            raise self._refused(words)
+            raise self._rejected(words)
         return parts[0] if len(parts) == 1 else And(tuple(parts))
 
     def _conjunction(self, text: str) -> list[Formula] | None:
@@ -330,7 +330,7 @@ class _Reader:
                 for text in _forms(template.text.lower()):
                     yield predicate, positive, *_pattern(text)
 
-    def _refused(self, text: str) -> LanguageError:
+    def _rejected(self, text: str) -> LanguageError:
         known = [self._example(name) for name in self.words.wording.predicates]
         known += [self._compared(name) for name in self.domain.functions]
         unknown = [
@@ -440,7 +440,7 @@ def problem_for(
     except LanguageError:
         if ontology is None or not supports_requests(ontology):
             raise
-        return _Requests(domain, problem, ontology).pose(text)
+        return _Requests(domain, problem, ontology).apply(text)
     return RequestedProblem(domain, problem.replace(goal=read.formula), read.said)
 
 
@@ -486,34 +486,36 @@ class _Requests:
         )
         return Inventory(self.problem.name, self.reader.ontology, self._classes, facts, {})
 
-    def pose(self, text: str) -> RequestedProblem:
+    def apply(self, text: str) -> RequestedProblem:
         """Return the problem with the goal of a request."""
         try:
-            goal = self.reader.goal(self._with_names(text), self.inventory)
+            goal = self.reader.goal(self._with_grammar_names(text), self.inventory)
         except LanguageError as error:
-            raise LanguageError(self._with_own(str(error))) from error
-        return self._posed(goal)
+            raise LanguageError(self._with_own_names(str(error))) from error
+        return self._with_goal(goal)
 
-    def _posed(self, goal: Goal) -> RequestedProblem:
+    def _with_goal(self, goal: Goal) -> RequestedProblem:
         objects = self.problem.objects
-        texts = [self._with_own(stage.wanted) for stage in goal.stages]
+        texts = [self._with_own_names(stage.wanted) for stage in goal.stages]
         stages = [parse_formula(wanted, self.domain, objects, file="<goal>") for wanted in texts]
         # Each stage has a moment at which it holds and the next stage does not hold yet.
         earlier = [And((one, Not(later))) for one, later in pairwise(stages)]
-        last = self._with_own(goal.stages[-1].text)
+        last = self._with_own_names(goal.stages[-1].text)
         wanted = parse_formula(last, self.domain, objects, file="<goal>")
         kept = dict.fromkeys(text for stage in goal.stages for text in stage.constraints)
-        constraints = [parse_constraint(self._with_own(t), self.domain, objects) for t in kept]
+        constraints = [
+            parse_constraint(self._with_own_names(t), self.domain, objects) for t in kept
+        ]
         problem = self.problem.replace(goal=wanted)
         if constraints:
             problem = problem.replace(constraints=And((problem.constraints, *constraints)))
         domain = self.domain
         if earlier:
             domain, problem = with_stages(*_with_constants(domain, problem, texts), earlier)
-        said = self._with_own(in_order(goal.said))
-        return RequestedProblem(domain, problem, said, tuple(map(self._with_own, goal.notes)))
+        said = self._with_own_names(in_order(goal.said))
+        return RequestedProblem(domain, problem, said, tuple(map(self._with_own_names, goal.notes)))
 
-    def _with_names(self, text: str) -> str:
+    def _with_grammar_names(self, text: str) -> str:
         called: Mapping[str, str] = {
             phrase.lower(): plain
             for plain, own in self._own.items()
@@ -527,7 +529,7 @@ class _Requests:
         pattern = re.compile(rf"(?<![\w-])(?:the )?({any_of})(?![\w-])", re.IGNORECASE)
         return pattern.sub(lambda match: called[match[1].lower()], text)
 
-    def _with_own(self, text: str) -> str:
+    def _with_own_names(self, text: str) -> str:
         return _NAME.sub(lambda match: self._own.get(match[0], match[0]), text)
 
 

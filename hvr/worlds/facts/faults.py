@@ -148,7 +148,7 @@ class FaultyWorld:
         }
         action = GroundAction(name, args)
         if WorldFault.REFUSED in kinds:
-            self._note(WorldFault.REFUSED, action, ())
+            self._log(WorldFault.REFUSED, action, ())
             return "no reason is given"
         before = self.env.state
         error = self.env.step(name, args)
@@ -181,7 +181,7 @@ class FaultyWorld:
                     after = other.state
                     self.env.put(base_atoms(after), after.numbers())
                     if changed := _changes(now, after):  # otherwise the fault had no effect
-                        self._note(kind, action, _texts(changed, undone=False))
+                        self._log(kind, action, _texts(changed, undone=False))
 
     def _facts(self) -> list[Atom]:
         task = self.env.task
@@ -204,9 +204,9 @@ class FaultyWorld:
             else:
                 atoms.discard(what)
         self.env.put(atoms, numbers)
-        self._note(kind, action, _texts(changes, undone=True))
+        self._log(kind, action, _texts(changes, undone=True))
 
-    def _note(self, kind: WorldFault, action: GroundAction, changed: tuple[str, ...]) -> None:
+    def _log(self, kind: WorldFault, action: GroundAction, changed: tuple[str, ...]) -> None:
         self.log.append(InjectedFault(self._steps, kind, action, changed))
 
 

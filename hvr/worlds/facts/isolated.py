@@ -69,8 +69,8 @@ class IsolatedEnvironment:
         self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._printed: deque[bytes] = deque(maxlen=2)
         for listen, stream in (
-            (self._hear, self._process.stdout),
-            (self._drop, self._process.stderr),
+            (self._read_replies, self._process.stdout),
+            (self._drain, self._process.stderr),
         ):
             threading.Thread(target=listen, args=(stream,), daemon=True).start()
         about: dict[str, Any] = {
@@ -79,7 +79,7 @@ class IsolatedEnvironment:
             "seed": seed,
             "path": sys.path,
         }
-        self._answer("starting", max(timeout, _START_S))
+        self._reply("starting", max(timeout, _START_S))
         self.methods = frozenset(self._call("opening", "open", **about))
         """The environment's methods for durative actions."""
 
@@ -140,16 +140,16 @@ class IsolatedEnvironment:
 
     def _call(self, what: str, call: str, *, longer: float = 0.0, **about: Any) -> Any:
         if self._process.poll() is not None:
-            raise self._ended(what)
+            raise self._ended_error(what)
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps({"call": call, **about}).encode() + b"\n")
             self._process.stdin.flush()
         except OSError:
-            raise self._ended(what) from None
-        return self._answer(what, self._timeout + longer)
+            raise self._ended_error(what) from None
+        return self._reply(what, self._timeout + longer)
 
-    def _answer(self, what: str, seconds: float) -> Any:
+    def _reply(self, what: str, seconds: float) -> Any:
         try:
             line = self._replies.get(timeout=seconds)
         except queue.Empty:
@@ -163,20 +163,21 @@ class IsolatedEnvironment:
             self._end()
             raise
         if not line.endswith(b"\n"):
-            raise self._ended(what)
+            raise self._ended_error(what)
         reply = json.loads(line)
         if "error" in reply:
             where = "" if reply["known"] else f"the environment failed at {what}: "
             raise SimulatorError(where + reply["error"], exit_code=reply["code"])
         return reply["value"]
 
-    def _ended(self, what: str) -> SimulatorError:
+    def _ended_error(self, what: str) -> SimulatorError:
         with suppress(subprocess.TimeoutExpired):  # the replies end before the process does
             self._process.wait(1)
         code = self._process.poll()
         self._end()
         return SimulatorError(
-            f"the environment ended at {what} ({_how(code)}){self._last_output()}", exit_code=2
+            f"the environment ended at {what} ({_exit_reason(code)}){self._last_output()}",
+            exit_code=2,
         )
 
     def _end(self) -> None:
@@ -185,13 +186,13 @@ class IsolatedEnvironment:
         with suppress(OSError):
             self._process.stdin.close()
 
-    def _hear(self, stream: IO[bytes]) -> None:
+    def _read_replies(self, stream: IO[bytes]) -> None:
         while (line := stream.readline(_MOST_REPLY)).endswith(b"\n"):
             self._replies.put(line)
         self._replies.put(b"")
         stream.close()
 
-    def _drop(self, stream: IO[bytes]) -> None:
+    def _drain(self, stream: IO[bytes]) -> None:
         while block := stream.read1(_LAST_OUTPUT):  # type: ignore[attr-defined]
             self._printed.append(block)
         stream.close()
@@ -212,7 +213,7 @@ def _number(text: str, shown: str) -> Fraction | _Shown:
         return _Shown(shown)
 
 
-def _how(code: int | None) -> str:
+def _exit_reason(code: int | None) -> str:
     """Describe how a process ended; the supervisor returns 128 plus the signal number."""
     if code is None:
         return "it no longer responds"

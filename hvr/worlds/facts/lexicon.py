@@ -19,7 +19,7 @@ _PLACES = frozenset({"at", "in", "on", "near"})
 _WHERE = _PLACES | {"above", "behind", "below", "beside", "inside", "outside", "under"}
 _PLACE = re.compile(r"\{(\d+)\}")
 _INNER_VERBS = frozenset({"has", "holds", "knows", "needs", "owns"})
-_HOLDING = frozenset({"holding", "carrying", "grasping", "gripping"})
+_GRASP_VERBS = frozenset({"holding", "carrying", "grasping", "gripping"})
 _WITH_TO = frozenset({"adjacent", "attached", "connected", "linked"})
 _STATE = re.compile(
     r"[a-z]+(?:ed|[^n]en|able|ible|ful|less)|active|armed|asleep|awake|big|broken|busy|clean|clear"
@@ -62,7 +62,7 @@ def lexicon_for(domain: Domain, ontology: Ontology | None = None) -> WorldLexico
         if name not in predicates:
             clauses.derive(name)
             predicates[name] = _derived(predicate, clauses.said[name])
-    types = {name: _called(name, ontology) for name in ("object", *domain.types)}
+    types = {name: _nouns(name, ontology) for name in ("object", *domain.types)}
     wording = Wording(
         MappingProxyType(actions),
         MappingProxyType(predicates),
@@ -87,7 +87,7 @@ def _add_given(clauses: Clauses, name: str, said: tuple[str, str]) -> None:
     clauses.add(name, said)
 
 
-def _called(type_name: str, ontology: Ontology | None) -> tuple[str, ...]:
+def _nouns(type_name: str, ontology: Ontology | None) -> tuple[str, ...]:
     plain = words_of(type_name)
     known = ontology.class_of_pddl_type(type_name) if ontology is not None else None
     if ontology is None or known is None:
@@ -105,10 +105,10 @@ def derived_clauses(predicate: Predicate) -> tuple[str, str]:
     words = words_of(predicate.name)
     places = [f"{{{number}}}" for number in range(len(predicate.parameters))]
     if not places:
-        return _said_of_none(words.split(" "))
+        return _clauses_without_arguments(words.split(" "))
     first, *others = places
     if not others and words.endswith("ing"):
-        return _said_of_doing(words, first)
+        return _participle_clauses(words, first)
     after = f" {' and '.join(others)}" if others else ""
     verb, _, rest = words.partition(" ")
     thing, _, last = words.rpartition(" ")
@@ -124,7 +124,7 @@ def derived_clauses(predicate: Predicate) -> tuple[str, str]:
     return f"{first} is {words}{to}{after}", f"{first} is not {words}{to}{after}"
 
 
-def _said_of_none(words: list[str]) -> tuple[str, str]:
+def _clauses_without_arguments(words: list[str]) -> tuple[str, str]:
     """Return the clauses of a predicate without arguments."""
     first, *others = words
     whole = " ".join(words)
@@ -146,10 +146,10 @@ def _said_of_none(words: list[str]) -> tuple[str, str]:
     return f"{whole} holds", f"{whole} does not hold"
 
 
-def _said_of_doing(words: str, thing: str) -> tuple[str, str]:
+def _participle_clauses(words: str, thing: str) -> tuple[str, str]:
     """Return the clauses of a predicate such as `gripper-holding`."""
     who, _, what = words.rpartition(" ")
-    if who and what in _HOLDING:
+    if who and what in _GRASP_VERBS:
         return f"the {who} is {what} {thing}", f"the {who} is not {what} {thing}"
     if who == "is":
         return f"{thing} is {what}", f"{thing} is not {what}"

@@ -87,18 +87,18 @@ class Timing:
         self.schemas = {name: domain.durative_actions[of] for name, of in both.items()}
         actions = dict(names.domain.actions)
         for name in both:
-            schema, going_on = actions[name], self._going_on(name)
+            schema, running_fact = actions[name], self._running_fact(name)
             if name in names.starts:
-                needs = And((Not(going_on), schema.precondition))
+                needs = And((Not(running_fact), schema.precondition))
                 actions[name] = schema.replace(precondition=needs)
             else:
-                actions[name] = schema.replace(effect=And((schema.effect, Not(going_on))))
+                actions[name] = schema.replace(effect=And((schema.effect, Not(running_fact))))
         self.domain = names.domain.replace(actions=actions, durative_actions={})
         self._start_of = {of: name for name, of in names.starts.items()}
         self._end_of = {of: name for name, of in names.ends.items()}
         self._of_fact = {fact: of for of, fact in names.running.items()}
 
-    def _going_on(self, name: str) -> Atom:
+    def _running_fact(self, name: str) -> Atom:
         schema = self.schemas[name]
         return Atom(self.names.running[schema.name], tuple([p.name for p in schema.parameters]))
 
@@ -108,9 +108,9 @@ class Timing:
         It has no metric, since makespan is not a sum of step costs.
         """
         ended = [
-            Forall(schema.parameters, Not(self._going_on(name)))
+            Forall(schema.parameters, Not(self._running_fact(name)))
             if schema.parameters
-            else Not(self._going_on(name))
+            else Not(self._running_fact(name))
             for name, schema in self.schemas.items()
             if name in self.names.ends
         ]
@@ -122,7 +122,7 @@ class Timing:
         for of, fact in self.names.running.items():
             arity = len(self.timed_domain.durative_actions[of].parameters)
             step = " ".join([of, *(f"{{{n}}}" for n in range(arity))])
-            true, false = (Template(f"({step}) {says}", arity) for says in _GOES_ON)
+            true, false = (Template(f"({step}) {says}", arity) for says in _RUNNING_CLAUSES)
             said[fact] = PredicateWording(true, false, true, (), (), ())
         return dataclasses.replace(wording, predicates=MappingProxyType(said))
 
@@ -164,7 +164,7 @@ class Timing:
         return [(time, duration, action) for time, _, duration, action in found]
 
 
-_GOES_ON = ("goes on", "does not go on")
+_RUNNING_CLAUSES = ("goes on", "does not go on")
 
 
 def check_actable(domain: Domain, problem: Problem) -> None:
@@ -177,16 +177,16 @@ def check_actable(domain: Domain, problem: Problem) -> None:
     if not domain.durative_actions:
         require_untimed(domain, problem)
         return
-    strange = features_of(domain, problem) & {
+    unsupported = features_of(domain, problem) & {
         Feature.CONTINUOUS,
         Feature.TIMED,
         Feature.PREFERENCES,
         Feature.CONSTRAINTS,
     }
-    if strange:
+    if unsupported:
         raise UsageError(
-            f"{domain.name} has durative actions with {', '.join(sorted(strange))}: carrying out "
-            "such plans is not supported"
+            f"{domain.name} has durative actions with {', '.join(sorted(unsupported))}: "
+            "executing such plans is not supported"
         )
     for schema in domain.durative_actions.values():
         for part in walk(schema.effect):
@@ -237,8 +237,8 @@ class SplitEnvironment(PddlEnvironment):
 
     def stop(self, name: str, args: tuple[str, ...]) -> None:
         """End a durative action without its effects."""
-        going_on = Atom(self.timing.names.running[name], args)
-        super().put(base_atoms(self.state) - {going_on}, self.state.numbers())
+        running_fact = Atom(self.timing.names.running[name], args)
+        super().put(base_atoms(self.state) - {running_fact}, self.state.numbers())
 
     def _break_off(self) -> None:
         if broken := self.timing.broken(self.state):
@@ -259,9 +259,9 @@ class StartsAndEnds:
     def __init__(self, env: Any, timing: Timing) -> None:
         offered = getattr(env, "methods", None)
         self.methods = {m for m in METHODS if hasattr(env, m)} if offered is None else offered
-        if lacking := [m for m in METHODS[:2] if m not in self.methods]:
+        if missing := [m for m in METHODS[:2] if m not in self.methods]:
             raise UsageError(
-                f"the environment has no {' and no '.join(lacking)}, which durative actions need"
+                f"the environment has no {' and no '.join(missing)}, which durative actions need"
             )
         self.env = env
         self.timing = timing
@@ -276,13 +276,13 @@ class StartsAndEnds:
         schema = self.timing.schemas.get(name)
         if schema is None:
             return str(self.env.step(name, args))
-        going_on = (self.timing.names.running[schema.name], *args)
+        running_fact = (self.timing.names.running[schema.name], *args)
         if name in self.timing.names.ends:
-            self._running.discard(going_on)
+            self._running.discard(running_fact)
             return str(self.env.end(schema.name, args))
         error = str(self.env.start(schema.name, args, self.duration))
         if not error:
-            self._running.add(going_on)
+            self._running.add(running_fact)
         return error
 
     def stop(self, name: str, args: tuple[str, ...]) -> None:

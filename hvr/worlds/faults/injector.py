@@ -271,10 +271,10 @@ QUERY_ACTIONS = frozenset({"GetReachablePositions", "GetInteractablePoses"})
 OBSERVING_ACTIONS = frozenset({"Pass", "Done", "NoOp"})
 """Actions that only look; they have no number, but noise is drawn anew."""
 
-_INSTEAD = frozenset(
+_REPLACING = frozenset(
     {FaultKind.SILENT, FaultKind.FAILED, FaultKind.BLOCKED, FaultKind.MISSING_STEP}
 )
-_FALLS = frozenset({FaultKind.DROP, FaultKind.SLIPPERY})
+_DROPPING = frozenset({FaultKind.DROP, FaultKind.SLIPPERY})
 _Facts = frozenset[Statement]
 
 
@@ -297,9 +297,9 @@ class FaultyEnvironment:
     _active: list[Trigger]
     _lenses: list[Lens]
     _log: list[Injection]
-    _mistakes: dict[Trigger, tuple[str, str, Any]]
+    _misreports: dict[Trigger, tuple[str, str, Any]]
     _diversions: Diversions
-    _hindrances: Obstacles
+    _obstacles: Obstacles
     _event: Event
     _answer: Event
     _steps: int
@@ -361,7 +361,7 @@ class FaultyEnvironment:
         world = [t for t in due if t.fault.kind not in PERCEPTION_KINDS]
         self._active, self._lenses = [t for t in due if t.fault.kind in PERCEPTION_KINDS], []
         try:
-            if world or self._hindrances.refusal(name, kwargs) is not None:
+            if world or self._obstacles.refusal(name, kwargs) is not None:
                 self._with_faults(name, kwargs, world)
             else:
                 self._report(self.env.step(name, **kwargs))
@@ -383,8 +383,8 @@ class FaultyEnvironment:
             for name in fault.named:
                 self._names.object_id(name)
         self._diversions = Diversions(self.env, self._names)
-        self._hindrances = Obstacles(self.env)
-        self._mistakes = {}
+        self._obstacles = Obstacles(self.env)
+        self._misreports = {}
         self._active, self._lenses, self._log = [], [], []
         self._steps = self._looks = 0
         due = [t for t in self._triggers if t.due(0, "", "")]
@@ -392,7 +392,7 @@ class FaultyEnvironment:
             before = self._facts()
             if ids := self._interfere(trigger, ""):
                 trigger.fired()
-                self._note(trigger, "", ids, before, self._facts())
+                self._record(trigger, "", ids, before, self._facts())
         self._report(first)
         self._active = [t for t in due if t.fault.kind in PERCEPTION_KINDS]
         self._look(self._event)
@@ -403,7 +403,7 @@ class FaultyEnvironment:
         Faults that prevent, divert or replace the action come before it, the others after it. A
         drop with an empty hand comes after it, to drop the object that the action takes.
         """
-        without = self._without(name, kwargs)
+        without = self._fault_free(name, kwargs)
         done: dict[Trigger, tuple[str, ...]] = {}
         late: list[Trigger] = []
         answer: Event | None = None
@@ -417,28 +417,28 @@ class FaultyEnvironment:
                 ids = self._interfere(trigger, target)
             elif kind in DIVERTING_KINDS:
                 ids = self._diversions.divert(trigger, name, sent)
-            elif kind not in _INSTEAD:
+            elif kind not in _REPLACING:
                 late.append(trigger)
             elif answer is None:
-                answer, ids = self._instead(trigger, name, target)
+                answer, ids = self._replacement(trigger, name, target)
             if ids:
                 done[trigger] = ids
-        refusal = self._hindrances.refusal(name, sent)
+        refusal = self._obstacles.refusal(name, sent)
         if answer is None and refusal is not None:
             answer = fabricated_event(name, False, refusal.message)
             done.setdefault(refusal.trigger, refusal.objects)
         if answer is None:
             answer = self.env.step(name, **sent)
         for trigger in late:
-            falls = trigger.fault.kind in _FALLS
+            falls = trigger.fault.kind in _DROPPING
             if ids := self._drop() if falls else self._interfere(trigger, target):
                 done[trigger] = ids
         self._report(answer)
         for trigger, ids in done.items():
             trigger.fired()
-            self._note(trigger, name, ids, without, self._facts())
+            self._record(trigger, name, ids, without, self._facts())
 
-    def _without(self, name: str, kwargs: dict[str, Any]) -> _Facts:
+    def _fault_free(self, name: str, kwargs: dict[str, Any]) -> _Facts:
         """Return the statements that would hold after the action without faults."""
         if not isinstance(self.env, Restorable):
             return self._facts()
@@ -448,7 +448,9 @@ class FaultyEnvironment:
         finally:
             self.env.restore(before)
 
-    def _instead(self, trigger: Trigger, name: str, target: str) -> tuple[Event, tuple[str, ...]]:
+    def _replacement(
+        self, trigger: Trigger, name: str, target: str
+    ) -> tuple[Event, tuple[str, ...]]:
         """Return the reply to an action that is not executed, and the affected objects."""
         kind, what = trigger.fault.kind, trigger.fault.what
         meant = target or other_agent.held(self.env) or ROBOT
@@ -463,7 +465,7 @@ class FaultyEnvironment:
         if not what.other:
             return fabricated_event(name, False, what.message or obstacle_message(name)), (meant,)
         blocker = self._names.object_id(what.other)
-        self._hindrances.block(meant, blocker, trigger)
+        self._obstacles.block(meant, blocker, trigger)
         there = other_agent.entries(self.env)[blocker]["name"]
         return fabricated_event(name, False, what.message or obstacle_message(name, there)), (
             meant,
@@ -473,7 +475,7 @@ class FaultyEnvironment:
     def _interfere(self, trigger: Trigger, target: str) -> tuple[str, ...]:
         ids = interfere(self.env, self._names, trigger, target)
         if ids and trigger.fault.kind is FaultKind.OCCUPIED:
-            self._hindrances.occupy(ids[0], ids[1], trigger)
+            self._obstacles.occupy(ids[0], ids[1], trigger)
         return ids
 
     def _drop(self) -> tuple[str, ...]:
@@ -487,17 +489,17 @@ class FaultyEnvironment:
             if trigger.fault.kind is FaultKind.NOISE:
                 lens = self._noise(trigger, name)
             else:
-                wrong = self._mistakes.get(trigger) or choose_misreport(
+                wrong = self._misreports.get(trigger) or choose_misreport(
                     self.env, self._names, trigger
                 )
                 if wrong is None:
                     continue
                 lens = misreporting_lens(wrong)
-                if trigger not in self._mistakes:
-                    self._mistakes[trigger] = wrong
+                if trigger not in self._misreports:
+                    self._misreports[trigger] = wrong
                     true = statements(event.metadata, self._names)
                     reported = statements(lens(event.metadata), self._names)
-                    self._note(trigger, name, wrong[:1], true, reported)
+                    self._record(trigger, name, wrong[:1], true, reported)
             self._lenses.append(lens)
         return self._report(event)
 
@@ -515,7 +517,7 @@ class FaultyEnvironment:
             if changed and not logged:
                 logged = True
                 true = statements(metadata, self._names)
-                self._note(trigger, name, changed, true, statements(reported, self._names))
+                self._record(trigger, name, changed, true, statements(reported, self._names))
             return reported
 
         return lens
@@ -529,7 +531,7 @@ class FaultyEnvironment:
         self._event = event
         return event
 
-    def _note(
+    def _record(
         self, trigger: Trigger, name: str, ids: tuple[str, ...], without: _Facts, now: _Facts
     ) -> None:
         """Log the difference to the statements without the fault."""

@@ -63,9 +63,8 @@ def drop(env: Environment) -> bool:
 def change(env: Environment, object_id: str, field: str, value: str | bool) -> bool:
     """Set a state field; return whether the value changed."""
     before = entries(env)[object_id]
-    wanted = bool(value)
-    setter = _SETTERS.get((field, wanted))
-    if setter is None or bool(before[field]) == wanted:
+    setter = _SETTERS.get((field, bool(value)))
+    if setter is None or bool(before[field]) == bool(value):
         return False
     more = {}
     if setter == "FillObjectWithLiquid":
@@ -163,7 +162,7 @@ def stand(env: Environment, object_id: str, receptacle: str) -> bool:
 # Choice -------------------------------------------------------------------------------------------
 # Seeded choice of objects, places and states that a fault leaves open.
 
-_SUITS: Mapping[str, str] = {
+_REQUIRED_PROPERTY: Mapping[str, str] = {
     "PickupObject": "pickupable",
     "PutObject": "receptacle",
     "OpenObject": "openable",
@@ -182,7 +181,7 @@ def similar_objects(
 ) -> list[str]:
     """Return other objects in reach that the action suits; objects of the same type come first."""
     thing = known[object_id]
-    prop = _SUITS.get(action)
+    prop = _REQUIRED_PROPERTY.get(action)
     in_view = (o for o in known.values() if o["visible"] and not o["isPickedUp"])
     others = [o for o in in_view if o["objectId"] != object_id and not is_destroyed(o)]
     same = _ids(o for o in others if o["objectType"] == thing["objectType"])
@@ -269,7 +268,11 @@ def interfere(env: Environment, names: Names, trigger: Trigger, target: str) -> 
         FaultKind.CHANGED: _changes,
     }[trigger.fault.kind]
     return next(
-        (ids for ids, deed, args in options(env, names, trigger, target) if _try(env, deed, *args)),
+        (
+            ids
+            for ids, intervention, args in options(env, names, trigger, target)
+            if _try(env, intervention, *args)
+        ),
         (),
     )
 
@@ -319,9 +322,9 @@ def _value(value: str | bool | None) -> str | bool:
     return True if value is None else value
 
 
-def _try(env: Environment, deed: Callable[..., bool], *args: Any) -> bool:
+def _try(env: Environment, intervention: Callable[..., bool], *args: Any) -> bool:
     before = env.snapshot() if isinstance(env, Restorable) else None
-    done = deed(env, *args)
+    done = intervention(env, *args)
     if not done and isinstance(env, Restorable):
         env.restore(before)
     return done

@@ -353,7 +353,7 @@ class Kitchen:
         self._context = Context(self._room, self._placement_table, self._seed, self._profile)
         self._builder = MetadataBuilder(self._room)
         self._world = settle(KitchenState.initial(self._scene, self._settings), self._room)
-        return self._tell(ActionReply("Initialize", True, result=CAMERA_PLANES))
+        return self._publish(ActionReply("Initialize", True, result=CAMERA_PLANES))
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
         """Execute one action, given by name and arguments or as one dict with `action`.
@@ -373,15 +373,15 @@ class Kitchen:
             spec = find_action(name, kwargs, self._profile)
         except BadRequestError as error:
             self._world = settle(self._world, self._room)
-            self._tell(ActionReply(name, False, error.message, error.code))
+            self._publish(ActionReply(name, False, error.message, error.code))
             raise ValueError(error.message) from None
         try:
             world, result = spec.run(self._world, self._context, kwargs)
         except ActionFailedError as error:
             self._world = settle(self._world, self._room)
-            return self._tell(ActionReply(name, False, error.message, error.code))
+            return self._publish(ActionReply(name, False, error.message, error.code))
         self._world = settle(world, self._room, spec.seconds)
-        return self._tell(ActionReply(name, True, "", None, result))
+        return self._publish(ActionReply(name, True, "", None, result))
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot of the current state."""
@@ -399,12 +399,12 @@ class Kitchen:
                 "reset it to that scene first"
             )
         self._world = snapshot.world
-        return self._tell(snapshot.answer)
+        return self._publish(snapshot.answer)
 
     def stop(self) -> None:
         """Do nothing: the method exists because AI2-THOR's controller has it."""
 
-    def _tell(self, answer: ActionReply) -> Event:
+    def _publish(self, answer: ActionReply) -> Event:
         self._answer = answer
         self._event = Event(self._builder.later(self._world, answer), answer.success)
         return self._event

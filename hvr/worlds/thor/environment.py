@@ -32,7 +32,7 @@ POSE_FAILURES = (
 MAX_RETRY_DISTANCE = 1.5
 """Maximum distance of another pose in metres."""
 
-_REST = 5  # maximum number of physics steps until the scene is at rest
+_MAX_REST_STEPS = 5  # physics steps until the scene is at rest
 
 
 class RetriedEvent(Event):
@@ -96,7 +96,7 @@ class RetryingEnvironment:
         sent = [_step(request, event)]
         if not event.metadata.get("isSceneAtRest", True):
             event = self._after_rest(request, sent)
-        if not event and self._tries > 1 and _about_place(event):
+        if not event and self._tries > 1 and _is_pose_failure(event):
             event = self._from_elsewhere(request, event, sent)
         self._event = RetriedEvent(event, tuple(sent[:-1])) if len(sent) > 1 else event
         return self._event
@@ -113,7 +113,7 @@ class RetryingEnvironment:
         return event
 
     def _after_rest(self, request: dict[str, Any], sent: list[Step]) -> Event:
-        for _ in range(_REST):
+        for _ in range(_MAX_REST_STEPS):
             if self._send({"action": "Pass"}, sent).metadata.get("isSceneAtRest", True):
                 break
         return self._send(request, sent)
@@ -165,7 +165,7 @@ def _teleport(pose: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _about_place(event: Event) -> bool:
+def _is_pose_failure(event: Event) -> bool:
     message = str(event.metadata["errorMessage"])
     return any(reason in message for reason in POSE_FAILURES)
 
@@ -286,7 +286,7 @@ class Thor:
         self._folder = folder
         self._pictures: ThorRecording | None = None
         self._client: Any = None
-        self._trouble = ""
+        self._failure = ""
         self._has_camera = False
         require_ready(self._options)
         from hvr.worlds.thor import client
@@ -295,11 +295,11 @@ class Thor:
         self._log_start = log.stat().st_size if log.exists() else 0
         arguments = client_arguments(self._options, client.PLATFORM_CLASSES)
         arguments["server_class"] = client.SERVER_CLASSES[self._options.server]
-        self._client = self._begun(
+        self._client = self._start_scene(
             "the start", scene, lambda: client.Client(scene=scene, **arguments)
         )
         try:
-            self._arrived()
+            self._scene_started()
         except BaseException:
             self.stop()
             raise
@@ -321,8 +321,8 @@ class Thor:
             SceneError: The simulator does not have this scene.
         """
         name = getattr(scene, "name", scene)
-        self._begun("Reset", name, lambda: self._client.reset(name))
-        self._arrived()
+        self._start_scene("Reset", name, lambda: self._client.reset(name))
+        self._scene_started()
         return self._event
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
@@ -349,7 +349,7 @@ class Thor:
         self._event = Event(seen.metadata)
         if self._pictures is not None and not name.startswith("Get") and name not in _CAMERA:
             message = "" if seen else str(seen.metadata["errorMessage"])
-            self._pictures.keep(request, bool(seen), message, seen.frame, self._from_above())
+            self._pictures.keep(request, bool(seen), message, seen.frame, self._top_frame())
         if refused is not None:
             raise refused
         return self._event
@@ -374,13 +374,13 @@ class Thor:
                 if not event or not isinstance(pose, dict):
                     break
             self._seen = self._client.last_event
-        return self._from_above()
+        return self._top_frame()
 
     def stop(self) -> None:
         """Stop the simulator. Idempotent."""
         if self._client is not None:
             controller, self._client = self._client, None
-            self._trouble = self._trouble or "AI2-THOR has been stopped"
+            self._failure = self._failure or "AI2-THOR has been stopped"
             if controller.server is not None:
                 controller.stop()
         if self._pictures is not None:
@@ -393,36 +393,36 @@ class Thor:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def _from_above(self) -> Any:
+    def _top_frame(self) -> Any:
         frames = self._seen.third_party_camera_frames
         return frames[-1] if frames else None
 
-    def _arrived(self) -> None:
+    def _scene_started(self) -> None:
         """Store the initial state of a scene and its first images."""
         self._seen = self._client.last_event
         self._event = Event(self._seen.metadata)
         self._has_camera = False
         if self._folder is None or not self._options.pictures or self._pictures is not None:
             return
-        wanted = self._options.top_view and not self._options.headless
+        show_top = self._options.top_view and not self._options.headless
         first = self._seen.frame
-        self._pictures = ThorRecording(self._folder, first, self.top_view() if wanted else None)
+        self._pictures = ThorRecording(self._folder, first, self.top_view() if show_top else None)
 
-    def _begun(self, what: str, scene: object, call: Callable[[], Any]) -> Any:
+    def _start_scene(self, what: str, scene: object, call: Callable[[], Any]) -> Any:
         """Return the client's reply to a request that starts a scene."""
         try:
-            return self._asked(what, call)
+            return self._call(what, call)
         except (ValueError, TypeError) as error:
             if "not contained in build" in str(error) or not isinstance(scene, str | None):
                 raise SceneError(self._no_scene(scene, str(error))) from None
             raise self._failed(what, error) from error
 
     def _sent(self, request: dict[str, Any]) -> Any:
-        return self._asked(str(request.get("action")), lambda: self._client.step(request))
+        return self._call(str(request.get("action")), lambda: self._client.step(request))
 
-    def _asked(self, what: str, call: Callable[[], Any]) -> Any:
-        if self._trouble:
-            raise SimulatorError(self._trouble)
+    def _call(self, what: str, call: Callable[[], Any]) -> Any:
+        if self._failure:
+            raise SimulatorError(self._failure)
         try:
             return call()
         except (ValueError, TypeError):
@@ -431,8 +431,8 @@ class Thor:
             raise self._failed(what, error) from error
 
     def _failed(self, what: str, error: Exception) -> SimulatorError:
-        self._trouble = explain_failure(what, error, self._options, self._log_start)
-        return SimulatorError(self._trouble)
+        self._failure = explain_failure(what, error, self._options, self._log_start)
+        return SimulatorError(self._failure)
 
     def _no_scene(self, scene: object, message: str) -> str:
         known = [n.removesuffix("_physics") for n in message.rpartition("\n")[2].split(", ")]

@@ -42,7 +42,7 @@ class Machine:
     free: int
     builds: tuple[str, ...]
     display: str
-    display_trouble: str
+    display_problem: str
     vulkan: bool
     vulkaninfo: bool
     gpus: tuple[str, ...]
@@ -59,9 +59,9 @@ def inspect_machine(options: ThorOptions) -> Machine:
     """Inspect this machine. Nothing is downloaded or started; an X server may be contacted."""
     home = ai2thor_home()
     package = _version()
-    display, trouble = ("", "")
+    display, problem = ("", "")
     if not options.executable and not options.headless and options.platform != "CloudRendering":
-        display, trouble = _display(options, bool(package))
+        display, problem = _display(options, bool(package))
     cuda = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     return Machine(
         system=platform.system(),
@@ -72,7 +72,7 @@ def inspect_machine(options: ThorOptions) -> Machine:
         free=shutil.disk_usage(next(p for p in (home, *home.parents) if p.exists())).free,
         builds=_builds(home / "releases"),
         display=display,
-        display_trouble=trouble,
+        display_problem=problem,
         vulkan=ctypes.util.find_library("vulkan") is not None,
         vulkaninfo=shutil.which("vulkaninfo") is not None,
         gpus=tuple(sorted(map(str, (*_devices("nvidia[0-9]*"), *_devices("dri/renderD*"))))),
@@ -133,10 +133,10 @@ def _display(options: ThorOptions, has_package: bool) -> tuple[str, str]:
             warnings.simplefilter("ignore")
             thor = import_module("ai2thor.platform")
             request = thor.Request("Linux", options.width, options.height, wanted, False)
-            trouble = "; ".join(thor.Linux64.validate(request))
+            problem = "; ".join(thor.Linux64.validate(request))
     except Exception as error:  # Xlib raises many types, even bare Exception
-        trouble = f"the X server cannot be queried: {error}"
-    return ("", trouble) if trouble else (wanted or "found", "")
+        problem = f"the X server cannot be queried: {error}"
+    return ("", problem) if problem else (wanted or "found", "")
 
 
 # Checks -------------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def _display_check(machine: Machine, options: ThorOptions, platform: str) -> Che
         "DISPLAY; or render without one on a GPU with Vulkan: option platform=CloudRendering; "
         "or do without images: option headless=true"
     )
-    return Check("display", "missing", machine.display_trouble or "no X server", advice)
+    return Check("display", "missing", machine.display_problem or "no X server", advice)
 
 
 def _vulkan(machine: Machine, platform: str) -> Check:
@@ -309,7 +309,7 @@ def _build(machine: Machine, platform: str) -> Check:
 
 # Start --------------------------------------------------------------------------------------------
 
-_TELLING = (TimeoutError, BrokenPipeError)
+_SPECIFIC = (TimeoutError, BrokenPipeError)
 _ADVICE = "`hvr doctor thor` checks the installation"
 
 
@@ -365,8 +365,8 @@ def explain_failure(what: str, error: BaseException, options: ThorOptions, log_s
     chain: list[BaseException] = [error]
     while chain[-1].__context__ is not None:
         chain.append(chain[-1].__context__)
-    telling = [e for e in chain if hasattr(e, "returncode") or isinstance(e, _TELLING)]
-    cause = telling[0] if telling else chain[-1]
+    specific = [e for e in chain if hasattr(e, "returncode") or isinstance(e, _SPECIFIC)]
+    cause = specific[0] if specific else chain[-1]
     code = getattr(cause, "returncode", None)
     if isinstance(cause, TimeoutError):
         limits = f"timeout {options.timeout:g} s"

@@ -269,12 +269,12 @@ def _spec(
     state: dict[str, Any] = {}
     if openness and "openable" in facts.properties:
         state = {"isOpen": True, "openness": float(openness)}
-    for told, kept, needs in (
+    for source, field, required in (
         ("isOn", "isToggled", "toggleable"),
         ("isDirty", "isDirty", "dirtyable"),
     ):
-        if entry.get(told) is not None and needs in facts.properties:
-            state[kept] = bool(entry[told])
+        if entry.get(source) is not None and required in facts.properties:
+            state[field] = bool(entry[source])
     return ObjectSpec(
         object_id=identifier,
         object_type=kind,

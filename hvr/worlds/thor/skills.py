@@ -105,7 +105,7 @@ class _Robot:
             raise _RefusedError(f"{name} has been {word}{rest}")
         return entry
 
-    def called(self, object_id: str) -> str:
+    def name_of(self, object_id: str) -> str:
         return self.names.name(object_id)
 
     def send(self, action: str, **kwargs: Any) -> None:
@@ -193,7 +193,7 @@ class _Robot:
             outer = entries[outer_id]
             closed = outer["openable"] and not outer["isOpen"]
             if closed and outer["objectType"] not in LIDDED:
-                around = self.called(outer_id)
+                around = self.name_of(outer_id)
                 raise _RefusedError(
                     f"{name} is inside {around}, which is closed: open {around} first"
                 )
@@ -226,7 +226,7 @@ class _Robot:
         entry = self.find(name)
         held = self.held
         if entry["objectId"] != held:
-            what = f"the hand holds {self.called(held)}" if held else "the hand is empty"
+            what = f"the hand holds {self.name_of(held)}" if held else "the hand is empty"
             raise _RefusedError(f"{name} is not in the hand: {what}")
         return entry
 
@@ -242,7 +242,7 @@ class _Robot:
         lengths = self.path_lengths()
         agent = self.metadata["agent"]
         start = (agent["position"]["x"], agent["position"]["z"])
-        box, (vital, welcome) = box_of(entry), self.companions(entry)
+        box, (required, preferred) = box_of(entry), self.companions(entry)
 
         def seen(pose: Mapping[str, Any], boxes: Sequence[Box]) -> int:
             if not boxes:
@@ -257,9 +257,9 @@ class _Robot:
         # In order of priority, each breaking the ties of the previous ones: the needs of the next
         # actions, a short path, a good view. The last ones only make the choice deterministic.
         costs: tuple[Callable[[Mapping[str, Any]], float], ...] = (
-            lambda pose: -seen(pose, vital),
+            lambda pose: -seen(pose, required),
             lambda pose: box.distance(pose["x"], pose["z"]) > NEAR,
-            lambda pose: -seen(pose, welcome),
+            lambda pose: -seen(pose, preferred),
             lambda pose: lengths(pose["x"], pose["z"]),
             lambda pose: -seen(pose, (box,)),
             lambda pose: round(math.dist(start, (pose["x"], pose["z"])), 3),
@@ -284,16 +284,16 @@ class _Robot:
         with its contents, and an object with its openable receptacles.
         """
         entries, object_id = self.entries, entry["objectId"]
-        vital = [
+        required = [
             box_of(entries[b if a == object_id else a])
             for a, b in controls(list(entries.values()))
             if object_id in (a, b)
         ]
-        welcome = [box_of(entries[i]) for i in entry["receptacleObjectIds"] or () if i in entries]
+        preferred = [box_of(entries[i]) for i in entry["receptacleObjectIds"] or () if i in entries]
         for outer in direct_parents(entry, entries, self.held):
             if entries[outer]["openable"]:
-                welcome.append(box_of(entries[outer]))
-        return vital, welcome
+                preferred.append(box_of(entries[outer]))
+        return required, preferred
 
     def pick_up(self, name: str) -> None:
         entry = self.find(name)
@@ -302,7 +302,7 @@ class _Robot:
         if self.held is not None:
             raise _RefusedError(
                 f"Agent hand has something in it already! Can't pick up anything else "
-                f"(it holds {self.called(self.held)})"
+                f"(it holds {self.name_of(self.held)})"
             )
         self.send("PickupObject", objectId=self.approach(name)["objectId"])
 
@@ -354,7 +354,7 @@ class _Robot:
             knobs = [a for a, b in controls(list(self.entries.values())) if b == entry["objectId"]]
             if not knobs:
                 raise _RefusedError(f"no knob switches {name}")
-            target = self.called(knobs[0])
+            target = self.name_of(knobs[0])
         action = "ToggleObjectOn" if on else "ToggleObjectOff"
         self.send(action, objectId=self.approach(target)["objectId"])
 
@@ -368,7 +368,7 @@ class _Robot:
         self.find(name)
         held = self.held
         if held is None or self.entries[held]["objectType"] not in _KNIVES:
-            what = f"holds {self.called(held)}" if held else "is empty"
+            what = f"holds {self.name_of(held)}" if held else "is empty"
             raise _RefusedError(
                 f"a knife is needed in the hand to slice {name}, and the hand {what}"
             )
@@ -388,7 +388,7 @@ class _Robot:
         cracked = [i for i in self.entries if i not in before and "|EggCracked_" in i]
         if not cracked:
             raise _RefusedError(f"{name} broke, but nothing is left of it to pick up")
-        self.send("PickupObject", objectId=self.approach(self.called(cracked[0]))["objectId"])
+        self.send("PickupObject", objectId=self.approach(self.name_of(cracked[0]))["objectId"])
 
     def pour(self, name: str, into: str) -> None:
         source = self.require_held(name)
