@@ -204,11 +204,7 @@ def _set(o: SceneObject, key: str, value: bool) -> SceneObject:
 
 
 def predict(
-    scene: SceneGraph,
-    added: Iterable[Atom],
-    deleted: Iterable[Atom],
-    names: Names,
-    fields: Fields,
+    scene: SceneGraph, added: Iterable[Atom], deleted: Iterable[Atom], names: Names, fields: Fields
 ) -> SceneGraph:
     """Return the scene graph after the effects of an action.
 

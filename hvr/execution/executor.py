@@ -14,23 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from hvr.errors import (
-    ImpossibleGoalError,
-    InvalidPlanError,
-    PddlError,
-    PlannerError,
-    UsageError,
-)
+from hvr.errors import ImpossibleGoalError, InvalidPlanError, PddlError, PlannerError, UsageError
 from hvr.execution.detection import goal_unmet, predicted_failure
 from hvr.execution.deviations import Deviation, constraint_broken
-from hvr.execution.events import (
-    Event,
-    Finished,
-    Noticed,
-    PlanReady,
-    Recovery,
-    Replanning,
-)
+from hvr.execution.events import Event, Finished, Noticed, PlanReady, Recovery, Replanning
 from hvr.execution.explanation import literal_clause, negated
 from hvr.execution.recovery import (
     PLAN_REPAIRS,

@@ -351,6 +351,5 @@ def _washed(thing: KitchenObject) -> KitchenObject | None:
     if not dirty and not empty:
         return None
     return thing.but(
-        is_dirty=False if dirty else thing.is_dirty,
-        liquid="water" if empty else thing.liquid,
+        is_dirty=False if dirty else thing.is_dirty, liquid="water" if empty else thing.liquid
     )

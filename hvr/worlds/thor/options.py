@@ -23,15 +23,7 @@ from hvr.errors import UsageError
 PLATFORMS = ("Linux64", "OSXIntel64", "CloudRendering")
 """The builds of AI2-THOR that its Python client 5.0.0 knows and hvr can use."""
 
-QUALITIES = (
-    "Very Low",
-    "Low",
-    "Medium",
-    "MediumCloseFitShadows",
-    "High",
-    "Very High",
-    "Ultra",
-)
+QUALITIES = ("Very Low", "Low", "Medium", "MediumCloseFitShadows", "High", "Very High", "Ultra")
 SERVERS = ("fifo", "http")
 ENVIRONMENT = "HVR_THOR"
 EXECUTABLE = "HVR_THOR_EXECUTABLE"
