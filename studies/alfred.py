@@ -16,7 +16,7 @@ from typing import Any
 
 from hvr.errors import SceneError
 from hvr.worlds.geometry import Box, Vec
-from hvr.worlds.kitchen.placement import Body, Holder, holder_of
+from hvr.worlds.kitchen.placement import Solid, holder_of
 from hvr.worlds.scenes import LegacyReceptacle, ObjectSpec, Scene, load_scene
 from hvr.worlds.thor.types import TypeFacts, load_facts
 
@@ -200,13 +200,13 @@ def _shifted(spec: ObjectSpec, dx: float, dy: float, dz: float) -> ObjectSpec:
     )
 
 
-def _body(spec: ObjectSpec) -> Body:
-    return Body(spec.object_id, spec.object_type, spec.box)
+def _body(spec: ObjectSpec) -> Solid:
+    return Solid(spec.object_id, spec.object_type, spec.box)
 
 
-def _holders(objects: Iterable[ObjectSpec]) -> list[Holder]:
+def _holders(objects: Iterable[ObjectSpec]) -> list[Solid]:
     return [
-        Holder(spec.object_id, spec.object_type, spec.box)
+        Solid(spec.object_id, spec.object_type, spec.box)
         for spec in objects
         if "receptacle" in spec.properties
     ]

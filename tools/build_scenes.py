@@ -25,7 +25,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from hvr.worlds.geometry import Box
-from hvr.worlds.kitchen.placement import Body, Holder, holder_of
+from hvr.worlds.kitchen.placement import Solid, holder_of
 
 ALWAYS_KEPT_TYPES = ("Box",)
 LEGACY_TYPES = frozenset(
@@ -114,7 +114,7 @@ def compact(scene: dict[str, Any]) -> dict[str, Any]:
     objects = sorted(view["objects"], key=lambda o: o["objectId"])
     by_id = {o["objectId"]: o for o in objects}
     holders = [
-        Holder(o["objectId"], o["objectType"], box_of(o))
+        Solid(o["objectId"], o["objectType"], box_of(o))
         for o in objects
         if "receptacle" in o["properties"]
     ]
@@ -142,7 +142,7 @@ def box_of(entry: dict[str, Any]) -> Box:
 
 
 def compact_object(
-    entry: dict[str, Any], by_id: dict[str, Any], holders: list[Holder]
+    entry: dict[str, Any], by_id: dict[str, Any], holders: list[Solid]
 ) -> dict[str, Any]:
     """The packaged form of one object; what is left out has its default value."""
     if not entry.get("parentReceptacles") and "pickupable" in entry["properties"]:
@@ -187,7 +187,7 @@ def keep_state(entry: dict[str, Any], key: str) -> bool:
     return key != "openness" or (entry["state"].get("isOpen", False))
 
 
-def clean_parents(entry: dict[str, Any], by_id: dict[str, Any], holders: list[Holder]) -> list[str]:
+def clean_parents(entry: dict[str, Any], by_id: dict[str, Any], holders: list[Solid]) -> list[str]:
     """Sensible parents, innermost first (see hvr/worlds/data/README.md)."""
     parents = [p for p in entry.get("parentReceptacles") or () if p in by_id]
     kinds = {p: by_id[p]["objectType"] for p in parents}
@@ -200,7 +200,7 @@ def clean_parents(entry: dict[str, Any], by_id: dict[str, Any], holders: list[Ho
     if len(parents) > 1:
         parents = [p for p in parents if kinds[p] != "Floor"]
     if not parents and "pickupable" in entry["properties"]:
-        found = holder_of(Body(entry["objectId"], entry["objectType"], box_of(entry)), holders)
+        found = holder_of(Solid(entry["objectId"], entry["objectType"], box_of(entry)), holders)
         return [found] if found else []
     x, _, z = entry["aabb"]["center"]
 

@@ -7,11 +7,13 @@ along +z, yaw 90 along +x, and a positive horizon looks down.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 Vec = tuple[float, float, float]
+GridPoint = tuple[float, float]
 
 CAMERA_HEIGHT = 0.675
 """Height of the standing agent's camera above `agent.position`."""
@@ -84,6 +86,25 @@ class Box(NamedTuple):
             and self.y1 <= other.y1 + slack
             and self.z1 <= other.z1 + slack
         )
+
+
+def grid_distances(
+    start: GridPoint, is_open: Callable[[GridPoint, GridPoint], bool], spacing: float = 0.25
+) -> dict[GridPoint, int]:
+    """Return the number of grid moves from a point to each grid point that can be walked to.
+
+    Args:
+        is_open: Whether a move between two neighbouring points is possible.
+    """
+    distances = {start: 0}
+    todo = deque([start])
+    while todo:
+        x, z = here = todo.popleft()
+        for point in ((x + spacing, z), (x - spacing, z), (x, z + spacing), (x, z - spacing)):
+            if point not in distances and is_open(here, point):
+                distances[point] = distances[here] + 1
+                todo.append(point)
+    return distances
 
 
 class Camera(NamedTuple):

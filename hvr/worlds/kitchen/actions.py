@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -21,7 +22,7 @@ from hvr.worlds.kitchen.action_context import (
     number,
     vector,
 )
-from hvr.worlds.kitchen.placement import CLOSED_BOXES, Body, Holder, holder_of, holders, place
+from hvr.worlds.kitchen.placement import CLOSED_BOXES, Solid, holder_of, holders, place
 from hvr.worlds.kitchen.state import (
     THOR_5,
     KitchenObject,
@@ -57,14 +58,9 @@ def set_decay_time(world: KitchenState, _context: Context, args: Args) -> Result
     return world.but(settings=settings, timers=timers), None
 
 
-def enable_decay(world: KitchenState, _context: Context, _args: Args) -> Result:
-    """Execute `EnableTemperatureDecay`."""
-    return world.but(settings=replace(world.settings, decays=True)), None
-
-
-def disable_decay(world: KitchenState, _context: Context, _args: Args) -> Result:
-    """Execute `DisableTemperatureDecay`."""
-    return world.but(settings=replace(world.settings, decays=False)), None
+def set_decay(world: KitchenState, _context: Context, _args: Args, *, decays: bool) -> Result:
+    """Execute `EnableTemperatureDecay` or `DisableTemperatureDecay`."""
+    return world.but(settings=replace(world.settings, decays=decays)), None
 
 
 def set_object_poses(world: KitchenState, _context: Context, args: Args) -> Result:
@@ -116,11 +112,11 @@ def _arranged(world: KitchenState, placed: Sequence[KitchenObject]) -> KitchenSt
     """Return the state with its movable objects replaced by the given ones."""
     fixed = [t for t in world.things.values() if t.spec.is_fixture]
     spaces = [
-        Holder(t.object_id, t.object_type, t.box) for t in (*fixed, *placed) if t.can("receptacle")
+        Solid(t.object_id, t.object_type, t.box) for t in (*fixed, *placed) if t.can("receptacle")
     ]
     rested = []
     for thing in placed:
-        holder = holder_of(Body(thing.object_id, thing.object_type, thing.box), spaces)
+        holder = holder_of(Solid(thing.object_id, thing.object_type, thing.box), spaces)
         rested.append(thing.but(parents=(holder,) if holder else ()))
     by_id = {t.object_id: t for t in (*fixed, *rested)}
     return world.but(things=KitchenObjects(by_id), held=None)
@@ -260,17 +256,17 @@ _POSE = ("position", "x", "y", "z", "rotation", "horizon", "standing")
 
 ACTIONS: Mapping[str, ActionSpec] = MappingProxyType(
     {
-        "MoveAhead": ActionSpec(navigation.move_ahead, (), _MOVE),
-        "MoveBack": ActionSpec(navigation.move_back, (), _MOVE),
-        "MoveLeft": ActionSpec(navigation.move_left, (), _MOVE),
-        "MoveRight": ActionSpec(navigation.move_right, (), _MOVE),
-        "RotateLeft": ActionSpec(navigation.rotate_left, (), ("degrees",)),
-        "RotateRight": ActionSpec(navigation.rotate_right, (), ("degrees",)),
-        "LookUp": ActionSpec(navigation.look_up, (), ("degrees",)),
-        "LookDown": ActionSpec(navigation.look_down, (), ("degrees",)),
+        "MoveAhead": ActionSpec(partial(navigation.move, turn=0.0), (), _MOVE),
+        "MoveBack": ActionSpec(partial(navigation.move, turn=180.0), (), _MOVE),
+        "MoveLeft": ActionSpec(partial(navigation.move, turn=270.0), (), _MOVE),
+        "MoveRight": ActionSpec(partial(navigation.move, turn=90.0), (), _MOVE),
+        "RotateLeft": ActionSpec(partial(navigation.rotate, sign=-1), (), ("degrees",)),
+        "RotateRight": ActionSpec(partial(navigation.rotate, sign=1), (), ("degrees",)),
+        "LookUp": ActionSpec(partial(navigation.look, sign=-1), (), ("degrees",)),
+        "LookDown": ActionSpec(partial(navigation.look, sign=1), (), ("degrees",)),
         "Teleport": ActionSpec(navigation.teleport, (), _POSE),
         "TeleportFull": ActionSpec(
-            navigation.teleport_full, ("position", "rotation", "horizon", "standing"), _POSE
+            navigation.teleport, ("position", "rotation", "horizon", "standing"), _POSE
         ),
         "GetReachablePositions": ActionSpec(
             navigation.reachable_positions,
@@ -282,8 +278,8 @@ ACTIONS: Mapping[str, ActionSpec] = MappingProxyType(
             _OBJECT,
             ("positions", "rotations", "horizons", "standings", "maxDistance", "maxPoses"),
         ),
-        "Crouch": ActionSpec(navigation.crouch),
-        "Stand": ActionSpec(navigation.stand),
+        "Crouch": ActionSpec(partial(navigation.set_standing, standing=False)),
+        "Stand": ActionSpec(partial(navigation.set_standing, standing=True)),
         "Pass": ActionSpec(navigation.pass_time),
         "Done": ActionSpec(navigation.pass_time),
         "NoOp": ActionSpec(navigation.pass_time),
@@ -296,10 +292,12 @@ ACTIONS: Mapping[str, ActionSpec] = MappingProxyType(
         "ThrowObject": ActionSpec(
             manipulation.throw, (), ("moveMagnitude", "autoSimulation"), FALL_TIME
         ),
-        "OpenObject": ActionSpec(manipulation.open_object, _OBJECT, (*_SCREEN, "openness")),
-        "CloseObject": ActionSpec(manipulation.close_object, _OBJECT, _SCREEN),
-        "ToggleObjectOn": ActionSpec(manipulation.toggle_on, _OBJECT, _SCREEN),
-        "ToggleObjectOff": ActionSpec(manipulation.toggle_off, _OBJECT, _SCREEN),
+        "OpenObject": ActionSpec(manipulation.set_openness, _OBJECT, (*_SCREEN, "openness")),
+        "CloseObject": ActionSpec(
+            partial(manipulation.set_openness, default=0.0), _OBJECT, _SCREEN
+        ),
+        "ToggleObjectOn": ActionSpec(partial(manipulation.toggle, on=True), _OBJECT, _SCREEN),
+        "ToggleObjectOff": ActionSpec(partial(manipulation.toggle, on=False), _OBJECT, _SCREEN),
         "SliceObject": ActionSpec(state_changes.slice_object, _OBJECT, _SCREEN),
         "BreakObject": ActionSpec(state_changes.break_object, _OBJECT, _SCREEN),
         "CookObject": ActionSpec(state_changes.cook, _OBJECT, _SCREEN),
@@ -325,8 +323,8 @@ ACTIONS: Mapping[str, ActionSpec] = MappingProxyType(
             ),
         ),
         "SetTemperatureDecayTime": ActionSpec(set_decay_time, ("decayTime",)),
-        "EnableTemperatureDecay": ActionSpec(enable_decay),
-        "DisableTemperatureDecay": ActionSpec(disable_decay),
+        "EnableTemperatureDecay": ActionSpec(partial(set_decay, decays=True)),
+        "DisableTemperatureDecay": ActionSpec(partial(set_decay, decays=False)),
         "Initialize": ActionSpec(initialize, open_ended=True),
     }
 )

@@ -181,17 +181,11 @@ DRAWER_TRAVEL = 0.815
 """Travel of an open drawer as a share of its depth."""
 
 
-def open_object(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `OpenObject` with `openness`, 1 by default."""
-    return _set_openness(world, context, args, number(args, "openness", 1.0))
-
-
-def close_object(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `CloseObject`; closing a closed object succeeds."""
-    return _set_openness(world, context, args, 0.0)
-
-
-def _set_openness(world: KitchenState, context: Context, args: Args, openness: float) -> Result:
+def set_openness(
+    world: KitchenState, context: Context, args: Args, *, default: float = 1.0
+) -> Result:
+    """Execute `OpenObject` or `CloseObject`; closing a closed object succeeds."""
+    openness = number(args, "openness", default)
     thing = target(world, context, args)
     if not thing.can("openable"):
         raise ActionFailedError(f"{thing.object_id} is not an Openable object")
@@ -217,17 +211,8 @@ def _drawer_shift(thing: KitchenObject, openness: float) -> tuple[float, float]:
     return ahead[0] * travel, ahead[1] * travel
 
 
-def toggle_on(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `ToggleObjectOn`."""
-    return _toggle(world, context, args, True)
-
-
-def toggle_off(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `ToggleObjectOff`."""
-    return _toggle(world, context, args, False)
-
-
-def _toggle(world: KitchenState, context: Context, args: Args, on: bool) -> Result:
+def toggle(world: KitchenState, context: Context, args: Args, *, on: bool) -> Result:
+    """Execute `ToggleObjectOn` or `ToggleObjectOff`."""
     thing = target(world, context, args)
     if thing.object_type == "StoveBurner":
         raise ActionFailedError(

@@ -27,27 +27,8 @@ HORIZON_UP, HORIZON_DOWN = -30.0, 60.0
 """Limits of the horizon in degrees."""
 
 
-def move_ahead(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `MoveAhead`."""
-    return _move(world, context, args, 0.0)
-
-
-def move_back(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `MoveBack`."""
-    return _move(world, context, args, 180.0)
-
-
-def move_left(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `MoveLeft`."""
-    return _move(world, context, args, 270.0)
-
-
-def move_right(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `MoveRight`."""
-    return _move(world, context, args, 90.0)
-
-
-def _move(world: KitchenState, context: Context, args: Args, turn: float) -> Result:
+def move(world: KitchenState, context: Context, args: Args, *, turn: float) -> Result:
+    """Execute a move such as `MoveAhead`; `turn` is its direction relative to the agent."""
     settings = world.settings
     magnitude = number(args, "moveMagnitude", settings.grid_size)
     if magnitude <= 0.0:
@@ -84,17 +65,9 @@ def _blocker(world: KitchenState, x: float, z: float) -> str:
     return min(near)[1] if near else "Wall"
 
 
-def rotate_left(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Execute `RotateLeft`."""
-    return _rotate(world, -number(args, "degrees", world.settings.rotate_step))
-
-
-def rotate_right(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Execute `RotateRight`."""
-    return _rotate(world, number(args, "degrees", world.settings.rotate_step))
-
-
-def _rotate(world: KitchenState, degrees: float) -> Result:
+def rotate(world: KitchenState, _context: Context, args: Args, *, sign: int) -> Result:
+    """Execute `RotateLeft` (sign -1) or `RotateRight` (sign 1)."""
+    degrees = sign * number(args, "degrees", world.settings.rotate_step)
     if degrees == 0.0:
         raise ActionFailedError("ArgumentOutOfRangeException: degrees must be > 0")
     agent = world.agent
@@ -102,28 +75,15 @@ def _rotate(world: KitchenState, degrees: float) -> Result:
     return world.with_agent(AgentPose(agent.position, yaw, agent.horizon, agent.standing)), None
 
 
-def look_up(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `LookUp`."""
-    return _look(world, -_tilt(context, args))
-
-
-def look_down(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `LookDown`."""
-    return _look(world, _tilt(context, args))
-
-
-def _tilt(context: Context, args: Args) -> float:
+def look(world: KitchenState, context: Context, args: Args, *, sign: int) -> Result:
+    """Execute `LookUp` (sign -1) or `LookDown` (sign 1)."""
     degrees = number(args, "degrees", context.profile.look_step)
     if degrees <= 0.0 or abs(degrees * 10 - round(degrees * 10)) > 1e-6:
         raise ActionFailedError(
             "ArgumentException: LookUp/Down degrees must be positive and a multiple of 0.1"
         )
-    return degrees
-
-
-def _look(world: KitchenState, degrees: float) -> Result:
     agent = world.agent
-    horizon = round(agent.horizon + degrees, 4)
+    horizon = round(agent.horizon + sign * degrees, 4)
     if horizon > HORIZON_DOWN:
         raise ActionFailedError(
             "can't look down beyond 60 degrees below the forward horizon", "LookDownCantExceedMin"
@@ -135,17 +95,8 @@ def _look(world: KitchenState, degrees: float) -> Result:
     return world.with_agent(AgentPose(agent.position, agent.yaw, horizon, agent.standing)), None
 
 
-def crouch(world: KitchenState, _context: Context, _args: Args) -> Result:
-    """Execute `Crouch`, which lowers the camera."""
-    return _stand(world, False)
-
-
-def stand(world: KitchenState, _context: Context, _args: Args) -> Result:
-    """Execute `Stand`, which raises the camera."""
-    return _stand(world, True)
-
-
-def _stand(world: KitchenState, standing: bool) -> Result:
+def set_standing(world: KitchenState, _context: Context, _args: Args, *, standing: bool) -> Result:
+    """Execute `Stand` or `Crouch`, which raise and lower the camera."""
     agent = world.agent
     if agent.standing == standing:
         word = "standing" if standing else "crouching"
@@ -154,7 +105,7 @@ def _stand(world: KitchenState, standing: bool) -> Result:
 
 
 def teleport(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `Teleport`; missing arguments keep their current values."""
+    """Execute `Teleport` or `TeleportFull`; missing arguments keep their current values."""
     agent = world.agent
     if args.get("position") is not None:
         position = vector(args["position"], "position")
@@ -173,11 +124,6 @@ def teleport(world: KitchenState, context: Context, args: Args) -> Result:
                 f"[{HORIZON_UP:g}:{HORIZON_DOWN:g}]. You gave {horizon:g}."
             )
     return world.with_agent(AgentPose(position, yaw % 360.0, horizon, standing)), None
-
-
-def teleport_full(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `TeleportFull`, a Teleport with all arguments given."""
-    return teleport(world, context, args)
 
 
 def _check_place(world: KitchenState, room: Room, position: Vec) -> None:

@@ -60,23 +60,15 @@ _FALL = 0.5  # maximum height of a fall
 _BESIDE = 0.5  # maximum distance from furniture that is larger in another version
 
 
-class Holder(NamedTuple):
-    """A receptacle and its box."""
+class Solid(NamedTuple):
+    """An object and its box."""
 
     object_id: str
     object_type: str
     box: Box
 
 
-class Body(NamedTuple):
-    """An object at rest and its box."""
-
-    object_id: str
-    object_type: str
-    box: Box
-
-
-def holder_of(body: Body, holders: Iterable[Holder]) -> str | None:
+def holder_of(body: Solid, holders: Iterable[Solid]) -> str | None:
     """Return the id of the receptacle that holds the object, or None.
 
     The order is: a vessel around the object's centre; an appliance or burner that accepts its type;
@@ -102,7 +94,7 @@ def holder_of(body: Body, holders: Iterable[Holder]) -> str | None:
     return best[2] if best else None
 
 
-def _rank(holder: Holder, body: Body) -> int | None:
+def _rank(holder: Solid, body: Solid) -> int | None:
     """Return the rank in the order of `holder_of`, or None if the body does not fit."""
     around, kind, box = holder.box, holder.object_type, body.box
     x, y, z = box.center
@@ -141,7 +133,7 @@ def _rank(holder: Holder, body: Body) -> int | None:
     return None
 
 
-def _in_vessel(around: Box, body: Body, x: float, z: float) -> bool:
+def _in_vessel(around: Box, body: Solid, x: float, z: float) -> bool:
     """Return whether the body lies in the central part of the vessel; pans and pots never do."""
     if body.object_type in _ONLY["StoveBurner"]:
         return False

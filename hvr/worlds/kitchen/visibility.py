@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from functools import lru_cache
 from typing import Any
 
@@ -95,19 +94,6 @@ class Room:
                 if self.stands(i * grid, j * grid)
             )
         return self._points[grid]
-
-    def path_lengths(self, start: Point) -> dict[Point, int]:
-        """Return the number of grid moves from a point to every reachable grid point."""
-        first = self.snap(*start)
-        lengths = {first: 0}
-        todo = deque([first])
-        while todo:
-            x, z = todo.popleft()
-            for step in ((x + GRID, z), (x - GRID, z), (x, z + GRID), (x, z - GRID)):
-                if step in self.grid_set and step not in lengths:
-                    lengths[step] = lengths[x, z] + 1
-                    todo.append(step)
-        return lengths
 
 
 def _bounds(scene: Scene) -> Box:

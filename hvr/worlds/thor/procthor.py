@@ -14,7 +14,7 @@ from typing import Any
 
 from hvr.errors import SceneError
 from hvr.values import Value
-from hvr.worlds.geometry import Box, Vec
+from hvr.worlds.geometry import Box, Vec, grid_distances
 from hvr.worlds.scenes import ObjectSpec, Scene, load_scene, scene_names
 from hvr.worlds.thor.types import FLOOR
 
@@ -85,8 +85,6 @@ def recorded_assets() -> AssetBook:
 
 def rotated_size(size: Vec, yaw: float) -> Vec:
     """Return the edge lengths of the axis-aligned box around a rotated box."""
-    import math
-
     cosine, sine = abs(math.cos(math.radians(yaw))), abs(math.sin(math.radians(yaw)))
     width, height, depth = size
     return width * cosine + depth * sine, height, width * sine + depth * cosine
@@ -314,12 +312,7 @@ class _Ground:
     def reached(self, start: _Point) -> tuple[_Point, ...]:
         """Return the grid points that the robot can walk to, and its start."""
         first = (round(start[0] / _GRID) * _GRID, round(start[1] / _GRID) * _GRID)
-        reached, todo = {first}, [first]
-        for x, z in todo:
-            for point in ((x + _GRID, z), (x - _GRID, z), (x, z + _GRID), (x, z - _GRID)):
-                if point not in reached and self._free(point) and self._open((x, z), point):
-                    reached.add(point)
-                    todo.append(point)
+        reached = grid_distances(first, lambda a, b: self._free(b) and self._open(a, b))
         return tuple(sorted({*reached, start}))
 
     def _free(self, point: _Point) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from hvr.base.texts import read_json
 from hvr.errors import DataFileError, SceneError
-from hvr.worlds.geometry import Box, Vec
+from hvr.worlds.geometry import Box, GridPoint, Vec, grid_distances
 from hvr.worlds.scenes import ObjectSpec, Scene, load_scene, scene_names
 from hvr.worlds.thor.procthor import is_house, scene_from_house
 from hvr.worlds.thor.types import PROPERTIES, STATES
@@ -127,19 +127,13 @@ def walkable_points(
         and o.box.y0 < level + _HEAD
     ]
 
-    def free(x: float, z: float) -> bool:
+    def is_free(_: GridPoint, point: GridPoint) -> bool:
+        x, z = point
         inside = x0 + _BODY <= x <= x1 - _BODY and z0 + _BODY <= z <= z1 - _BODY
         return inside and all(box.distance(x, z) >= _BODY for box in obstacles)
 
     first = (round(start[0] / _GRID) * _GRID, round(start[1] / _GRID) * _GRID)
-    reached = {first}
-    todo = [first]
-    for x, z in todo:
-        for point in ((x + _GRID, z), (x - _GRID, z), (x, z + _GRID), (x, z - _GRID)):
-            if point not in reached and free(*point):
-                reached.add(point)
-                todo.append(point)
-    return tuple(sorted(reached))
+    return tuple(sorted(grid_distances(first, is_free)))
 
 
 def _object(entry: Mapping[str, Any]) -> ObjectSpec:

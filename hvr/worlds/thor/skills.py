@@ -12,7 +12,6 @@ exception.
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -21,7 +20,7 @@ from typing import Any
 from hvr.errors import UsageError
 from hvr.values import Value
 from hvr.worlds.environment import Environment
-from hvr.worlds.geometry import Box, Camera
+from hvr.worlds.geometry import Box, Camera, grid_distances
 from hvr.worlds.naming import Names
 from hvr.worlds.thor.observe import controls, direct_parents, is_inert
 from hvr.worlds.thor.types import LIDDED
@@ -204,14 +203,7 @@ class _Robot:
         points = {(_cell(p["x"]), _cell(p["z"])) for p in self.ask("GetReachablePositions")}
         agent = self.metadata["agent"]["position"]
         start = (_cell(agent["x"]), _cell(agent["z"]))
-        lengths = {start: 0}
-        todo = deque([start])
-        while todo:
-            i, j = todo.popleft()
-            for point in ((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)):
-                if point in points and point not in lengths:
-                    lengths[point] = lengths[i, j] + 1
-                    todo.append(point)
+        lengths = grid_distances(start, lambda _, point: point in points, 1)
 
         def length(x: float, z: float) -> float:
             known = lengths.get((_cell(x), _cell(z)))
