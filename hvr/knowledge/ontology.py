@@ -138,7 +138,7 @@ def _ancestors(parents: dict[Node, set[Node]]) -> _Ancestors:
     return result
 
 
-# --------------------------------------------------------------------------------------------------
+# Ontology -----------------------------------------------------------------------------------------
 
 _CLASS = NamedNode(OWL + "Class")
 _AFFORDING = "AffordingObject"

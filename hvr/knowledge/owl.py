@@ -10,7 +10,7 @@ import io
 import shutil
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import BlankNode, NamedNode, RdfFormat, serialize
@@ -36,13 +36,7 @@ class ConsistencyReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON values."""
-        return {
-            "checked": self.checked,
-            "consistent": self.consistent,
-            "reasoner": self.reasoner,
-            "problems": list(self.problems),
-            "note": self.note,
-        }
+        return asdict(self) | {"problems": list(self.problems)}
 
 
 def load_owlready(

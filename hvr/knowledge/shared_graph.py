@@ -31,7 +31,6 @@ from pyoxigraph import (
     parse,
     serialize,
 )
-from pyoxigraph import Triple as RdfTriple
 
 from hvr.errors import StoreError, UnknownObjectError
 from hvr.knowledge.ontology import Ontology
@@ -165,8 +164,9 @@ def list_runs(server: SparqlServer) -> tuple[SharedRun, ...]:
 def run_quads(server: SparqlServer, name: str) -> bytes:
     """Return the graph of a run in the format of a run folder: N-Quads including the ontology."""
     run = SharedRun(name)
-    quads = [_quad(t) for t in _triples(server.get(_ontology_of(server, run)))]
-    quads += [_local(_quad(t), run) for t in _triples(server.get(run.iri))]
+    quads = list(parse(server.get(_ontology_of(server, run)), format=RdfFormat.N_TRIPLES))
+    found = parse(server.get(run.iri), format=RdfFormat.N_TRIPLES)
+    quads += [_local(quad, run) for quad in found]
     _, changes = server.solutions(
         f"""SELECT ?s ?p ?o ?g {{ GRAPH <{run.iri}> {{ ?e k:added|k:removed ?g }}
             GRAPH ?g {{ ?s ?p ?o }} }}"""
@@ -221,15 +221,6 @@ def _renamed(quad: Quad, start: str, new: str) -> Quad:
 
 def _local(quad: Quad, run: SharedRun) -> Quad:
     return _renamed(quad, run.events, EVENT)
-
-
-def _quad(triple: RdfTriple) -> Quad:
-    return Quad(triple.subject, triple.predicate, triple.object)
-
-
-def _triples(data: bytes) -> Iterator[RdfTriple]:
-    for quad in parse(data, format=RdfFormat.N_TRIPLES):
-        yield quad.triple
 
 
 def _is_blank(quad: Quad) -> bool:

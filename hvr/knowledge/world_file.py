@@ -245,9 +245,7 @@ class WorldFile:
         return tuple(dict.fromkeys(files))
 
     def _task(self, name: str, value: Any) -> WorldTask:
-        known = {"problem", "goal"}
-        good = isinstance(value, dict) and set(value) <= known and "problem" in value
-        if not good or not all(isinstance(one, str) for one in value.values()):
+        if not _has_texts(value, "problem", "goal"):
             raise self._wrong(
                 f'the task {name!r} must have problem = "FILE" and may have goal = "…"', name
             )
@@ -273,9 +271,7 @@ class WorldFile:
         return ToolTask(name, value.get("request", ""), done, known, value.get("values", {}))
 
     def _agent(self, name: str, value: Any) -> Agent:
-        known = {"domain", "description"}
-        good = isinstance(value, dict) and set(value) <= known and "domain" in value
-        if not good or not all(isinstance(one, str) for one in value.values()):
+        if not _has_texts(value, "domain", "description"):
             raise self._wrong(
                 f'the robot {name!r} must have domain = "FILE" and may have description = "…"', name
             )
@@ -284,6 +280,15 @@ class WorldFile:
     def _wrong(self, text: str, word: str = "") -> DataFileError:
         line = line_of(self.file, word) if word else 1
         return DataFileError(f"{self.file}:{line}: {text}")
+
+
+def _has_texts(value: Any, needed: str, optional: str) -> bool:
+    return (
+        isinstance(value, dict)
+        and needed in value
+        and set(value) <= {needed, optional}
+        and all(isinstance(text, str) for text in value.values())
+    )
 
 
 def line_of(file: Path, word: str) -> int:

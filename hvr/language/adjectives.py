@@ -36,7 +36,7 @@ def nothing_at(draft: MeaningDraft, number: int, kinds: Sequence[str] = ()) -> s
     return nothing[0] if len(nothing) == 1 else f"(and {' '.join(nothing)})"
 
 
-# --------------------------------------------------------------------------------------------------
+# Adjectives ---------------------------------------------------------------------------------------
 
 
 class AdjectiveUse(Value):

@@ -101,7 +101,7 @@ def _fit(draft: MeaningDraft, number: int, things: Iterable[NounPhrase]) -> bool
     )
 
 
-# --------------------------------------------------------------------------------------------------
+# Adjuncts -----------------------------------------------------------------------------------------
 
 STATIC = frozenset({"in", "on", "at", "inside", "inside of", "within", "on top of", "upon"})
 """Prepositions of location; others ('into', 'to') give a direction."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hvr.errors import LanguageError
-from hvr.language.cursor import STOPS, Cursor, next_thing
+from hvr.language.cursor import PAUSES, STOPS, Cursor, next_thing
 from hvr.language.lexicon import Adjective, Dish, Verb, verb_of
 from hvr.language.negation import denied, kept, prohibits, read_prohibition
 from hvr.language.noun_phrases import (
@@ -167,19 +167,7 @@ def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
     things = group.things
     if relative.adjuncts and stated:
         # 'the mug on the table should be clean': the place selects the mug
-        things = tuple(
-            NounPhrase(
-                t.kind,
-                t.text,
-                t.determiner,
-                t.adjectives,
-                t.nouns,
-                t.dish,
-                t.of,
-                t.relative or relative,
-            )
-            for t in things
-        )
+        things = tuple(t.replace(relative=t.relative or relative) for t in things)
     return NounGroup(
         things,
         (*kept, *stated.adjuncts),
@@ -205,7 +193,7 @@ def read_passive(cursor: Cursor) -> Predication:
     return predicate
 
 
-# --------------------------------------------------------------------------------------------------
+# Clauses ------------------------------------------------------------------------------------------
 
 _LISTING = frozenset({"make", "serve", "hold"})
 """Frames after which a list of things continues instead of a new clause."""
@@ -217,7 +205,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
     prohibitions: list[Prohibition] = []
     then = False
     while not cursor.done:
-        if cursor.word() in STOPS or cursor.word() == ",":
+        if cursor.word() in PAUSES:
             cursor.at += 1
             continue
         start = cursor.at
@@ -347,8 +335,7 @@ def _verb_left_out(cursor: Cursor, before: Clause) -> bool:
 
 
 def _separated(cursor: Cursor, at: int) -> bool:
-    before = cursor.word(at - 1)
-    return before in STOPS or before == "," or not cursor.named(at - 1)
+    return cursor.word(at - 1) in PAUSES or not cursor.named(at - 1)
 
 
 def _choice_of_clauses(cursor: Cursor) -> list[Clause]:
@@ -423,7 +410,7 @@ def read_clause(cursor: Cursor) -> list[Clause]:
             return read_clause(cursor)
         cursor.skip_fillers()
         return [read_statement(cursor)]
-    if cursor.done or cursor.word() in STOPS or cursor.word() == ",":
+    if cursor.done or cursor.word() in PAUSES:
         return []
     if (means := _fronted(cursor)) is not None:
         return [done_with(clause, means) for clause in read_clause(cursor)]
@@ -501,8 +488,7 @@ def _verbs(cursor: Cursor) -> list[Clause]:
 def _another_verb(cursor: Cursor, at: int) -> bool:
     """Return whether a second verb directly follows the first: 'wash and slice the tomato'."""
     start = at
-    if cursor.word(at) == ",":
-        at += 1
+    at += cursor.word(at) == ","
     linker = cursor.function("and", "then", at=at)
     at += linker.length if linker else 0
     return at > start and cursor.verb(at) is not None

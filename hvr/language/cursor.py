@@ -10,7 +10,6 @@ from hvr.language.lexicon import (
     PARTICLES,
     Adjective,
     Dish,
-    Entry,
     FunctionWord,
     Lexicon,
     Noun,
@@ -61,10 +60,12 @@ def explore(attempt: Callable[[Picks], _T]) -> Iterator[_T]:
             )
 
 
-# --------------------------------------------------------------------------------------------------
+# Cursor -------------------------------------------------------------------------------------------
 
 STOPS = frozenset(".;!?")
 """Punctuation that ends a clause."""
+
+PAUSES = STOPS | {","}
 
 _LITTLE = ("prep", "filler", "first", "det", "of", "from", "slice", "with")
 """Roles of words that can also be verbs: 'light', 'set', 'start by'."""
@@ -81,6 +82,7 @@ It bounds a lookahead that runs at every word.
 """
 
 _Kind = TypeVar("_Kind", FunctionWord, Verb)
+_Entry = TypeVar("_Entry", Adjective, Dish, FunctionWord, Noun, Verb)
 
 
 class Match(NamedTuple, Generic[_Kind]):
@@ -138,12 +140,16 @@ class Cursor:
 
     # --- lookahead -----------------------------------------------------------------------
 
-    def kind(self, wanted: type[Entry], at: int | None = None) -> int:
+    def kind(self, wanted: type[_Entry], at: int | None = None) -> int:
         """Return the length of the longest phrase of a kind at a position, or 0."""
+        return next(self.entries(wanted, at), (0, None))[0]
+
+    def entries(self, kind: type[_Entry], at: int | None = None) -> Iterator[tuple[int, _Entry]]:
+        """Yield the lengths and entries of the phrases of a kind at a position, longest first."""
         for length, entries in self.lexicon.matches(self.tokens, self.at if at is None else at):
-            if any(isinstance(entry, wanted) for entry in entries):
-                return length
-        return 0
+            for entry in entries:
+                if isinstance(entry, kind):
+                    yield length, entry
 
     def named(self, at: int | None = None) -> int:
         """Return the length of the longest noun or dish at a position, or 0."""
@@ -160,11 +166,15 @@ class Cursor:
 
     def function(self, *roles: str, at: int | None = None) -> Match[FunctionWord] | None:
         """Return the longest phrase at a position that has one of the roles."""
-        for length, entries in self.lexicon.matches(self.tokens, self.at if at is None else at):
-            for entry in entries:
-                if isinstance(entry, FunctionWord) and entry.role in roles:
-                    return Match(length, entry)
+        for length, entry in self.entries(FunctionWord, at):
+            if entry.role in roles:
+                return Match(length, entry)
         return None
+
+    def after(self, role: str, at: int) -> int:
+        """Return the position after an optional phrase with a role."""
+        match = self.function(role, at=at)
+        return at + match.length if match else at
 
     def longest(self) -> int:
         """Return the length of the longest known phrase that starts here."""
@@ -180,11 +190,9 @@ class Cursor:
 
     def take_adjective(self) -> Adjective:
         """Consume the adjective that starts here."""
-        for length, entries in self.lexicon.matches(self.tokens, self.at):
-            for entry in entries:
-                if isinstance(entry, Adjective):
-                    self.at += length
-                    return entry
+        for length, adjective in self.entries(Adjective):
+            self.at += length
+            return adjective
         raise self.lost()
 
     def after_or(self) -> int | None:
@@ -254,10 +262,7 @@ class Cursor:
         'coffee and warm milk' continues the list.
         """
         at = self.at if at is None else at
-        for length, entries in self.lexicon.matches(self.tokens, at):
-            verb = next((entry for entry in entries if isinstance(entry, Verb)), None)
-            if verb is None:
-                continue
+        for length, verb in self.entries(Verb, at):
             little = self.function(*_LITTLE, at=at)
             others = max(self.kind(Adjective, at), self.named(at), little.length if little else 0)
             # Longer beats shorter: 'coffee machine' is not 'coffee'. Among readings of equal length
@@ -301,7 +306,7 @@ class Cursor:
         if not self.starts_thing(at):
             return False
         for position in range(at, min(at + _COPULA_WITHIN, len(self.tokens))):
-            if self.word(position) in STOPS or self.word(position) == ",":
+            if self.word(position) in PAUSES:
                 return False
             if self.function("and", "then", "relative", at=position):
                 return False
@@ -322,17 +327,14 @@ class Cursor:
     def last_verb(self, at: int | None = None) -> Match[Verb] | None:
         """Return the verb here if nothing follows it: 'put it in the fridge to cool'."""
         at = self.at if at is None else at
-        for length, entries in self.lexicon.matches(self.tokens, at):
-            after = at + length
-            verb = next((entry for entry in entries if isinstance(entry, Verb)), None)
-            ends = after >= len(self.tokens) or self.word(after) in STOPS or self.word(after) == ","
-            if verb and ends:
+        for length, verb in self.entries(Verb, at):
+            if at + length >= len(self.tokens) or self.word(at + length) in PAUSES:
                 return Match(length, verb)
         return None
 
     def object_left_out(self) -> bool:
         """Return whether a verb lacks its object: 'wash it and put on a plate'."""
-        if self.done or self.word() in STOPS or self.word() == ",":
+        if self.done or self.word() in PAUSES:
             return True
         if self.function("then", "and") or self.purpose():
             return True
@@ -373,17 +375,13 @@ def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) 
         listing: Only things can follow, as after 'make'.
         subject: A statement about all items may follow ('… should be open').
     """
-    at = cursor.at
-    if cursor.word(at) == ",":
-        at += 1
-    linker = cursor.function("and", at=at)
-    if linker:
-        at += linker.length
+    comma = cursor.at + (cursor.word() == ",")
+    at = cursor.after("and", comma)
     if at == cursor.at or at >= len(cursor.tokens):
         return None
     if not cursor.starts_thing(at) or described(cursor, at):
         return None
-    if subject and linker and cursor.copular(at):
+    if subject and at > comma and cursor.copular(at):
         return at  # 'the fridge and the microwave should be open'
     return None if cursor.clause_starts(at, listing=listing) else at
 
@@ -398,8 +396,7 @@ def described(cursor: Cursor, at: int) -> bool:
     # ', washed and sliced' against ', sliced tomatoes and bread'.
     while length and length >= cursor.named(at):
         at += length
-        linker = cursor.function("and", at=at)
-        following = at + (linker.length if linker else 0)
+        following = cursor.after("and", at)
         if not cursor.kind(Adjective, following):
             return not (cursor.named(at) or cursor.function("filler", "unheeded", "slice", at=at))
         at = following
@@ -429,21 +426,16 @@ def gerund(cursor: Cursor) -> Adjective | None:
     """Read the gerund of a verb as an adjective: 'needs washing'."""
     if not cursor.word().endswith("ing"):
         return None
-    for length, entries in cursor.lexicon.matches(cursor.tokens, cursor.at):
-        for entry in entries:
-            if isinstance(entry, Verb) and entry.frame == "state" and entry.condition:
-                cursor.at += length
-                return Adjective(entry.word, entry.condition, False, entry.requires)
+    for length, verb in cursor.entries(Verb):
+        if verb.frame == "state" and verb.condition:
+            cursor.at += length
+            return Adjective(verb.word, verb.condition, False, verb.requires)
     return None
 
 
 def predicate_goes_on(cursor: Cursor) -> bool:
     """Consume 'and' or a comma if another adjective or place follows it."""
-    at = cursor.at
-    if cursor.word(at) == ",":
-        at += 1
-    linker = cursor.function("and", at=at)
-    at += linker.length if linker else 0
+    at = cursor.after("and", cursor.at + (cursor.word() == ","))
     copula = cursor.function("modal", "be", at=at)
     at += copula.length if copula else 0
     # A verb after 'and' starts a clause: 'the mug should be clean and put it on the table'.
@@ -476,7 +468,7 @@ def plainly(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
     while at < len(tokens):
         key = next((k for k in lexicon.idioms if tokens[at : at + len(k)] == k), None)
         after = tokens[at + len(key) :][:1] if key else ()
-        if key and (not after or after[0] in STOPS or after[0] in {",", "and", "then", "before"}):
+        if key and (not after or after[0] in PAUSES | {"and", "then", "before"}):
             words += lexicon.idioms[key]
             at += len(key)
         else:
@@ -529,23 +521,18 @@ def compound_dish(cursor: Cursor) -> tuple[int, Dish] | None:
             parts = (*dish.base, *(p for p in dict.fromkeys(fillings) if p not in dish.base))
             word = " ".join(cursor.tokens[cursor.at : at + size])
             return at + size - cursor.at, Dish(word, dish.vessels, parts=parts, base=dish.base)
-        if cursor.word(at) == ",":
-            at += 1
-        linker = cursor.function("and", at=at)
-        at += linker.length if linker else 0
+        at = cursor.after("and", at + (cursor.word(at) == ","))
 
 
 def _filling(cursor: Cursor, at: int) -> tuple[int, Part | None]:
-    for length, entries in cursor.lexicon.matches(cursor.tokens, at):
-        for entry in entries:
-            if isinstance(entry, Noun) and entry.object_class in cursor.lexicon.fillings:
-                return length, cursor.lexicon.fillings[entry.object_class]
+    for length, noun in cursor.entries(Noun, at):
+        if noun.object_class in cursor.lexicon.fillings:
+            return length, cursor.lexicon.fillings[noun.object_class]
     return 0, None
 
 
 def _dish(cursor: Cursor, at: int) -> tuple[Dish | None, int]:
-    for length, entries in cursor.lexicon.matches(cursor.tokens, at):
-        for entry in entries:
-            if isinstance(entry, Dish) and entry.parts and entry.vessels:
-                return entry, length
+    for length, dish in cursor.entries(Dish, at):
+        if dish.parts and dish.vessels:
+            return dish, length
     return None, 0

@@ -18,7 +18,7 @@ from hvr.errors import (
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.clauses import read_clauses
-from hvr.language.cursor import Cursor, Picks, explore, plainly
+from hvr.language.cursor import PAUSES, Cursor, Picks, explore, plainly
 from hvr.language.goal_builder import Goal, Stage, goal_of, one_of
 from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, load_lexicon, tokenize
 from hvr.language.meaning import Meaning, MeaningDraft, adapt
@@ -139,7 +139,6 @@ def _ordinary_words() -> frozenset[str]:
 # `verb_phrases`, `meaning`). If a word is ambiguous ("toast", "open", "water"), its neighbours
 # decide.
 
-_PUNCTUATION = frozenset(".;,!?")
 _NOISE = frozenset({"really", "very", "quite", "just", "actually", "basically", "simply"})
 """Words that are ignored everywhere, even within a phrase: 'I'd really like'."""
 
@@ -200,7 +199,7 @@ def check_words(cursor: Cursor) -> None:
         token = cursor.word(position)
         if not entries and not (cursor.particles(position) or token in PARTICLES):
             named = cursor.is_name(position)
-            if not (named or token in _PUNCTUATION or token.isdecimal()):
+            if not (named or token in PAUSES or token.isdecimal()):
                 unknown.append(token)
             known = known or named
         known = known or any(

@@ -8,7 +8,7 @@ from itertools import combinations
 from hvr.errors import LanguageError
 from hvr.knowledge.roles import CARRIER, FILLED, INSTRUMENT, OPEN, PORTABLE, RUNNING
 from hvr.language.adjuncts import Adjuncts
-from hvr.language.cursor import STOPS, Cursor
+from hvr.language.cursor import PAUSES, Cursor
 from hvr.language.lexicon import Verb
 from hvr.language.meaning import Ban, MeaningDraft
 from hvr.language.noun_phrases import deny, read_adjuncts, read_predicate, read_things
@@ -43,7 +43,7 @@ def prohibits(cursor: Cursor) -> bool:
 
 def _no_thing(cursor: Cursor) -> bool:
     after = cursor.at + 1 + cursor.named(cursor.at + 1)
-    ends = cursor.word(after) in STOPS or cursor.word(after) in {"", ","}
+    ends = cursor.word(after) in PAUSES | {""}
     return cursor.word() == "no" and after > cursor.at + 1 and ends
 
 

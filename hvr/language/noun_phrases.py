@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hvr.errors import LanguageError
 from hvr.language.cursor import (
+    PAUSES,
     Cursor,
     compound_dish,
     gerund,
@@ -212,7 +213,6 @@ def skip_interjection(cursor: Cursor) -> None:
 # adjunct   := (in | on | from | using | with …) thing
 # predicate := (adjective | adjunct) (and …)*
 
-STOP_OR_COMMA = frozenset(".;,!?")
 _ACCOMPANIED = frozenset({"with", "together with", "along with", "accompanied by", "of"})
 """Prepositions before contents, tools or companions; 'containing' only introduces contents."""
 
@@ -309,7 +309,7 @@ def read_one_of(cursor: Cursor, after: str) -> NounPhrase:
 def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     """Read one noun phrase."""
     cursor.skip_fillers()
-    if cursor.done or cursor.word() in STOP_OR_COMMA:
+    if cursor.done or cursor.word() in PAUSES:
         raise LanguageError(f"{after} what? The request ends too early: {cursor.text.strip()!r}")
     everything = cursor.function("everything")
     if everything and everything.length > cursor.named():
@@ -348,16 +348,7 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
         thing = thing.replace(determiner=thing.determiner.replace(count=2))  # 'both mugs'
     if cursor.word() == "of" and cursor.take("own"):
         thing = thing.replace(determiner=thing.determiner.replace(apart=True))
-    return NounPhrase(
-        thing.kind,
-        thing.text,
-        thing.determiner,
-        thing.adjectives,
-        thing.nouns,
-        thing.dish,
-        thing.of,
-        _relative(cursor),
-    )
+    return thing.replace(relative=_relative(cursor))
 
 
 def _rest(cursor: Cursor) -> str:

@@ -95,7 +95,7 @@ class ObjectChoice(ClassChoice):
             self.entities[number], told = possible(
                 self.entities[number], self.classes[number], self.taxonomy, among
             )
-            list(map(self.note, told))
+            self.notes += [note for note in told if note not in self.notes]
         self._names: dict[int, tuple[str, ...]] = {}
         for number in sorted(self.numbers, key=lambda n: bool(self.entities[n].besides)):
             self._names[number] = self._select(number)
@@ -176,7 +176,7 @@ class ObjectChoice(ClassChoice):
             chosen = fitting or chosen
         if entity.near:
             chosen, told = narrowed(self.inventory, entity, chosen)
-            list(map(self.note, told))
+            self.notes += [note for note in told if note not in self.notes]
             kinds = {self.inventory.classes[name] for name in chosen}
             self.classes[number] = tuple(c for c in self.classes[number] if c in kinds)
         chosen = self._left(number, chosen)

@@ -51,21 +51,13 @@ def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
 
     Pieces that do not exist yet are not counted.
     """
-    objects = _read(graph, names)
-    kinds = _Kinds(graph, {o.cls for o in objects.values()})
-    members: dict[str, list[_Object]] = defaultdict(list)
-    for o in objects.values():
-        members[o.cls].append(o)
+    members, kinds = _by_class(graph, names)
     return "\n".join(_class_line(c, members[c], kinds) for c in sorted(members))
 
 
 def kind_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
     """Return the uses of the classes of some objects, with one line per use."""
-    objects = _read(graph, names)
-    kinds = _Kinds(graph, {o.cls for o in objects.values()})
-    members: dict[str, list[_Object]] = defaultdict(list)
-    for o in objects.values():
-        members[o.cls].append(o)
+    members, kinds = _by_class(graph, names)
     lines: dict[str, list[str]] = defaultdict(list)
     for cls in sorted(members):
         parts = kinds.uses(cls, {k for o in members[cls] for k in o.kinds})
@@ -75,6 +67,15 @@ def kind_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
         there = sum(o.present for o in members[cls])
         lines["; ".join(parts)].append(f"{cls} ({there})" if there > 1 else cls)
     return "\n".join(f"{', '.join(same)}: {use or 'no use'}" for use, same in lines.items())
+
+
+def _by_class(
+    graph: KnowledgeGraph, names: Iterable[str]
+) -> tuple[dict[str, list[_Object]], _Kinds]:
+    members: dict[str, list[_Object]] = defaultdict(list)
+    for o in _read(graph, names).values():
+        members[o.cls].append(o)
+    return members, _Kinds(graph, members)
 
 
 @dataclass(frozen=True)

@@ -36,14 +36,9 @@ class VectorEmbedder:
     """Compare texts by the vectors of a model; each text is embedded once."""
 
     def __init__(self, name: str, embed: Embed) -> None:
-        self._name = name
+        self.name = name
         self._embed = embed
         self._known: dict[str, Vector] = {}
-
-    @property
-    def name(self) -> str:
-        """The name in `make_embedder`."""
-        return self._name
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
         """Return the cosine similarity of the query with each candidate, from -1 to 1."""
@@ -55,11 +50,11 @@ class VectorEmbedder:
                 vectors = [_unit(v) for v in self._embed(batch)]
             except (ValueError, TypeError, OverflowError):
                 # The cause may quote the server's data.
-                raise LLMError(f"{self._name}: expected embeddings as lists of numbers") from None
+                raise LLMError(f"{self.name}: expected embeddings as lists of numbers") from None
             lengths = {len(v) for v in (*vectors, *self._known.values())}
             if len(vectors) != len(batch) or len(lengths) > 1 or 0 in lengths:
                 raise LLMError(
-                    f"{self._name}: expected {len(batch)} vectors of one length, found "
+                    f"{self.name}: expected {len(batch)} vectors of one length, found "
                     f"{len(vectors)} of lengths {sorted(lengths)}; is this an embedding model?"
                 )
             self._known.update(zip(batch, vectors, strict=True))
@@ -246,10 +241,7 @@ class LexicalEmbedder:
     n-grams make `stoveburner-1`, `StoveBurner` and "stove burners" similar.
     """
 
-    @property
-    def name(self) -> str:
-        """`lexical`."""
-        return "lexical"
+    name = "lexical"
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
         """Return the cosine similarity of the query with each candidate, from 0 to 1."""

