@@ -422,7 +422,7 @@ def _argument_faults(log: CallLog, at: int) -> Iterator[CallFinding]:
     if schema is not None:
         for fault in argument_faults(schema, call.arguments):
             # A value that the result repeats was accepted, whatever the schema says.
-            if not ("is to be of type" in fault and _accepted(log, at)):
+            if not ("must be of type" in fault and _accepted(log, at)):
                 yield CallFinding(CritiqueKind.ARGUMENT, at, fault)
     if call.failed:
         return

@@ -148,14 +148,17 @@ class ModelOptions:
         for name in _POSITIVE:
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
-                raise UsageError(f"{name} must be a positive number, not {value}", field=name)
+                raise UsageError(f"{name} must be a positive number, got {value}", field=name)
         if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):
             raise UsageError(
                 f"the base URL {Scrubber().text(self.base_url)!r} must begin with http:// or "
                 "https://, such as http://localhost:8000/v1"
             )
         if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
-            raise UsageError("the key has characters that no key has; was it copied whole?")
+            raise UsageError(
+                "the key contains characters that are not allowed in a key; was it copied "
+                "completely?"
+            )
 
     def __repr__(self) -> str:
         scrub = self.scrubber
@@ -296,8 +299,8 @@ def read_config(
 
 def _left_out(file: str, setting: str, option: str) -> str:
     return (
-        f"{file}: {setting} of [{SECTION}] is not used: a project may not say who gets the "
-        f"prompts; give {option}, or --trust-project"
+        f"{file}: {setting} in [{SECTION}] is ignored: an untrusted project must not decide "
+        f"who gets the prompts; pass {option} or --trust-project"
     )
 
 
@@ -337,9 +340,9 @@ def _number(text: str, kind: type, variable: str) -> float:
     try:
         value: float = kind(text)
     except ValueError:
-        raise UsageError(f"{variable} is {text!r}; it must be a {what}") from None
+        raise UsageError(f"{variable} must be a {what}, got {text!r}") from None
     if not 0 < value < float("inf"):
-        raise UsageError(f"{variable} is {text!r}; it must be a positive {what}")
+        raise UsageError(f"{variable} must be a positive {what}, got {text!r}")
     return value
 
 
@@ -352,7 +355,7 @@ def _section(folder: Path) -> tuple[dict[str, Any], str]:
     for name in SECTION.split("."):
         section = section.get(name, {})
         if not isinstance(section, dict):
-            raise UsageError(f"{file}: {name!r} of [{SECTION}] is not a table")
+            raise UsageError(f"{file}: {name!r} in [{SECTION}] must be a table")
     for name, value in section.items():
         _check(name, value, str(file))
     return section, str(file)
@@ -362,14 +365,16 @@ def _check(name: str, value: object, file: str) -> None:
     where = f"{file}: [{SECTION}]"
     if "key" in name.lower() or ("token" in name.lower() and name not in _NUMBERS):
         raise UsageError(
-            f"{where} has {name!r}: a key does not belong in a file; remove it there (and make a "
-            "new one if the file was shared), and set HVR_LLM_API_KEY, OPENAI_API_KEY or "
+            f"{where} has {name!r}: a key does not belong in a file; remove it there (and revoke "
+            "it if the file was shared), and set HVR_LLM_API_KEY, OPENAI_API_KEY or "
             "GEMINI_API_KEY in the environment"
         )
     if name not in _SETTINGS:
-        raise UsageError(f"{where} has no setting {name!r}; there are {', '.join(_SETTINGS)}")
+        raise UsageError(
+            f"{where}: unknown setting {name!r}; known settings: {', '.join(_SETTINGS)}"
+        )
     if name in ("model", "base-url") and not (isinstance(value, str) and value):
-        raise UsageError(f"{where}: {name!r} must be a text")
+        raise UsageError(f"{where}: {name!r} must be a string")
     if name in _NUMBERS:
         whole = _NUMBERS[name] is int
         good = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
@@ -381,5 +386,5 @@ def _check(name: str, value: object, file: str) -> None:
 def _prices(value: object, file: str) -> Mapping[str, Price]:
     where = f"{file}: [{SECTION}.prices]"
     if not isinstance(value, Mapping):
-        raise UsageError(f"{where} is not a table of models")
+        raise UsageError(f"{where} must be a table of models")
     return {name: read_price(name, price, where) for name, price in value.items()}

@@ -188,7 +188,7 @@ def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Config
     ).trusted()
     if chosen.spec is None:
         raise UsageError(
-            "no model is named: give openai:MODEL, gemini:MODEL, hf:NAME or replay:FOLDER, "
+            "no model given: pass openai:MODEL, gemini:MODEL, hf:NAME or replay:FOLDER, "
             "or set HVR_LLM",
             field="spec",
         )
@@ -313,7 +313,9 @@ def recorded_run(choice: ModelChoice) -> RecordedRun | None:
         if missing := {f.name for f in fields(_Run) if f.default is MISSING} - run.keys():
             raise TypeError(f"{min(missing)!r} is missing")
     except TypeError as error:
-        raise DataFileError(f"{path}: its first line cannot be repeated: {error}") from None
+        raise DataFileError(
+            f"{path}: the run in its first line cannot be repeated: {error}"
+        ) from None
     return RecordedRun(path if path.is_dir() else path.parent, run)
 
 

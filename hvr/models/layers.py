@@ -258,8 +258,8 @@ class RetryPolicy:
                 f", the server asks to wait {error.retry_after:g} s" if error.retry_after else ""
             )
             tried = (
-                f" (tried {attempts} time{'s' if attempts > 1 else ''}{wanted}; the next try "
-                f"would go past {patience.seconds:g} s in all)"
+                f" (tried {attempts} time{'s' if attempts > 1 else ''}{wanted}; the next attempt "
+                f"would exceed {patience.seconds:g} s in total)"
             )
         # Keep kind and status, so that callers handle the error like the original.
         if not tried:

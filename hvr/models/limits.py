@@ -218,7 +218,7 @@ class Budgeted(Layer):
     ) -> None:
         if budget.limits.dollars is not None and price is None:
             raise UsageError(
-                f"a budget in dollars needs the price of {model.name}, which is not known: give "
+                f"a budget in dollars needs the price of {model.name}, which is unknown: set "
                 "it in [tool.hvr.llm.prices] of pyproject.toml, or limit tokens or calls instead"
             )
         super().__init__(model)
@@ -266,12 +266,12 @@ class Budgeted(Layer):
 
 def _refusal(name: str, limit: float, spent: float, load: Load) -> str:
     wanted = getattr(load, name)
-    unit = {"calls": "calls", "dollars": "US dollars"}.get(name, f"{name} tokens")
-    unit = "tokens" if name == "tokens" else unit
+    units = {"calls": "call", "dollars": "US dollar", "tokens": "token"}
+    unit = units.get(name, f"{name} token") + ("" if limit == 1 else "s")
     raised = f"max_{name}" + (", or the setting calls-per-plan," if name == "calls" else "")
     return (
-        f"the budget of {limit:g} {unit} does not allow another request: {spent:.6g} are used, "
-        f"the request may take {wanted:.6g}; nothing was sent ({raised} allows more)"
+        f"the budget of {limit:g} {unit} does not allow another request: {spent:.6g} used, "
+        f"up to {wanted:.6g} needed; nothing was sent ({raised} allows more)"
     )
 
 
@@ -305,7 +305,9 @@ class PerMinute:
 
     def __str__(self) -> str:
         parts = ((self.requests, "requests"), (self.tokens, "tokens"))
-        return " and ".join(f"{number} {what}" for number, what in parts if number is not None)
+        return " and ".join(
+            f"{n} {what[: -1 if n == 1 else None]}" for n, what in parts if n is not None
+        )
 
 
 class Window(Protocol):

@@ -125,8 +125,8 @@ class OpenAIModel:
     def __init__(self, model: str, options: ModelOptions) -> None:
         if options.base_url is None and options.api_key is None:
             raise UsageError(
-                f"openai:{model} needs a key: set OPENAI_API_KEY in the environment, or name a "
-                "server that needs none with a base URL"
+                f"openai:{model} needs a key: set OPENAI_API_KEY in the environment, or give "
+                "the base URL of a server that needs none"
             )
         self._sdk = load("openai", "openai", "llm")
         http = http_of(load("openai._base_client", "openai", "llm"))
@@ -263,7 +263,7 @@ class OpenAIModel:
                 self.name, self._options, complaint, headers=reply.headers, usage=usage
             )
         return transport.malformed_reply(
-            self.name, self._options, f"no chat completion: {reply.text}"
+            self.name, self._options, f"not a chat completion: {reply.text}"
         )
 
     def _usage(self, counts: Any, answered: bool) -> Usage:

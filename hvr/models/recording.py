@@ -244,7 +244,7 @@ class RecordingModel(Layer):
         there = transcript.read(self._path)[0]
         other = any(there.get(name) != model.header.get(name) for name in ("model", "date"))
         if other or self._path.samefile(transcript.file_of(model.path)):
-            raise DataFileError(f"{self._path}: there is another transcript already")
+            raise DataFileError(f"{self._path}: another transcript already exists")
         with writing(self._path):
             self._path.unlink()
 

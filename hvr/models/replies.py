@@ -106,7 +106,7 @@ def checked(answer: Answer, request: Request) -> Answer:
     """
     if not answer.text.strip():
         limit = (
-            f": all {request.max_tokens} tokens went elsewhere, raise max_tokens"
+            f": all {request.max_tokens} tokens were used before any text; raise max_tokens"
             if answer.finish == "length"
             else ""
         )
@@ -125,7 +125,7 @@ def checked(answer: Answer, request: Request) -> Answer:
             else ""
         )
         raise ModelError(
-            f"the model's answer is not the JSON that was asked for: {error}{cut}; "
+            f"the model's answer is not the requested JSON: {error}{cut}; "
             f"it begins with {_begin(answer.text)}",
             kind="schema",
             usage=answer.usage,
@@ -141,20 +141,17 @@ def find_json(text: str, schema: Mapping[str, Any]) -> Any:
         MissingExtraError: The package jsonschema is not installed.
     """
     validator = _validator(schema)
-    complaint = "there is no complete JSON value in it"
+    complaint = ""
     for value in _values(text[:_READ]):
         # Report the outermost error; errors inside usually follow from it.
         problem = min(validator.iter_errors(value), key=_depth, default=None)
         if problem is None:
             return value
-        if complaint.startswith(
-            "there is"
-        ):  # the first of several values is the likeliest candidate
+        # The first of several values is the likeliest candidate.
+        if not complaint:
             where = "/".join(map(str, problem.absolute_path))
-            complaint = (
-                f"{'at ' + where + ': ' if where else ''}{_begin(problem.message, quote='')}"
-            )
-    raise ValueError(complaint)
+            complaint = f"{f'at {where}: ' if where else ''}{_begin(problem.message, quote='')}"
+    raise ValueError(complaint or "it contains no complete JSON value")
 
 
 def instruction(schema: Mapping[str, Any]) -> str:
@@ -176,7 +173,9 @@ def _validator(schema: Mapping[str, Any]) -> Any:
     try:
         jsonschema.Draft202012Validator.check_schema(schema)
     except jsonschema.SchemaError as error:
-        raise UsageError(f"the schema of the request is no JSON schema: {error.message}") from None
+        raise UsageError(
+            f"the schema of the request is not a valid JSON schema: {error.message}"
+        ) from None
     return jsonschema.Draft202012Validator(schema)
 
 

@@ -126,21 +126,21 @@ def read(path: Path) -> tuple[Mapping[str, Any], tuple[Exchange, ...]]:
     """
     file = file_of(path)
     if not file.exists():
-        raise DataFileError(f"there is no transcript {file}")
+        raise DataFileError(f"no transcript found at {file}")
     lines = [_object(value, file, number) for number, value in read_log(file)]
     header = lines[0][1] if lines else {}
     if header.get("format") != FORMAT or not isinstance(header.get("model"), str):
-        raise DataFileError(f"{file}: no transcript of a model; its first line must be its header")
+        raise DataFileError(f"{file}: not a transcript of a model: the first line must be a header")
     if header.get("version") != VERSION:
         raise DataFileError(
-            f"{file}: transcript of version {header.get('version')!r}; this hvr reads {VERSION}"
+            f"{file}: unsupported transcript version {header.get('version')!r}; expected {VERSION}"
         )
     return header, tuple(_exchange(line, file, number) for number, line in lines[1:])
 
 
 def _object(value: Any, file: Path, number: int) -> tuple[int, dict[str, Any]]:
     if not isinstance(value, dict):
-        raise DataFileError(f"{file}, line {number}: not a JSON object")
+        raise DataFileError(f"{file}:{number}: expected a JSON object")
     return number, value
 
 
@@ -151,7 +151,7 @@ def _exchange(line: Mapping[str, Any], file: Path, number: int) -> Exchange:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise DataFileError(
-            f"{file}, line {number}: not an exchange of a transcript ({reason})"
+            f"{file}:{number}: not an exchange of a transcript ({reason})"
         ) from None
     return exchange
 
@@ -161,7 +161,7 @@ def _check(exchange: Exchange) -> None:
     check_fields(Usage, exchange.line["usage"])
     asked = request_json(exchange.request)
     if digest(asked) != exchange.line["digest"]:
-        raise ValueError("the digest does not fit the request: the line was edited")
+        raise ValueError("the digest does not match the request: the line was edited")
     exchange.line["number"], exchange.line["seconds"], exchange.line["date"]
     error = exchange.line["error"]
     if error is None:
@@ -233,7 +233,7 @@ class Replay:
             if self._taken[key] == len(recorded):
                 raise CassetteError(
                     f"{self.path}: this prompt ({request.purpose or 'no purpose'}) was asked "
-                    f"{len(recorded)} times when it was recorded, and now once more"
+                    f"only {len(recorded)} times in the recording"
                 )
             self._taken[key] += 1
             return recorded[self._taken[key] - 1]
@@ -247,10 +247,10 @@ class Replay:
         now = _lines(asked)
         nearest = max(self._candidates(request), key=lambda e: _likeness(_lines(e.line), now))
         then = _lines(nearest.line)
-        what = f"{begin}. The nearest one is number {nearest.line['number']}"
+        what = f"{begin}. The most similar prompt is number {nearest.line['number']}"
         if then == now:
             return f"{what}, with other settings: {_settings(nearest.line, asked)}"
-        return "\n".join((f"{what}; it differs here:", *_diff(then, now)))
+        return "\n".join((f"{what}; differences:", *_diff(then, now)))
 
     def _candidates(self, request: Request) -> Sequence[Exchange]:
         same = [e for e in self._exchanges if e.line["purpose"] == request.purpose]

@@ -30,8 +30,8 @@ _ADVICE: Mapping[Kind, str] = {
     "rate": "too many requests, or the quota is used up",
     "server": "the server failed",
     "overflow": "the prompt is too long for the server",
-    "timeout": "the server did not get it done in time",
-    "request": "the server refuses the request",
+    "timeout": "the server timed out",
+    "request": "the server rejected the request",
     "refused": "the provider's filter withheld the answer",
     "garbled": "the server's reply cannot be read",
 }
@@ -116,9 +116,9 @@ def _told_by_proxy(
     through = proxy_to(name, options)
     if through is None or (status != _LOGIN and (status not in _NO_WAY_ON or complaint.codes)):
         return None
-    cause = "cannot reach the server or got no answer from it; is the base URL right?"
+    cause = "cannot reach the server or got no answer from it; is the base URL correct?"
     if status == _LOGIN:
-        cause = f"wants a login: put user and password into {through.variable}"
+        cause = f"requires a login: put the user and password into {through.variable}"
     shown = brief(options, f"status {status}: {complaint.message}").rstrip(": ")
     return f"{options.scrubber.text(str(through))} {cause} ({shown})"
 
@@ -179,8 +179,8 @@ def timed_out(name: str, options: ModelOptions, seconds: float | None = None) ->
 def redirected(name: str, options: ModelOptions, status: int, place: str) -> ModelError:
     """Return the error for a server that redirects to another address."""
     return ModelError(
-        f"{name}: the server sends requests on to {brief(options, place)} (status {status}), which "
-        "hvr does not follow, since the key would go there, too; give the right base URL",
+        f"{name}: the server redirects to {brief(options, place)} (status {status}), which "
+        "hvr does not follow because the key would be sent there; correct the base URL",
         kind="request",
         status=status,
     )
@@ -191,12 +191,12 @@ def connection_failed(name: str, options: ModelOptions, reason: str) -> ModelErr
     shown = brief(options, reason)
     way = _way(name, options)
     ask = (
-        "does the proxy run, and may it connect to the server?"
+        "is the proxy running, and may it connect to the server?"
         if way
-        else ("is the server running, and the base URL right?")
+        else "is the server running, and is the base URL correct?"
     )
     return ModelError(
-        f"{name}: no connection{_place(options)}{way} ({shown}); {ask}", kind="connection"
+        f"{name}: no connection{_place(options, 'to')}{way} ({shown}); {ask}", kind="connection"
     )
 
 
@@ -221,20 +221,25 @@ def not_json(name: str, options: ModelOptions, body: bytes, reason: str) -> Mode
     elif start.startswith(("<!doctype html", "<html", "<head", "<body")) or "<html" in start:
         title = re.search(r"<title[^>]*>(.*?)</title>", text, re.DOTALL | re.IGNORECASE)
         titled = f" titled {' '.join(title[1].split())!r}" if title else ""
-        what = f"it is a web page{titled}, not JSON: is the base URL that of the API, such as …/v1?"
+        what = (
+            f"it is a web page{titled}, not JSON: does the base URL point to the API, such as …/v1?"
+        )
     elif re.match(r"(data|event|id|retry)?:", start):
-        what = "it is an event stream, and hvr asks for one JSON document: turn streaming off"
+        what = "it is an event stream, but hvr expects one JSON document: turn streaming off"
     elif text[0] in "{[":
-        what = f"it is not whole JSON: {reason}"
+        what = f"it is not complete JSON: {reason}"
     else:
-        what = f"it is not JSON, and begins with {text[:_LINE]!r}: is the base URL that of the API?"
+        what = (
+            f"it is not JSON, and begins with {text[:_LINE]!r}: does the base URL point to the API?"
+        )
     return malformed_reply(name, options, what)
 
 
 def connection_closed(name: str, options: ModelOptions, reason: str) -> ModelError:
     """Return the error for a connection that ends before the reply does."""
     return ModelError(
-        f"{name}: the reply{_place(options)}{_way(name, options)} broke off: the server hung up "
+        f"{name}: the reply{_place(options)}{_way(name, options)} broke off: the server "
+        "closed the connection "
         f"({brief(options, reason)})",
         kind="connection",
     )
@@ -249,12 +254,12 @@ def without_text(name: str, usage: Usage, *, calls: Sequence[str], cut: bool) ->
     """
     if calls:
         named = ", ".join(calls[:_SHOWN_CODES])
-        what = f"the model answered with calls of tools ({brief_text(named)}) and no text, and hvr "
-        what += "offers it no tools: turn tools off at the server, or name another model"
+        what = f"the model answered with tool calls ({brief_text(named)}) instead of text, but hvr "
+        what += "offers no tools: disable tools on the server, or use another model"
     else:
         count = f" ({usage.reasoning} tokens)" if usage.reasoning else ""
         what = f"the model reasoned{count} and wrote no answer"
-        what += ": raise max_tokens, or lower the effort of reasoning" if cut else ""
+        what += ": raise max_tokens, or lower the reasoning effort" if cut else ""
     return ModelError(f"{name}: {what}", kind="empty", usage=usage)
 
 
@@ -287,8 +292,9 @@ def _way(name: str, options: ModelOptions) -> str:
     return "" if through is None else options.scrubber.text(f" through {through}")
 
 
-def _place(options: ModelOptions) -> str:
-    return f" from {options.scrubber.text(options.base_url)}" if options.base_url else ""
+def _place(options: ModelOptions, preposition: str = "from") -> str:
+    url = options.base_url
+    return f" {preposition} {options.scrubber.text(url)}" if url else ""
 
 
 # Transport ----------------------------------------------------------------------------------------
@@ -335,7 +341,7 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
     try:
         http.URL(options.base_url or "")
     except http.InvalidURL as error:
-        raise UsageError(f"base_url is no address: {error}", field="base_url") from None
+        raise UsageError(f"base_url is not a valid URL: {error}", field="base_url") from None
 
     class BoundedClient(http.Client):  # type: ignore[misc]
         """Raises `ModelError` for replies that are too slow, too large, or redirects."""
@@ -376,8 +382,8 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
         )
     except (ValueError, OSError, ImportError, http.InvalidURL) as error:
         named = [name for name in _SURROUNDINGS if os.environ.get(name)]
-        about = f"; it follows {', '.join(named)} of the environment" if named else ""
-        raise UsageError(f"no connection can be made ready: {error}{about}") from error
+        about = f"; it uses {', '.join(named)} from the environment" if named else ""
+        raise UsageError(f"cannot set up the HTTP client: {error}{about}") from error
 
 
 def _warn_of_clear_text(name: str, options: ModelOptions) -> None:
@@ -385,8 +391,8 @@ def _warn_of_clear_text(name: str, options: ModelOptions) -> None:
     via = proxy_to(name, options)
     if via is not None and options.api_key and (options.base_url or "").startswith("http:"):
         _log.warning(
-            "%s: the key goes through %s in clear text; use an https address, or name the server "
-            "in NO_PROXY",
+            "%s: the key goes through %s in clear text; use an https address, or add the server "
+            "to NO_PROXY",
             name,
             via,
         )
@@ -417,9 +423,9 @@ class _Bounds:
         """Return the error for a reply that violates HTTP or breaks off."""
         if "disconnected" in reason or "closed connection" in reason:
             return connection_closed(self.name, self.options, reason)
-        what = f"it breaks the rules of HTTP: {reason}"
+        what = f"it violates HTTP: {reason}"
         if reason == _TOO_LONG:
-            what = "its headers are too long: is a proxy or a gateway on the way?"
+            what = "its headers are too long: is there a proxy or gateway in between?"
         return malformed_reply(self.name, self.options, what)
 
     def whole(self, reply: Any, end: float) -> Any:
@@ -438,7 +444,7 @@ class _Bounds:
         try:
             body = b"".join(self._read(unpacked.iter_bytes(), end))
         except self.http.DecodingError as error:
-            reason = f"it cannot be unpacked: {error}"
+            reason = f"it cannot be decompressed: {error}"
             raise malformed_reply(self.name, self.options, reason) from None
         headers = [(k, v) for k, v in reply.headers.multi_items() if k.lower() not in _OF_THE_WAY]
         return self.http.Response(

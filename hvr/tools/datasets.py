@@ -36,7 +36,7 @@ def read_records(path: Path) -> tuple[Record, ...]:
         values = read_json_lines(path, strict=False)
     for number, value in values:
         if not isinstance(value, dict):
-            raise DataFileError(f"{path}: record {number} is no JSON object")
+            raise DataFileError(f"{path}: record {number} is not a JSON object")
     return tuple(value for _, value in values)
 
 
@@ -56,7 +56,7 @@ def read_plans(path: Path) -> tuple[ToolPlan, ...]:
     return tuple(read.plan for read in found)
 
 
-_NO_ID = "has no id that is a text or a whole number"
+_NO_ID = "the id must be a string or an integer"
 
 
 def to_plan(record: Record, place: str = "record") -> ToolPlan:
@@ -102,7 +102,7 @@ class ToolData:
         """
         if name not in self.plans:
             there = ", ".join(self.plans) or "none"
-            raise UsageError(f"{self.name} has no true plans for {name!r} (there are: {there})")
+            raise UsageError(f"{self.name} has no split named {name!r} (splits: {there})")
         return self.plans[name]
 
 
@@ -114,7 +114,7 @@ def load_data(folder: Path) -> ToolData:
         UsageError: A tool is duplicated, or a link names an unknown tool.
     """
     if not folder.is_dir():
-        raise DataFileError(f"{folder}: there is no such folder")
+        raise DataFileError(f"{folder}: no such folder")
     tools_file = _first(folder, "tools.json", "tool_desc.json")
     graph = read_graph(tools_file, _first(folder, "graph.json", "graph_desc.json"))
     plans = _published(folder) if (folder / "data.json").exists() else _per_split(folder)
@@ -200,7 +200,7 @@ def _published(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
         tests = listed.get("test_ids") if isinstance(listed, dict) else None
         if not isinstance(tests, dict) or not all(isinstance(v, list) for v in tests.values()):
             raise DataFileError(
-                f"{folder / 'split_ids.json'}: has no object test_ids with lists of ids"
+                f"{folder / 'split_ids.json'}: test_ids must be an object of lists of ids"
             )
         split_of = {str(i): f"test_{kind}" for kind, ids in tests.items() for i in ids}
     plans: dict[str, list[ToolPlan]] = {}

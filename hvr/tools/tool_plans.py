@@ -53,10 +53,10 @@ class ToolGraph:
         index = {tool.id: i for i, tool in enumerate(self.tools)}
         if len(index) < len(self.tools):
             twice = Counter(tool.id for tool in self.tools).most_common(1)[0][0]
-            raise UsageError(f"tool {twice!r} is there twice: give each tool one id")
+            raise UsageError(f"tool {twice!r} is duplicated: each tool needs a unique id")
         unknown = sorted({end for link in self.links for end in link} - index.keys())
         if unknown:
-            raise UsageError(f"a link names {unknown[0]!r}, which is not among the tools")
+            raise UsageError(f"a link names the unknown tool {unknown[0]!r}")
         object.__setattr__(self, "_index", index)
         object.__setattr__(self, "links", tuple(dict.fromkeys(self.links)))
 

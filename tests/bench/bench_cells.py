@@ -59,7 +59,7 @@ def failing(cell: Cell, _: CellOptions, folder: Path) -> CellResult:
     _log(folder, cell)
     BenchFolder(folder).transcript(cell).write_text(f"{(folder / 'healed').exists()}")
     if cell.setting == "LLM" and not (folder / "healed").exists():
-        raise ModelError("the server hung up", kind="connection")
+        raise ModelError("the server closed the connection", kind="connection")
     return result(cell)
 
 

@@ -122,7 +122,7 @@ def test_an_error_is_a_result_and_is_tried_again(tmp_path: Path) -> None:
     failed = [r for r in results if not r.finished]
     assert len(failed) == 4
     assert {(r.error, r.error_kind) for r in failed} == {
-        ("the server hung up", "ModelError: connection")
+        ("the server closed the connection", "ModelError: connection")
     }
     (tmp_path / "healed").touch()
     results = run_bench(tmp_path, some(), bench_cells.failing, OPTIONS)

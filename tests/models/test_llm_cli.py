@@ -66,7 +66,7 @@ def test_questions_that_cannot_be_asked(run: Run, tmp_path: Path) -> None:
     code, text = run("check", "nonsense")
     assert code == 2 and "unknown model" in text
     code, text = run("usage", str(tmp_path / "none.jsonl"))
-    assert code == 2 and "there is no transcript" in text
+    assert code == 2 and "no transcript found" in text
 
 
 def test_sums_of_a_transcript_by_purpose(run: Run, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_an_answer_that_takes_too_long_is_told(folder: Path) -> None:
 
 def test_an_answer_that_is_no_json_is_told(model: Model) -> None:
     request = Request(messages=(Message("user", "mug"),), max_tokens=4, schema={"type": "object"})
-    with pytest.raises(ModelError, match="not the JSON that was asked for"):
+    with pytest.raises(ModelError, match="not the requested JSON"):
         model.answer(request)
 
 

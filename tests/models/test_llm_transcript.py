@@ -148,7 +148,7 @@ def test_repeated_prompts_are_answered_in_order_and_then_no_more(tmp_path: Path)
     recording.answer(ask("x"))
     replay = Replay(file)
     assert [replay.answer(ask("x")).text for _ in range(2)] == ["one", "two"]
-    with pytest.raises(CassetteError, match="asked 2 times"):
+    with pytest.raises(CassetteError, match="asked only 2 times"):
         replay.answer(ask("x"))
 
 
@@ -228,13 +228,13 @@ def test_what_a_crash_cut_off_is_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "its first line must be its header"),
+        (b"", "the first line must be a header"),
         (b"hello\n", ":1:1: not valid JSON"),
         (b"\xff\xfe\n", "this is UTF-16"),
-        (b"[]\n", "line 1: not a JSON object"),
-        (b'{"a": 1}\n', "its first line must be its header"),
-        (b'{"format": "hvr-transcript", "version": 9, "model": "m"}\n', "of version 9"),
-        (b'{"format": "hvr-transcript", "version": 1, "model": "m"}\n{}\n', "line 2: not an exch"),
+        (b"[]\n", ":1: expected a JSON object"),
+        (b'{"a": 1}\n', "the first line must be a header"),
+        (b'{"format": "hvr-transcript", "version": 9, "model": "m"}\n', "version 9"),
+        (b'{"format": "hvr-transcript", "version": 1, "model": "m"}\n{}\n', ":2: not an exch"),
         (b'{"format": "hvr-transcript", "version": 1, "model": "m"}\nx\n', ":2:1: not valid JSON"),
         (
             b'{"format": "hvr-transcript", "version": 1, "model": "m"}\n' + b"[" * 99999 + b"\n",
@@ -259,9 +259,9 @@ def test_an_edited_prompt_is_noticed(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match="there is no transcript"):
+    with pytest.raises(DataFileError, match="no transcript found"):
         make_model(f"replay:{tmp_path / 'none.jsonl'}")
-    with pytest.raises(DataFileError, match="there is no transcript"):
+    with pytest.raises(DataFileError, match="no transcript found"):
         make_model(f"replay:{tmp_path}")
     with pytest.raises(DataFileError, match="it is a folder"):
         RecordingModel(Fake([said()]), tmp_path)

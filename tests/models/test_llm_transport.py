@@ -261,7 +261,7 @@ def test_a_proxy_of_the_environment_is_used(
     "url", ["http://[::1", "http://127.0.0.1:abc/v1", "http://x/\0", f"http://x/{'a' * 70_000}"]
 )
 def test_an_address_that_is_none_is_refused_before_anything_is_asked(spec: str, url: str) -> None:
-    with pytest.raises(UsageError, match="base_url is no address") as caught:
+    with pytest.raises(UsageError, match="base_url is not a valid URL") as caught:
         make_model(spec, options(url))
     assert len(str(caught.value)) < 300
 
@@ -280,7 +280,7 @@ def test_surroundings_that_cannot_be_used_are_named(
     spec: str, name: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, value)
-    with pytest.raises(UsageError, match=f"no connection can be made ready.*{name}") as caught:
+    with pytest.raises(UsageError, match=f"cannot set up the HTTP client.*{name}") as caught:
         make_model(spec, options("http://127.0.0.1:9/v1"))
     assert "word" not in str(caught.value)
 
@@ -329,8 +329,8 @@ def test_a_dead_proxy_is_named(spec: str, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("status", "body", "said"),
     [
-        (407, b"<html>Squid</html>", "wants a login: put user and password into HTTP_PROXY"),
-        (407, b"", "wants a login"),
+        (407, b"<html>Squid</html>", "requires a login: put the user and password into HTTP_PROXY"),
+        (407, b"", "requires a login"),
         (502, b"<html>Bad Gateway</html>", "cannot reach the server"),
         (503, b"", "cannot reach the server"),
         (504, b"timeout", "cannot reach the server"),
@@ -381,12 +381,16 @@ STREAM = b'data: {"choices": [{"delta": {"content": "x"}}]}\n\ndata: [DONE]\n\n'
         (whole(b": ping\n\n"), "garbled", "an event stream"),
         (whole(b""), "garbled", "it is empty"),
         (whole(b"Ollama is running"), "garbled", "begins with 'Ollama is running'"),
-        (whole(b'{"choices": [{'), "garbled", "not whole JSON"),
+        (whole(b'{"choices": [{'), "garbled", "not complete JSON"),
         (whole(b"{}", f"X-Big: {'a' * 200_000}"), "garbled", "headers are too long"),
         (whole(b"{}", *(f"X-{n}: {'a' * 900}" for n in range(220))), "garbled", "too long"),
-        (whole(b"{}", "no colon"), "garbled", "breaks the rules of HTTP"),
-        (lambda _: None, "connection", "hung up"),
-        (lambda c: c.sendall(HEAD + b"Content-Length: 100\r\n\r\n{"), "connection", "hung up"),
+        (whole(b"{}", "no colon"), "garbled", "violates HTTP"),
+        (lambda _: None, "connection", "closed the connection"),
+        (
+            lambda c: c.sendall(HEAD + b"Content-Length: 100\r\n\r\n{"),
+            "connection",
+            "closed the connection",
+        ),
     ],
 )
 def test_what_came_in_place_of_json_is_named(spec: str, act: Act, kind: str, said: str) -> None:
@@ -409,13 +413,13 @@ CALL = {"tool_calls": [{"function": {"name": "stack", "arguments": "{}"}}]}
 @pytest.mark.parametrize(
     ("spec", "body", "said"),
     [
-        ("openai:m", openai_reply({"content": None, **CALL}), "calls of tools (stack)"),
+        ("openai:m", openai_reply({"content": None, **CALL}), "tool calls (stack)"),
         ("openai:m", openai_reply({"content": ""}, "length"), "reasoned (90 tokens)"),
         ("openai:m", openai_reply({"content": "", "reasoning_content": "Hm"}), "wrote no answer"),
         (
             "gemini:m",
             b'{"candidates": [{"content": {"parts": [{"functionCall": {"name": "stack"}}]}}]}',
-            "calls of tools (stack)",
+            "tool calls (stack)",
         ),
         (
             "gemini:m",

@@ -134,7 +134,7 @@ def test_an_answer_in_another_form_is_asked_for_again_and_then_named(
 ) -> None:
     ended, asked = run(hvr_, Script([answer]))
     assert (ended.code, asked) == (4, ["goal", "goal"])
-    assert "is not the JSON that was asked for" in ended.err
+    assert "is not the requested JSON" in ended.err
 
 
 def test_a_refusal_of_the_provider_is_named(hvr_: Hvr) -> None:

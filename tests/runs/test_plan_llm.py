@@ -205,7 +205,9 @@ FAULTS = {
         Reply(raw=b'{"id": "chatcmpl-1", "choices": [{"mess'), "garbled", "cannot be read", 2,
         TWICE,
     ),
-    "hanging up": Fault(Reply(hang_up=True), "connection", "hung up|no connection", 2, TWICE),
+    "hanging up": Fault(
+        Reply(hang_up=True), "connection", "closed the connection|no connection", 2, TWICE
+    ),
     "an empty answer": Fault(Reply(""), "empty", "wrote no answer|answer is empty", 2, {}),
     "a refusal": Fault(
         Reply("I cannot help with that.", finish="content_filter"), "refused",
@@ -552,7 +554,7 @@ def test_a_replay_with_other_prompts_shows_the_difference(
     ended = hvr_("plan", "--llm", f"replay:{coffee}", "--save", second, "--prompts", own)
     assert ended.code == 2 and ended.err.startswith("error: ") and "Traceback" not in ended.err
     assert "no answer was recorded for this prompt (macro_plan)" in ended.err
-    assert "The nearest one is number 2" in ended.err
+    assert "The most similar prompt is number 2" in ended.err
     removed, added = (
         next(line for line in ended.err.splitlines() if line.startswith(f"  {sign}system"))
         for sign in "-+"

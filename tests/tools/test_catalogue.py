@@ -254,13 +254,13 @@ def test_hints_are_explained_by_the_module(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("a.json", "{}", "has no list of tools"),
+        ("a.json", "{}", "no list of tools found"),
         ("a.json", "[]", "list of tools is empty"),
-        ("a.json", "[3]", "tool 1: a tool is an object"),
-        ("a.json", '[{"parameters": {}}]', "tool 1: has no name"),
-        ("a.json", '{"swagger": "2.0", "paths": {}}', "OpenAPI 3 is read"),
+        ("a.json", "[3]", "tool 1: a tool must be an object"),
+        ("a.json", '[{"parameters": {}}]', "tool 1: a tool must have a name"),
+        ("a.json", '{"swagger": "2.0", "paths": {}}', "expected OpenAPI 3"),
         ("a.json", '{"openapi": "3.0.0", "paths": {"/a": 3}}', "no operation"),
-        ("a.py", "def f(:", "a.py:1: this is no Python"),
+        ("a.py", "def f(:", "a.py:1: not valid Python"),
         ("a.py", "x = 1", "no public function"),
     ],
 )
@@ -272,8 +272,8 @@ def test_what_cannot_be_read_is_said(name: str, text: str, says: str, tmp_path: 
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ([WEATHER, 3], "tool 2: a tool is an object"),
-        ([WEATHER, {"parameters": {}}], "tool 2: has no name"),
+        ([WEATHER, 3], "tool 2: a tool must be an object"),
+        ([WEATHER, {"parameters": {}}], "tool 2: a tool must have a name"),
         ([WEATHER, {"name": "b", "parameters": "none"}], "'b' must have an object as parameters"),
         ([WEATHER, {"name": "b", "inputSchema": {"properties": [1]}}], "inputSchema.properties"),
         ({"openapi": "3.1.0", "paths": {"/a": {"get": {"operationId": "weather"}, "put": 3}}},
@@ -377,9 +377,9 @@ def test_the_user_has_the_last_word(tmp_path: Path) -> None:
     (said,) = [m for m in found if m.said]
     assert (said.name, len(said.slots)) == ("place", 2)
     assert ("search_flights", "book_flight") not in tool_graph(FLIGHTS, found).links
-    with pytest.raises(UsageError, match=r"no tool has the parameter 'a\.b'"):
+    with pytest.raises(UsageError, match=r"no parameter named 'a\.b'"):
         meanings(FLIGHTS, TextVectors("lexical-hash"), overrides=Overrides({"x": ("a.b",)}))
-    with pytest.raises(DataFileError, match="'sane' is not known"):
+    with pytest.raises(DataFileError, match="'sane' is not a known key"):
         read_overrides(written(tmp_path, "sane = 3", "bad.toml"))
 
 
@@ -390,7 +390,7 @@ def test_names_are_data(tmp_path: Path, hvr_: Hvr) -> None:
     said = hvr_("tools", "import", str(path)).out
     assert odd.replace("\n", r"\n") in said and "\n9 tools" not in said
     path = written(tmp_path, [WEATHER, {**WEATHER, "name": "Weather"}, WEATHER])
-    with pytest.raises(UsageError, match="'weather' is there twice"):
+    with pytest.raises(UsageError, match="'weather' is duplicated"):
         read_catalogue([path])
 
 

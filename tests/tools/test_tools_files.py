@@ -75,7 +75,7 @@ def test_the_layout_per_split(per_split: Path) -> None:
     }  # fmt: skip
     plan = data.split("train")[0]
     assert plan == ToolPlan("7", "do it", tuple(_PLAN["task_steps"]), ("a", "b"), (("a", "b"),))  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="no true plans for 'val'"):
+    with pytest.raises(UsageError, match="no split named 'val'"):
         data.split("val")
 
 
@@ -131,11 +131,11 @@ def test_damaged_files_say_where(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match="jsonl:2:8: not valid JSON"):
         read_records(path)
     path.write_text('{"id": "1", "task_nodes": []}\n\n{"task_nodes": []}\n', encoding="utf-8")
-    with pytest.raises(DataFileError, match="record 2: has no id"):
+    with pytest.raises(DataFileError, match="record 2: the id must be"):
         read_plans(path)
     with pytest.raises(DataFileError, match="there is no such file"):
         read_plans(tmp_path / "none")
-    with pytest.raises(DataFileError, match="there is no such folder"):
+    with pytest.raises(DataFileError, match="no such folder"):
         load_data(tmp_path / "none")
     with pytest.raises(DataFileError, match="has neither tools"):
         load_data(tmp_path)

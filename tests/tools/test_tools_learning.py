@@ -240,9 +240,9 @@ def test_corrupt_and_foreign_retrievers_are_refused(fitted: Retriever, tmp_path:
     with pytest.raises(DataFileError, match="there is no such file"):
         load_retriever(tmp_path / "none")
     cases: dict[str, dict[str, Any]] = {
-        "is no retriever": {"form": "something else"},
-        "is damaged": {"config": {"colour": "red"}},
-        "does not hold this network's numbers": {"width": 7},
+        "not a retriever": {"form": "something else"},
+        "damaged": {"config": {"colour": "red"}},
+        "does not contain this network's parameters": {"width": 7},
         "were changed after training": {"links": [["train_search", "train_book"]]},
     }
     for i, (message, changes) in enumerate(cases.items()):
@@ -254,12 +254,12 @@ def test_corrupt_and_foreign_retrievers_are_refused(fitted: Retriever, tmp_path:
     (parameters,) = (tmp_path / "0").glob("model-*.safetensors")
     parameters.write_bytes(b"rubbish")
     _damage(tmp_path / "0", form=FORM)
-    with pytest.raises(DataFileError, match="belongs to another retriever"):
+    with pytest.raises(DataFileError, match="does not belong to"):
         load_retriever(tmp_path / "0")
     content = digest(b"rubbish")
     parameters.rename(parameters.with_name(file_set_name("model", content, ".safetensors")))
     _damage(tmp_path / "0", parameters=content)
-    with pytest.raises(DataFileError, match="does not hold this network's numbers"):
+    with pytest.raises(DataFileError, match="does not contain this network's parameters"):
         load_retriever(tmp_path / "0")
 
 

@@ -186,7 +186,7 @@ def argument_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> tuple[str
     """Return one error message per argument that violates the schema."""
     known = {parameter.name: parameter for parameter in tool.takes}
     faults = [
-        f"{quoted(tool.name)} needs {quoted(name)}"
+        f"{quoted(tool.name)} requires {quoted(name)}"
         for name, parameter in known.items()
         if parameter.required and name not in arguments
     ]
@@ -198,10 +198,10 @@ def argument_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> tuple[str
             continue  # an optional argument that was written as null
         elif not has_type(value, parameter.type):
             faults.append(
-                f"{quoted(name)} is to be of type {parameter.type}, not {type_name(value)}"
+                f"{quoted(name)} must be of type {parameter.type}, got {type_name(value)}"
             )
         elif parameter.choices and not _chosen(value, parameter):
-            faults.append(f"{quoted(name)} is to be one of {', '.join(parameter.choices)}")
+            faults.append(f"{quoted(name)} must be one of {', '.join(parameter.choices)}")
     return tuple(faults)
 
 
@@ -252,7 +252,7 @@ def check_call(catalogue: Catalogue, call: ToolCall) -> CallOutcome | None:
     tool = find_tool(catalogue, call.tool)
     if tool is None:
         return CallOutcome(
-            call, failure=CallFailure.UNKNOWN_TOOL, error=f"there is no tool {quoted(call.tool)}"
+            call, failure=CallFailure.UNKNOWN_TOOL, error=f"no tool named {quoted(call.tool)}"
         )
     wrong = argument_faults(tool, call.arguments)
     if wrong:
@@ -277,7 +277,7 @@ def check_result(tool: ToolSchema, outcome: CallOutcome) -> CallOutcome:
     failure, error = None, ""
     always = any(parameter.required for parameter in tool.gives)
     if always and (outcome.result is None or outcome.result in ("", [], {})):
-        failure, error = CallFailure.EMPTY, f"{quoted(tool.name)} gave nothing"
+        failure, error = CallFailure.EMPTY, f"{quoted(tool.name)} returned nothing"
     else:
         for parameter in tool.gives:
             error = _result_fault(parameter, outcome.result)
@@ -307,12 +307,12 @@ def _part_fault(parameter: ToolParameter, result: Json, steps: str) -> str:
                 if part is None and not parameter.required:
                     continue
                 if not isinstance(part, list):
-                    return f"{quoted(name)} is to be within a list, not {type_name(part)}"
+                    return f"{quoted(name)} must be inside a list, found {type_name(part)}"
                 inner += part
             elif part is None and not parameter.required:
                 continue  # null, or an optional field that was written as null
             elif not isinstance(part, dict):
-                return f"{quoted(name)} is to be within an object, not {type_name(part)}"
+                return f"{quoted(name)} must be inside an object, found {type_name(part)}"
             elif step in part:
                 inner.append(part[step])
             elif parameter.required:
@@ -322,5 +322,5 @@ def _part_fault(parameter: ToolParameter, result: Json, steps: str) -> str:
         if part is None and not parameter.required:
             continue
         if not has_type(part, parameter.type):
-            return f"{quoted(name)} is to be of type {parameter.type}, not {type_name(part)}"
+            return f"{quoted(name)} must be of type {parameter.type}, got {type_name(part)}"
     return ""

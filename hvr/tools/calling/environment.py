@@ -80,7 +80,7 @@ class JoinedTools:
 
     def call(self, call: ToolCall) -> CallOutcome:
         if call.tool not in self._homes:
-            error = f"there is no tool {quoted(call.tool)}"
+            error = f"no tool named {quoted(call.tool)}"
             return CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL, error=error)
         index, name = self._homes[call.tool]
         return replace(self._sources[index][1].call(replace(call, tool=name)), call=call)

@@ -243,15 +243,17 @@ class GuardedTools:
         if answer is None:
             self._waiting.append(proposed)
         if answer is False:
-            error = f"the user does not want {quoted(call.tool)} to be called"
+            error = f"the user declined the call of {quoted(call.tool)}"
         elif before is not None:
             done = "may have been" if before.unclear else "was"
             error = (
                 f"{quoted(call.tool)} {done} called with these arguments at {before.time}; "
-                "the user has to say whether it is to be repeated"
+                "the user has to decide whether to repeat it"
             )
         else:
-            error = f"the user has to confirm {quoted(call.tool)}, which is not known to only read"
+            error = (
+                f"the user has to confirm {quoted(call.tool)}, which is not known to be read-only"
+            )
         return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error)
 
     def _made(
@@ -291,7 +293,7 @@ class GuardedTools:
         if self._used >= self._policy.budget:
             error = f"the budget of {self._policy.budget} calls is spent"
         elif self._policy.dry and tool.effect is not Effect.READS:
-            error = f"{quoted(call.tool)} is not known to read only, and this is a dry run"
+            error = f"{quoted(call.tool)} is not known to be read-only, and this is a dry run"
         elif self._failures.get(_key(call), 0) >= MAX_EQUAL_FAILURES:
             error = f"this call has failed {MAX_EQUAL_FAILURES} times in a row"
         return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error) if error else None
@@ -308,7 +310,7 @@ def _unsupported(
     if not wrong:
         return None
     error = (
-        f"{quoted(call.tool)} is not known to read only, and may not be called with "
+        f"{quoted(call.tool)} is not known to be read-only, and must not be called with "
         f"{', '.join(map(str, wrong[:MAX_NAMED_VALUES]))}: ask the user to say or confirm it"
     )
     return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error)

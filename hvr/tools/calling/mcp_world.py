@@ -169,7 +169,7 @@ class McpServer:
 
     def __post_init__(self) -> None:
         if bool(self.command) == bool(self.url):
-            raise UsageError("an MCP server has a command that starts it, or a URL")
+            raise UsageError("an MCP server needs either a command or a URL")
         check_real("seconds", self.seconds, 0.001, 86_400)
 
 
@@ -263,7 +263,7 @@ class McpTools:
             size = sum(len(block.text) for block in answer.content if block.type == "text")
             if size > MAX_RESULT_CHARACTERS:
                 failure = CallFailure.WRONG_TYPE
-                error = f"the result has {size} characters, and {MAX_RESULT_CHARACTERS} are kept"
+                error = f"the result has {size} characters; the limit is {MAX_RESULT_CHARACTERS}"
             else:
                 result = content_of(answer)
                 if answer.is_error:
@@ -362,7 +362,7 @@ class McpTools:
                     body = tool.model_dump(by_alias=True, exclude_none=True, mode="json")
                     read = read_tool(body, place, trusted=self._server.trusted)
                     if any(read.name == one.name for one in tools):
-                        raise DataFileError(f"{place}: a second tool named {quoted(read.name)}")
+                        raise DataFileError(f"{place}: duplicate tool name {quoted(read.name)}")
                 except DataFileError as wrong:
                     left_out.append(str(wrong))
                     continue

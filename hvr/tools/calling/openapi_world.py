@@ -110,8 +110,8 @@ def _described(server: OpenApiServer) -> tuple[Any, tuple[ApiOperation, ...], Ca
     described = read_openapi(document, str(server.file))
     operations = tuple(one for one in described.operations if sendable(one.media))
     unsendable = tuple(
-        f"{server.file}: {one.method} {quoted(one.path)} left out: its body is "
-        f"{quoted(one.media)}; JSON, forms and texts can be sent"
+        f"{server.file}: {one.method} {quoted(one.path)} left out: its body has "
+        f"the unsupported type {quoted(one.media)} (supported: JSON, forms and text)"
         for one in described.operations
         if not sendable(one.media)
     )
@@ -201,7 +201,7 @@ class OpenApiTools:
             result = _content(answer)
         except ValueError as odd:
             if failure is None:
-                error = f"the answer is not the JSON that it says it is: {odd}"
+                error = f"the response is not valid JSON, despite its content type: {odd}"
                 return CallOutcome(call, None, CallFailure.WRONG_TYPE, error, seconds)
             result = answer.body.decode("utf-8", "replace")
         if failure is None:

@@ -112,7 +112,7 @@ def plain(value: Any) -> Any:
         return sorted(value, key=repr)
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"a value of type {type(value).__name__} has no form in JSON")
+    raise TypeError(f"a value of type {type(value).__name__} cannot be represented in JSON")
 
 
 def _awaited(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -161,7 +161,7 @@ def _any_of(hints: tuple[Any, ...], value: Json) -> Any:
 def _list_of(origin: type, parts: tuple[Any, ...], value: list[Json]) -> Any:
     each = parts if origin is tuple and parts[-1] is not ... else (parts[0],) * len(value)
     if len(each) != len(value):
-        raise ValueError(f"{len(each)} values are asked for, not {len(value)}")
+        raise ValueError(f"expected {len(each)} values, got {len(value)}")
     made = [_made(hint, inner) for hint, inner in zip(each, value, strict=True)]
     return origin(made) if origin in (tuple, set, frozenset) else made
 
@@ -260,7 +260,7 @@ class PythonTools:
         try:
             result = json.loads(json.dumps(returned, allow_nan=False, default=plain))
         except (TypeError, ValueError, RecursionError) as odd:  # the call itself succeeded
-            error = f"its result is no JSON: {odd}"
+            error = f"its result is not JSON: {odd}"
             return CallOutcome(call, None, CallFailure.WRONG_TYPE, error, seconds)
         return check_result(tool, CallOutcome(call, result, seconds=seconds))
 
@@ -287,7 +287,7 @@ def open_module(module: Any) -> PythonTools:
     try:
         source = inspect.getsource(module)
     except (OSError, TypeError):
-        raise UsageError(f"module {quoted(name)} has no source that can be read") from None
+        raise UsageError(f"the source of module {quoted(name)} cannot be read") from None
     read = read_functions(source, name)
     tools = tuple(tool for tool in read if callable(getattr(module, tool.name, None)))
     functions = {tool.name: getattr(module, tool.name) for tool in tools}

@@ -98,9 +98,11 @@ class ToolRewards:
         try:
             calls = calls_of(completion)
         except (HvrError, RecursionError) as error:
-            return ToolScore(0.0, needed=len(self._needed), says=str(error) or "it is too deep")
+            return ToolScore(
+                0.0, needed=len(self._needed), says=str(error) or "the answer is nested too deeply"
+            )
         if not calls:
-            return ToolScore(0.0, needed=len(self._needed), says="there is no call in the answer")
+            return ToolScore(0.0, needed=len(self._needed), says="the answer contains no call")
         self._begun()
         potentials: list[float] = []
         failed: list[str] = []
@@ -116,9 +118,9 @@ class ToolRewards:
         if right < len(self._needed):
             says.append(f"{len(self._needed) - right} of {len(self._needed)} changes are missing")
         if wrong:
-            says.append(f"{wrong} places of the state are changed that should not be")
+            says.append(f"{wrong} other value{' is' if wrong == 1 else 's are'} wrong")
         if len(calls) > self._most:
-            says.append(f"there are {len(calls)} calls, more than {self._most}")
+            says.append(f"{len(calls)} calls exceed the limit of {self._most}")
         return ToolScore(
             final,
             reached,
@@ -134,7 +136,7 @@ class ToolRewards:
         self._environment.reset()
         state = self._environment.state()
         if state is None:
-            raise UsageError("the state of these tools cannot be seen: there is nothing to compare")
+            raise UsageError("the state of these tools is not observable, so scores are impossible")
         return _places(state)
 
     def _compared(self) -> tuple[int, int]:

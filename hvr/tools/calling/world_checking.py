@@ -32,11 +32,11 @@ def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
         return (text if own else f"{world.file}:{line_of(world.file, '[tools]')}: {text}",)
     findings = []
     if catalogue is not None and not catalogue.tools:
-        findings.append(f"{world.file}:1: there are no tools: nothing can be done in it")
+        findings.append(f"{world.file}:1: the world has no tools")
     named = world.tools.get("decisions")
     if named and not (world.folder / named).is_file():
         line = line_of(world.file, "decisions")
-        findings.append(f"{world.file}:{line}: decisions: there is no file {named!r}")
+        findings.append(f"{world.file}:{line}: decisions: no file named {named!r}")
     if catalogue is None:
         return tuple(findings)
     findings += [f"{world.file}:{line_of(world.file, '[tools]')}: {t}" for t in catalogue.left_out]
@@ -45,9 +45,9 @@ def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
         text for m in found for s in m.slots for text in (s.name, f"{s.tool}.{s.name}")
     }
     for task in world.tool_tasks.values():
-        wrong = [f"there is no tool {name!r}" for name in task.done if name not in names]
+        wrong = [f"no tool named {name!r}" for name in task.done if name not in names]
         wrong += [
-            f"no parameter is called {name!r}"
+            f"no parameter named {name!r}"
             for name in (*task.known, *task.values)
             if name not in called
         ]

@@ -56,7 +56,9 @@ def read_sources(world: WorldFile) -> tuple[ToolSource, ...]:
         labels.add(label)
         found.append(ToolSource(kind, value, label))
     if not found:
-        raise wrong_entry(world, f"[tools] names one of {', '.join(SOURCES)}", "[tools]")
+        raise wrong_entry(
+            world, f"[tools] must name a source: one of {', '.join(SOURCES)}", "[tools]"
+        )
     return tuple(found)
 
 
@@ -74,7 +76,7 @@ def _entries(world: WorldFile) -> Iterator[tuple[str, Any]]:
         elif value:
             yield from ((kind, one) for one in value)
         else:
-            raise wrong_entry(world, f"{kind} is an empty list", kind)
+            raise wrong_entry(world, f"{kind} must not be an empty list", kind)
 
 
 def _label(kind: str, value: Any) -> tuple[str, Any]:
@@ -134,7 +136,7 @@ def open_tools(world: WorldFile) -> ToolEnvironment:
         MissingExtraError: A package is not installed.
     """
     if not world.tools:
-        raise UsageError(f"{world.name} is no world of tools: it has no [tools]", field="world")
+        raise UsageError(f"{world.name} is not a tool world: it has no [tools]", field="world")
     sources = _sources(world)
     for source in sources:
         if source.kind != "openapi":  # reading a document runs no code
@@ -212,12 +214,14 @@ def _sources(world: WorldFile) -> tuple[ToolSource, ...]:
     for key, value in world.tools.items():
         if key not in SOURCES and key not in _SAYS:
             known = ", ".join((*SOURCES, *_SAYS))
-            raise wrong_entry(world, f"[tools] has no entry {key!r}; there are {known}", key)
+            raise wrong_entry(
+                world, f"unknown entry {key!r} in [tools]; known entries: {known}", key
+            )
         kind = _SAYS.get(key)
         texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
         if kind is not None and not (isinstance(value, kind) and texts):
-            word = "a list of names of tools" if kind is list else "the name of a file"
-            raise wrong_entry(world, f"{key} is {word}", key)
+            word = "a list of tool names" if kind is list else "a file name"
+            raise wrong_entry(world, f"{key} must be {word}", key)
     return read_sources(world)
 
 
@@ -260,7 +264,9 @@ def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
 
         return BfclTools([str(name) for name in value])
     if (source != "bfcl" and not isinstance(value, str)) or source == "bfcl":
-        raise wrong_entry(world, f"{source} is a {'list' if source == 'bfcl' else 'name'}", source)
+        raise wrong_entry(
+            world, f"{source} must be a {'list' if source == 'bfcl' else 'name'}", source
+        )
     if source == "tau2":
         from hvr.tools.calling.benchmark_worlds import Tau2Tools
 
@@ -272,13 +278,15 @@ def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
         return open_module(_module(world, name))
     entry = getattr(_module(world, name), attribute, None) if colon else None
     if not callable(entry):
-        raise wrong_entry(world, f"entry is {value!r}; write module:function", "entry")
+        raise wrong_entry(world, f"entry must be module:function, got {value!r}", "entry")
     opened: Any = entry(world.folder)
     lacking = [
         n for n in ("catalogue", "reset", "call", "state", "close") if not hasattr(opened, n)
     ]
     if lacking:
-        raise wrong_entry(world, f"what {value} returns has no {', '.join(lacking)}", "entry")
+        raise wrong_entry(
+            world, f"the environment that {value} returns lacks {', '.join(lacking)}", "entry"
+        )
     environment: ToolEnvironment = opened
     return environment
 
@@ -311,13 +319,13 @@ def _as_said(
     for key, some in said.items():
         for name in some:
             if name not in names:
-                raise wrong_entry(world, f"{key}: there is no tool {quoted(name)}", name)
+                raise wrong_entry(world, f"{key}: no tool named {quoted(name)}", name)
     effects: dict[str, Effect] = {}
     for effect in EFFECTS:
         for name in said[effect.value]:
             if effects.setdefault(name, effect) is not effect:
                 both = f"{effects[name].value} and {effect.value}"
-                raise wrong_entry(world, f"{quoted(name)} is said to be one that {both}", name)
+                raise wrong_entry(world, f"{quoted(name)} is listed under both {both}", name)
     again = set(said["idempotent"])
     return replace(
         catalogue,
@@ -363,7 +371,7 @@ def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
             text = world.file.read_text(encoding="utf-8")
             wanted = tomllib.loads(text)
         except (OSError, ValueError) as error:
-            raise DataFileError(f"{world.file}: cannot be read again: {error}") from None
+            raise DataFileError(f"{world.file}: cannot be reread: {error}") from None
         lines = text.splitlines(keepends=True)
         for effect in EFFECTS:
             names = [name for name, one in effects.items() if one is effect]
@@ -379,8 +387,8 @@ def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
                 for effect in EFFECTS
             )
             raise DataFileError(
-                f"{world.file}: the effects of tools cannot be added here: write below [tools] "
-                f"yourself {listed}"
+                f"{world.file}: cannot add the effects of tools to this file; add below "
+                f"[tools]: {listed}"
             )
         write_whole(world.file, changed, durable=True)
 

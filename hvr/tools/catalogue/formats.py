@@ -321,12 +321,14 @@ def read_tool(record: Any, place: str, *, trusted: bool = True) -> ToolSchema:
         DataFileError: The entry is not an object, has no name, or its schema is invalid.
     """
     if not isinstance(record, dict):
-        raise DataFileError(f"{place}: a tool is an object with a name, not {quoted(record)}")
+        raise DataFileError(
+            f"{place}: a tool must be an object with a name, found {quoted(record)}"
+        )
     inner = record.get("function")
     body: Record = inner if isinstance(inner, dict) else record
     name = body.get("name", body.get("id"))
     if not isinstance(name, str) or not name.strip():
-        raise DataFileError(f"{place}: has no name and no id: {quoted(record)}")
+        raise DataFileError(f"{place}: a tool must have a name or id, found {quoted(record)}")
     if fault := _schema_fault(body):
         raise DataFileError(f"{place}: {quoted(name)} {fault}")
     annotations = body.get("annotations")

@@ -156,7 +156,7 @@ def read_openapi(document: Mapping[str, Any], place: str) -> ApiDescription:
     """
     version = str(document.get("openapi", document.get("swagger")))
     if not version.startswith("3."):
-        raise DataFileError(f"{place}: this is version {version[:20]}; OpenAPI 3 is read")
+        raise DataFileError(f"{place}: unsupported version {version[:20]}; expected OpenAPI 3")
     paths = document.get("paths")
     reader = _Reader(document, paths if isinstance(paths, dict) else {}, place)
     found = list(reader.operations())
@@ -247,7 +247,9 @@ class _Reader:
                 raise ValueError(f"has a parameter without a name: {quoted(entry)}")
             name, where = value["name"], value.get("in")
             if where not in ("path", "query", "header", "cookie"):
-                raise ValueError(f"does not say where its parameter {quoted(name)} stands")
+                raise ValueError(
+                    f"does not give the location ('in') of its parameter {quoted(name)}"
+                )
             if where == "header" and name.lower() in ("accept", "content-type", "authorization"):
                 continue  # the specification leaves these headers to the client
             # Parameters are always sent; `readOnly` in their schema applies only to results.

@@ -76,7 +76,7 @@ def read_functions(source: str, place: str) -> tuple[ToolSchema, ...]:
     except (SyntaxError, ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         raise DataFileError(
-            f"{place}{f':{line}' if line else ''}: this is no Python: {error.args[0]}"
+            f"{place}{f':{line}' if line else ''}: not valid Python: {error.args[0]}"
         ) from None
     hints = _Hints(module)
     tools = []
@@ -85,7 +85,7 @@ def read_functions(source: str, place: str) -> tuple[ToolSchema, ...]:
             tools += [_tool(f, hints, f"{node.name}.{f.name}") for f in _functions(node.body)]
     tools += [_tool(f, hints, f.name) for f in _functions(module.body)]
     if not tools:
-        raise DataFileError(f"{place}: there is no public function in this module")
+        raise DataFileError(f"{place}: this module has no public function")
     return tuple(tools)
 
 

@@ -102,7 +102,7 @@ def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph
 def read_links(links: Any, path: Path) -> tuple[Link, ...]:
     """Decode a list of links."""
     if not isinstance(links, list):
-        raise DataFileError(f"{path}: has no list of links")
+        raise DataFileError(f"{path}: expected a list of links")
     for link in links:
         if not (isinstance(link, dict) and link.get("source") and link.get("target")):
             raise DataFileError(f"{path}: a link has no source or no target: {quoted(link)}")
@@ -112,7 +112,7 @@ def read_links(links: Any, path: Path) -> tuple[Link, ...]:
 def _entries(document: Any, path: Path) -> list[Any]:
     entries = tool_list(document)
     if entries is None:
-        raise DataFileError(f"{path}: has no list of tools; what is read: {KNOWN}")
+        raise DataFileError(f"{path}: no list of tools found; supported formats: {KNOWN}")
     if not entries:
         raise DataFileError(f"{path}: its list of tools is empty")
     return entries

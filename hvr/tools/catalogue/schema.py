@@ -94,7 +94,7 @@ class Catalogue:
         twice = [name for name, count in counts.items() if count > 1]
         if twice:
             raise UsageError(
-                f"tool {quoted(twice[0])} is there twice: give each tool a name of its own"
+                f"tool {quoted(twice[0])} is duplicated: each tool needs a unique name"
             )
 
 

@@ -180,15 +180,16 @@ def read_overrides(path: Path) -> Overrides:
     same, apart = values.get("same", {}), values.get("apart", [])
     if unknown := set(values) - {"same", "apart"}:
         raise DataFileError(
-            f"{path}: {quoted(sorted(unknown)[0])} is not known; there are 'same' and 'apart'"
+            f"{path}: {quoted(sorted(unknown)[0])} is not a known key; the keys are 'same' "
+            "and 'apart'"
         )
     if not isinstance(same, dict) or not isinstance(apart, list):
-        raise DataFileError(f"{path}: 'same' is a table of lists, 'apart' a list of lists")
+        raise DataFileError(f"{path}: 'same' must be a table of lists and 'apart' a list of lists")
     for slots in [*same.values(), *apart]:
         if not isinstance(slots, list) or not all(isinstance(s, str) and "." in s for s in slots):
             raise DataFileError(
-                f"{path}: parameters are lists of texts such as 'tool.parameter', "
-                f"not {quoted(slots)}"
+                f"{path}: parameters must be lists of strings such as 'tool.parameter', "
+                f"found {quoted(slots)}"
             )
     return Overrides({n: tuple(s) for n, s in same.items()}, tuple(tuple(s) for s in apart))
 
@@ -293,7 +294,7 @@ def _said(
 
     def find(name: str) -> list[Slot]:
         if name not in called:
-            raise UsageError(f"no tool has the parameter {quoted(name)}, which is to be merged")
+            raise UsageError(f"no parameter named {quoted(name)}, which the file of meanings lists")
         return called[name]
 
     same: dict[str, list[Slot]] = {}
@@ -303,7 +304,7 @@ def _said(
         for slot in same[name]:
             if taken.setdefault(slot, name) != name:
                 raise UsageError(
-                    f"{quoted(slot)} is to be {quoted(taken[slot])} and {quoted(name)}"
+                    f"{quoted(slot)} is listed under both {quoted(taken[slot])} and {quoted(name)}"
                 )
     return same, [[set(find(text)) for text in group] for group in overrides.apart]
 

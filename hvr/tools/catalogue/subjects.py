@@ -270,8 +270,8 @@ def meaning_of(name: str, found: Sequence[ParameterMeaning], goals: Collection[s
     if len(several) == 1:
         return several[0]
     if several:
-        raise UsageError(f"{quoted(name)} can be {', '.join(several)}: say which")
+        raise UsageError(f"{quoted(name)} is ambiguous; it can be {', '.join(several)}")
     known = [*names, *(slot.name for meaning in found for slot in meaning.slots)]
     if near := get_close_matches(name, known, 1, MIN_SPELLING_SIMILARITY):
-        raise UsageError(f"no parameter is called {quoted(name)}; did you mean {near[0]!r}?")
+        raise UsageError(f"no parameter named {quoted(name)}; did you mean {near[0]!r}?")
     return name

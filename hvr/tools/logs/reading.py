@@ -226,7 +226,7 @@ def read_log(path: Path) -> tuple[ReadPlan, ...]:
         for number, value in enumerate(_records(path), 1)
     )
     if found and all(read.fault for read in found):
-        raise DataFileError(f"{found[0].place}: {found[0].fault}; what is read: {KNOWN}")
+        raise DataFileError(f"{found[0].place}: {found[0].fault}; supported formats: {KNOWN}")
     return found
 
 
@@ -310,7 +310,9 @@ def _values(path: Path) -> list[Any]:
             return values
         if calls_in_text(text) is not None:
             return [[text]]
-        raise DataFileError(f"{path}: not valid JSON: {error}; what is read: {KNOWN}") from None
+        raise DataFileError(
+            f"{path}: not valid JSON: {error}; supported formats: {KNOWN}"
+        ) from None
     return whole if isinstance(whole, list) else [whole]
 
 

@@ -92,12 +92,12 @@ class RetrieverConfig:
             raise UsageError(f"unknown loss {self.loss!r} (losses: bpr, softmax)")
         for name in ("hidden", "negatives", "epochs", "patience", "batch"):
             if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}: give at least 1")
+                raise UsageError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not self.scale > 0:
-            raise UsageError(f"scale is {self.scale}: give a number above 0")
+            raise UsageError(f"scale must be positive, got {self.scale}")
         for name in ("dropout", "unnamed", "held_out"):
             if not 0 <= getattr(self, name) <= 1:
-                raise UsageError(f"{name} is {getattr(self, name)}: give a number from 0 to 1")
+                raise UsageError(f"{name} must be from 0 to 1, got {getattr(self, name)}")
 
 
 def paper(layer: Layer = "sage", seed: int = 0) -> RetrieverConfig:

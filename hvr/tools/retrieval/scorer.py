@@ -222,7 +222,7 @@ def train_scorer(
         MissingExtraError: The package of the encoder is not installed.
     """
     if device != "cpu" and not torch.cuda.is_available():
-        raise UsageError(f"the device {device!r} is not there: use cpu")
+        raise UsageError(f"the device {device!r} is not available; use cpu")
     torch.manual_seed(config.seed)
     encodable = Encodable(graph)
     tools = torch.tensor(encodable.tools(), device=device)
@@ -230,8 +230,8 @@ def train_scorer(
     checked = _StepTensors.of(held, config, encodable).to(device)
     if not len(fit.tools):
         raise UsageError(
-            "no step of the training plans goes with a tool: give plans with steps, whose tools "
-            "are in the graph"
+            "no step of the training plans can be paired with a tool: give plans with steps whose "
+            "tools are in the graph"
         )
     texts = vectors_of(encoder, encodable.list.texts).to(device)
     scorer = Scorer(config, texts.shape[1], len(graph)).to(device)
@@ -501,7 +501,7 @@ def _load(folder: Path, graph: ToolGraph | None, encoder: TextVectors | None) ->
     path = folder / _JSON
     values = read_json(path)
     if not isinstance(values, dict) or values.get("form") != FORM:
-        raise DataFileError(f"{path}: is no retriever of this version of hvr (form {FORM})")
+        raise DataFileError(f"{path}: not a retriever of this version of hvr (format {FORM})")
     try:
         check_fields(RetrieverConfig, values["config"])
         config = RetrieverConfig(**values["config"])
@@ -509,7 +509,7 @@ def _load(folder: Path, graph: ToolGraph | None, encoder: TextVectors | None) ->
         decoder = _decoder(values, graph or trained)
         scorer = Scorer(config, int(values["width"]), len(trained))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataFileError(f"{path}: is damaged: {type(error).__name__} {error}") from None
+        raise DataFileError(f"{path}: damaged: {type(error).__name__}: {error}") from None
     if values.get("tools_fingerprint") != graph_fingerprint(trained):
         raise DataFileError(f"{path}: the tools in it were changed after training")
     if config.free and graph is not None and graph.tools != trained.tools:
@@ -553,14 +553,16 @@ def _load_parameters(scorer: Scorer, folder: Path, expected: str) -> None:
     path = folder / file_set_name("model", expected, ".safetensors")
     data = read_bytes(path)
     if digest(data) != expected:
-        raise DataFileError(f"{path}: belongs to another retriever than {_JSON}: train it again")
+        raise DataFileError(f"{path}: does not belong to {_JSON}; train the retriever again")
     try:
         scorer.load_state_dict(load(data))
     except (SafetensorError, RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise DataFileError(f"{path}: does not hold this network's numbers: {reason}") from None
+        raise DataFileError(
+            f"{path}: does not contain this network's parameters: {reason}"
+        ) from None
     if not all(bool(torch.isfinite(v).all()) for v in scorer.state_dict().values()):
-        raise DataFileError(f"{path}: holds numbers that are not finite")
+        raise DataFileError(f"{path}: contains parameters that are not finite")
 
 
 def _digest(value: Any) -> str:

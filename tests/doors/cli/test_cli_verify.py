@@ -228,7 +228,7 @@ def test_the_tools_given_must_be_the_verifiers(trained: Path, hvr_: Hvr, tmp_pat
     [
         ("", "has no plan"),
         ("nonsense", "not valid JSON"),
-        ('{"colour": "red"}', "what is read: OpenAI messages"),
+        ('{"colour": "red"}', "supported formats: OpenAI messages"),
     ],
 )
 def test_files_without_plans_are_refused_in_one_line(

@@ -150,7 +150,7 @@ def test_trying_again_after_a_failure_is_no_fault(hotel: KnownTools) -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ({"guest_id": "ann_lee_4711"}, "needs 'nights'"),
+        ({"guest_id": "ann_lee_4711"}, "requires 'nights'"),
         ({"guest_id": "ann_lee_4711", "days": 2, "nights": 2}, "has no parameter 'days'"),
         ({"guest_id": "ann_lee_4711", "nights": "two"}, "of type integer"),
     ],

@@ -119,7 +119,7 @@ def test_a_world_that_names_no_file_of_decisions_is_told_so(tmp_path: Path, hvr_
     (tmp_path / "desk.py").write_text("def look() -> str:\n    return 'x'\n", encoding="utf-8")
     (tmp_path / "world.toml").write_text('[tools]\nmodule = "desk"\ndecisions = "d.json"\n')
     said = hvr_("world", "check", str(tmp_path))
-    assert said.code == 1 and "decisions: there is no file 'd.json'" in said.out
+    assert said.code == 1 and "decisions: no file named 'd.json'" in said.out
 
 
 def test_what_was_not_written_by_learn_is_refused(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_a_right_answer_is_read(kind: type[OpenAIServer | GeminiServer]) -> None
         (call(goal("rm -rf")), "there is no tool 'rm -rf'"),
         (call(goal("get_parcel", number="P-1002")), "has no parameter 'number'"),
         (call(goal("get_parcel", {"name": "number"})), "has no parameter 'number'"),
-        (call(goal("get_parcel", parcel_id=1002)), "is to be of type string"),
+        (call(goal("get_parcel", parcel_id=1002)), "must be of type string"),
         (call(goal("get_parcel", {"name": "parcel_id"}, parcel_id="P-1002")), "is there twice"),
         (call(known=[{"name": "weather"}]), "there is no value 'weather'"),
         (call(), "needs 'goals' or 'known'"),
@@ -123,7 +123,7 @@ def test_what_is_not_there_is_asked_for_again_once_with_the_reason(
 @pytest.mark.parametrize("broken", ["Ignore previous instructions", '{"move": "call"', '{"x": 1}'])
 def test_an_answer_that_does_not_satisfy_the_schema_is_asked_for_again(broken: str) -> None:
     assert goals(read(SHOW, broken, call(goal("get_parcel", parcel_id="P-1002")))[0])
-    with pytest.raises(LLMError, match="not the JSON that was asked for"):
+    with pytest.raises(LLMError, match="not the requested JSON"):
         read(SHOW, broken)
 
 

@@ -87,7 +87,7 @@ def test_what_only_the_user_can_say_is_asked(folder: Path) -> None:
         assert not world.run("lend_book", title="Emma", approve=yes).reached
         assert lent(folder) == []
         assert world.run("book_id", title="Emma").answers == {"book_id": "B-7"}
-        with pytest.raises(UsageError, match="no parameter is called 'titel'"):
+        with pytest.raises(UsageError, match="no parameter named 'titel'"):
             world.run("lend_book", titel="Emma")
         with pytest.raises(UsageError, match="name a goal"):
             world.plan()
