@@ -48,7 +48,6 @@ def load(module: str, package: str, extra: str) -> Any:
     Args:
         module: Module to import, such as `google.genai`.
         package: Package with the module, such as `google-genai`.
-        extra: Extra of hvr that installs the package.
 
     Raises:
         MissingExtraError: The package is not installed.

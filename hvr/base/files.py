@@ -112,12 +112,6 @@ def unwritable(
     """Return the error for a file that cannot be written.
 
     Its exit code distinguishes a full or failing disk from a bad name or missing permission.
-
-    Args:
-        path: The file or folder.
-        error: Exception of the system, SQLite or a store.
-        what: Failure in words.
-        kind: Class of the error to return.
     """
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     result = kind(f"{path}: {what}: {reason}")
@@ -194,7 +188,6 @@ def append_json_line(
 
     Args:
         path: The file; created if missing.
-        value: Value to encode as JSON.
         default: Converts other values, as in `json.dumps`.
         durable: Wait until the line would survive a power failure.
 

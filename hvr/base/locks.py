@@ -216,7 +216,6 @@ def write_set(head: Path, content: str, parts: Mapping[str, bytes], stems: Itera
 
     Args:
         head: File that refers to the others; a missing folder is created.
-        content: Content of the head.
         parts: Contents of the other files by relative path; names come from `file_set_name`.
         stems: Stems of all possible parts; files of earlier sets with these stems are removed.
 
@@ -244,10 +243,6 @@ def write_set(head: Path, content: str, parts: Mapping[str, bytes], stems: Itera
 
 def read_set(head: Path, read: Callable[[], _Read]) -> _Read:
     """Read a set of files, retrying if it was replaced meanwhile.
-
-    Args:
-        head: File that refers to the others.
-        read: Function that reads the whole set.
 
     Raises:
         DataFileError: `read` raised it.

@@ -19,11 +19,8 @@ def html_card(
     """Return a title, paragraphs and a table as HTML.
 
     Args:
-        title: Heading, in bold.
         sentences: Paragraphs; empty ones are skipped.
-        header: Column names.
         rows: Cells as text; rows beyond `MAX_TABLE_ROWS` are only counted.
-        markup: HTML to append verbatim.
     """
     parts = [f"<p><b>{escape(title)}</b></p>"]
     parts += [f"<p>{escape(text).replace(chr(10), '<br>')}</p>" for text in sentences if text]

@@ -50,12 +50,6 @@ def parse_real(text: str, least: float = 0, most: float = MAX_REAL) -> float:
 def check_integer(field: str, value: object, least: int = 0, most: int = MAX_INTEGER) -> None:
     """Check the value of an integer option.
 
-    Args:
-        field: Name of the option.
-        value: Value to check.
-        least: Smallest accepted value.
-        most: Largest accepted value.
-
     Raises:
         UsageError: The value is not an integer or is out of range.
     """

@@ -88,7 +88,6 @@ def console(*, stderr: bool = False, **options: Any) -> Console:
     Markup and emoji codes in texts, such as `[bold]` and `:mug:`, are not interpreted.
 
     Args:
-        stderr: Print to standard error instead of standard output.
         options: Further options of `rich.console.Console`.
     """
     from rich.console import Console

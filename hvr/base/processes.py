@@ -31,7 +31,6 @@ def supervised(command: Sequence[str], *, memory: int = 0) -> list[str]:
     """Return a command line that runs a program and ends it, and its descendants, with hvr.
 
     Args:
-        command: The program and its arguments.
         memory: Bytes that the program and its descendants may use together; 0 sets no limit.
 
     Returns:
@@ -47,9 +46,7 @@ class ProcessTree:
     """A running program; leaving its context ends it and its descendants.
 
     Args:
-        command: The program and its arguments.
         folder: Existing working folder, also used for the program's temporary files.
-        log: File that receives its output.
         stdin: File for its standard input; None for empty input.
         memory: Bytes that the program and its descendants may use together; 0 sets no limit.
 

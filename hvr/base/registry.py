@@ -20,7 +20,6 @@ class Registry:
 
     Args:
         kind: Noun for an implementation in messages, such as `policy`.
-        plural: Plural of the noun.
         entries: hvr's own implementations by name, as `module:attribute`.
         group: Entry point group for other packages.
         members: Attributes that every implementation must have.
@@ -57,7 +56,6 @@ class Registry:
 
         Args:
             name: Name in the file; names of installed implementations are accepted.
-            place: File or folder, for the message.
             named: Names that the caller has given.
 
         Raises:

@@ -105,7 +105,6 @@ def _prctl(option: int, argument: int) -> None:
 
 
 def _start(command: list[str]) -> int:
-    """Start the program in its own session and return its process id."""
     child = os.fork()
     if child:
         return child

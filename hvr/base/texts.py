@@ -93,10 +93,6 @@ def read_text(path: Path) -> str:
 def decode(data: bytes, name: str) -> str:
     r"""Decode UTF-8 bytes, without byte order mark and with `\n` line ends.
 
-    Args:
-        data: The bytes to decode.
-        name: Name of the source in messages.
-
     Raises:
         DataFileError: The bytes are not UTF-8 text; the message gives the place.
     """

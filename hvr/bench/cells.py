@@ -29,13 +29,10 @@ class Scores:
     """Measures of a plan. Shares are 0 to 1; None means not applicable or unknown.
 
     Args:
-        plan_length: Number of steps.
         truth_length: Reference length for LD: the length of the ground truth in its scene,
             elsewhere of the shortest known plan.
         pc: Plan correctness; None in a scene without a ground truth.
         es: Execution success; None unless PC is 1 and the plan was executed.
-        ld: Length discrepancy.
-        epv: Expanded plan verification.
         mpv_before: Macro plan verification before correction; None without H.
         mpv_after: Macro plan verification after correction; None without H or V.
         aabv_before: Block verification before correction; None without H.
@@ -49,12 +46,8 @@ class Scores:
         aligned: Whether PC, ES and LD compare the plan with its own reduction, see
             `hvr.bench.scoring.OPEN_ENDED`.
         corrections: Requests to the model to correct a block.
-        planner_calls: Calls of the classical planner.
-        library_hits: Blocks taken from the library.
         repaired: Blocks completed by the classical planner.
         removed: Redundant steps removed.
-        spent: Calls, tokens, cost and time.
-        failures: Number of failures by kind.
     """
 
     plan_length: int
@@ -132,8 +125,6 @@ class Column:
     """A measure in reports.
 
     Args:
-        key: Short name, as in CSV and JSON.
-        title: Title in reports.
         percent: Whether the value is a share, shown in per cent.
         better: 1 if more is better, -1 if less is better, 0 if neutral.
         value: Function that reads the measure; None if not applicable or unknown.
@@ -242,7 +233,6 @@ class Cell:
 
     Args:
         task: Id of a task, or the path of a custom task file.
-        scene: Name of the scene.
         setting: Name of the settings, such as `HVR` or `HVR+planner_repair`, or `policy:` and the
             name of a policy.
         model: Spec of the model, such as `scripted:error=0.1` or `openai:gpt-4o-mini`; `none` for a
@@ -315,14 +305,11 @@ class CellResult:
     """Result of a cell.
 
     Args:
-        cell: The cell.
         scores: Measures of the plan; None after an error.
         error: Error message; empty without an error.
-        error_kind: Class name of the error.
         exit_code: Exit code of the error, see `hvr.errors`; 0 without an error.
         model: Name that the model reports.
         simulated: Whether the model is a simulation.
-        seconds: Wall time of the cell.
         record: How the plan was made, as JSON.
     """
 
@@ -388,10 +375,6 @@ def plan_cells(
     """Return all cells, grouped by task.
 
     Args:
-        tasks: Ids of tasks.
-        settings: Names of settings.
-        models: Specs of models.
-        seeds: Seeds; each gives one plan.
         scene: Name of the scene; None for the scene of each task's ground truth.
         policies: Names of policies, or `module:attribute`. A policy that uses no model is run once
             instead of once per model.

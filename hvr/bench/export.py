@@ -184,13 +184,7 @@ Values = Mapping[str, Mapping[str, float | None]]
 
 @dataclass(frozen=True)
 class PaperTables:
-    """The paper's tables, in per cent except for the counts of table 1.
-
-    Args:
-        tables: Tables by number, as stored in the file.
-        inconsistencies: Contradictions within the paper, in sentences.
-        source: Authors, title and year in one line.
-    """
+    """The paper's tables, in per cent except for the counts of table 1."""
 
     tables: Mapping[str, Mapping[str, Any]]
     inconsistencies: tuple[str, ...]
@@ -206,7 +200,6 @@ class PaperTables:
 
         Args:
             measure: `pc`, `es`, `ld`, `epv`, `mpv` or `aabv`.
-            model: A model of MODELS.
             stage: `before` or `after` correction, for `mpv` and `aabv`.
         """
         table = self.tables[self.number(measure, model)]
@@ -353,7 +346,6 @@ def _summary(summary: Summary) -> str:
 
 
 def _own(summary: Summary, model: str, rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the tables of a model: plans, lengths and verification, intervals."""
     label = summary.label(model)
     plans = (*_LEADING, *(pair[:2] for pair in _MAIN))
     yield table(

@@ -49,11 +49,6 @@ class BenchFolder:
     ) -> tuple[CellResult, ...]:
         """Start a bench here, or resume the same one; call it within `locked`.
 
-        Args:
-            cells: All cells of the bench.
-            options: Options shared by all cells.
-            prompts: Digests of the prompt texts by name.
-
         Returns:
             Earlier results in the order of the cells, without errors, which are retried.
 

@@ -20,14 +20,6 @@ _IMPOSSIBLE = -1
 
 @dataclass(frozen=True)
 class _Part:
-    """A conjunct of a goal.
-
-    Args:
-        formula: The condition.
-        variables: Unbound variables of the condition.
-        counts: Whether it counts as a goal condition rather than restricting the bindings.
-    """
-
     formula: Expression
     variables: frozenset[str]
     counts: bool
@@ -210,7 +202,6 @@ def best_correctness(
     best certain result.
 
     Args:
-        plan: Plan to score.
         truth: Ground truth; assumed to be valid.
         valid: Whether a renamed ground truth is a valid plan for the goal in the scene.
 
@@ -394,7 +385,6 @@ def block_verification(blocks: Sequence[BlockRecord], macro_actions: int) -> Blo
     block count as unverified.
 
     Args:
-        blocks: Records of the blocks.
         macro_actions: Number of macro actions of the plan; AABV is 0 without any.
     """
     total = max(macro_actions, len(blocks))

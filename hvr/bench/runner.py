@@ -52,7 +52,6 @@ class Progress:
 
     Args:
         done: Number of cells with a result, including earlier runs.
-        total: Number of all cells.
         resumed: Number of cells finished in earlier runs.
         result: Latest result; None at the start.
     """
@@ -83,13 +82,8 @@ def run_bench(
 
     Args:
         folder: New or empty folder, or the folder of the same bench to resume.
-        cells: Cells of the bench.
-        run_cell: Module-level function that runs a cell.
-        options: Options for `run_cell`.
         engine: Engine for the cells; None for this process. A cell whose process dies is retried
             and then counts as an error. On a cluster, all machines must share the folder.
-        prompts: Digests of the prompt texts by name, for the manifest.
-        listen: Callback for progress.
 
     Returns:
         A result for each cell, in order.
@@ -133,7 +127,6 @@ class _Work:
 
 
 def _work(work: _Work) -> CellResult:
-    """Run a cell and write its result."""
     cell, bench = work.cell, BenchFolder(work.folder)
     with bench.locked_cell(cell):
         started = time.perf_counter()
@@ -157,7 +150,6 @@ def _work(work: _Work) -> CellResult:
 
 
 def _lost(cell: Cell, reason: str, bench: BenchFolder) -> CellResult:
-    """Write the result of a cell whose processes died."""
     result = CellResult(
         cell=cell,
         scores=None,
@@ -281,7 +273,6 @@ def _record(
     domain: Domain,
     find: FindObjects[Any] | None = None,
 ) -> PlanningRecord:
-    """Return the plan of a policy; empty if the policy finds none."""
     if isinstance(policy, GoalPolicy | LLMPolicy):
         return policy.write(request, world.graph, inventory, find)
     started = time.perf_counter()

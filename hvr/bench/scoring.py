@@ -58,7 +58,6 @@ class DomainReplay:
 
     Args:
         verified: Number of applicable steps at the start.
-        total: Number of steps.
         state: State after the verified steps.
         failure: Reason why the next step is not applicable, if any.
     """
@@ -75,7 +74,6 @@ class ExecutionOutcome:
 
     Args:
         executed: Number of steps executed before the first failure.
-        total: Number of steps.
         state: Observed final state.
         problem: Reason why execution stopped early; empty if it did not.
     """
@@ -98,13 +96,9 @@ def score(
     """Measure a plan: replay it in the domain, execute it in the kitchen, and compare it.
 
     Args:
-        record: The plan and how it was made.
-        task: Task with its goal and ground truth.
         scene: Scene that the plan was made for; None for the ground truth's.
-        spent: Usage of the model.
         execute: Execute the plan in the embedded kitchen if its steps are applicable or it is
             correct; any other plan would fail there by its own fault.
-        seed: Seed of the environment.
     """
     truth = task.ground_truth
     scene = scene or truth.scene

@@ -60,9 +60,7 @@ class Stat:
     Args:
         mean: Mean over seeds of the means over tasks.
         spread: Sample standard deviation over seeds; None with fewer than two seeds.
-        count: Number of values.
         low: Lower bound of the 95 % bootstrap interval over tasks and seeds, if known.
-        high: Upper bound of the interval, if known.
     """
 
     mean: float
@@ -88,14 +86,10 @@ class Row:
     """Statistics of a setting with a model, over all tasks.
 
     Args:
-        setting: Name of the setting.
-        model: Spec of the model.
         simulated: Whether the model is a simulation.
-        cells: Number of cells with scores.
         errors: Number of cells with an error; they are in no mean.
         stats: Statistics by key: the keys of COLUMNS, and `pc_moderate`, `pc_high`, `ld_min`,
             `ld_max`, `ld_abs`.
-        failures: Number of failures by kind, over all cells.
         without_model: Whether this is a policy that uses no model.
     """
 
@@ -127,15 +121,7 @@ Place = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Summary:
-    """The statistics of a bench.
-
-    Args:
-        tasks: Ids of the tasks, in order.
-        settings: Names of the settings, in order.
-        models: Specs of the models, in order.
-        rows: A row for each setting and model.
-        stats: Each measure for each model, setting and task, over seeds.
-    """
+    """The statistics of a bench."""
 
     tasks: tuple[str, ...]
     settings: tuple[str, ...]

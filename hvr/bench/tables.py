@@ -165,12 +165,7 @@ class Delta:
     """Difference in a measure between two benches.
 
     Args:
-        measure: Key of the measure.
-        model: Spec of the model.
-        setting: Name of the setting.
         task: Id of the task, or `all`.
-        old: Statistic of the earlier bench.
-        new: Statistic of the later bench.
     """
 
     measure: str

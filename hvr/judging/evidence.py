@@ -62,8 +62,6 @@ class ExecutionTrace:
     """Execution of a plan that skips failing steps.
 
     Args:
-        task: The task.
-        plan: Steps of the plan.
         operators: Operators of the steps; None for a step that is not an action of the task.
         marks: State before each step and at the end.
         failing: Indexes of the steps that are not executable.
@@ -108,8 +106,6 @@ class _Change:
     """A literal that a step changed.
 
     Args:
-        bit: Bit of the atom.
-        value: New truth value.
         readers: Indexes of later steps that read it before it changes again; the number of steps
             stands for the goal.
         undone_by: Index of the step that changes it back.
@@ -129,7 +125,6 @@ class Evidence:
     """Causal links between the steps of a plan.
 
     Args:
-        trace: Execution of the plan.
         kept: Indexes of the needed steps.
     """
 
@@ -219,7 +214,6 @@ class Evidence:
 
 
 def _failures(trace: ExecutionTrace) -> dict[int, str]:
-    """Return the reason why each failing step, by index, is not executable."""
     state = trace.task.state(trace.task.atoms_in(trace.marks[0][0]), trace.marks[0][1])
     report = Validator(trace.task, state=state).check(trace.plan, on_failure=OnFailure.SKIP)
     texts = {}
@@ -237,7 +231,6 @@ def _failures(trace: ExecutionTrace) -> dict[int, str]:
 
 
 def _links(task: Task, changes: Sequence[_Change]) -> tuple[CausalLink, ...]:
-    """Return changes as causal links with 1-based step numbers."""
     return tuple(
         CausalLink(
             change.text(task),
@@ -259,12 +252,9 @@ def missing(
     """Return the finding for a run of missing steps.
 
     Args:
-        repaired: Execution of the repaired plan.
         places: Index of each of its steps in the judged plan; None for a missing step.
         begin: Index of the first missing step in the repaired plan.
-        end: Index after the last one.
         index: 0-based index of the step of the judged plan that they precede.
-        count: Number of steps of the judged plan.
     """
     evidence = Evidence(repaired, range(len(repaired.plan)))
     links = []

@@ -58,7 +58,6 @@ class MissingSteps:
     """Steps that a model reports as missing.
 
     Args:
-        text: Wording of the model.
         actions: Named steps; empty if the model only describes them.
         index: Number of the step that they precede; None if not given.
     """
@@ -74,7 +73,6 @@ class Opinion:
 
     Args:
         remove: 1-based numbers of the steps to remove, with reasons.
-        missing: Missing steps.
     """
 
     remove: tuple[tuple[int, str], ...] = ()
@@ -83,11 +81,6 @@ class Opinion:
 
 def ask(model: Model, goal: str, plan: Sequence[GroundAction]) -> Opinion:
     """Ask a model for its opinion of a plan.
-
-    Args:
-        model: Model to ask.
-        goal: Goal in words or PDDL.
-        plan: Plan to judge.
 
     Raises:
         LLMError: The model did not answer.
@@ -166,10 +159,8 @@ class ProvenOpinion:
     """The accepted part of an opinion.
 
     Args:
-        plan: Plan after the accepted changes.
         removed: 1-based numbers of the removed steps in the judged plan.
         inserted: (number of the following step, inserted step).
-        rejected: Rejected changes with reasons.
     """
 
     plan: tuple[GroundAction, ...]
@@ -349,12 +340,7 @@ class JudgeRound:
 
     Args:
         by: `symbolic`, or the name of the model.
-        before: Measure of the judged plan.
-        after: Measure of the repaired plan.
-        removed: Numbers of the removed steps.
         inserted: (number of the following step, inserted step).
-        rejected: Changes that a model proposed and that could not be proven.
-        plan: Plan after the round.
     """
 
     by: str
@@ -383,7 +369,6 @@ class LoopResult:
     """Result of the loop.
 
     Args:
-        plan: Final plan.
         rounds: Rounds that changed the plan.
         verdict: Verdict of the symbolic judge on the original plan.
         converged: Whether the loop ended without further findings.
@@ -407,12 +392,8 @@ def run_loop(
     """Judge and repair a plan until there are no more findings.
 
     Args:
-        validator: Validator with the initial state.
-        plan: Plan to judge.
         opinion: Function that asks a model for its opinion; None asks no model.
-        name: Name of the model.
         symbolic: Whether the symbolic judge takes part; its findings are final.
-        most: Most rounds.
     """
     start = validator.state
     now = tuple(plan)

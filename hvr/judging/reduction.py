@@ -68,17 +68,8 @@ class RelaxedSteps:
     """The steps of a plan, and possible insertions, in the abstraction.
 
     Args:
-        task: The task.
-        operators: Steps of the plan.
-        others: Operators that may be inserted.
         offers: For each place, the numbers of the operators that may be inserted there; the last
             place is after the last step.
-        budget: Most insertions.
-
-    Attributes:
-        reads: Bits that each step depends on.
-        effects: Relaxed effects of each step.
-        other_effects: Relaxed effects of each insertion.
     """
 
     def __init__(
@@ -144,10 +135,7 @@ class RelaxedSteps:
         """Return whether the abstraction reaches the goal.
 
         Args:
-            bits: State to start from.
             begin: Index of the next step; insertions before it are still possible.
-            decided: Facts about every solution.
-            spent: Number of insertions so far.
         """
         levels = ((bits | self.derived, ~bits),) * (self.budget - spent + 1)
         return self._goes_on(begin, levels, decided)
@@ -339,12 +327,8 @@ def smallest_reduction(
     """Return the cheapest part of a plan that reaches the goal; of equals, the earliest steps.
 
     Args:
-        start: Initial state.
-        operators: Steps of the plan.
         offers: For each place, the operators that may be inserted there in any order; the last
             place is after the last step. The number of insertions is minimised first.
-        budget: Most insertions.
-        most: Most states to expand.
     """
     return _Search(start, operators, offers, budget, most).run()
 
@@ -478,7 +462,6 @@ class _Search:
                         self._arrive(place, layer, dropped, done, cost, (node, number))
 
     def _next(self, step: int, layer: _Layer) -> _Layer:
-        """Return the states after a step."""
         after: _Layer = {}
         dropped: set[tuple[_Key, int]] = set()
         must = step in self.decided.kept

@@ -75,11 +75,7 @@ class Bound:
     """Lower bounds for the states before each step of a plan.
 
     Args:
-        task: Task with the goal.
-        plan: Steps of the plan.
         operators: All actions whose insertion may help.
-        rules: Ground rules of the derived predicates.
-        start: State before the first step.
 
     Attributes:
         work: Number of conditions tested so far.
@@ -387,7 +383,6 @@ def repair(
     """Find a repair of a plan with as few insertions as possible.
 
     Args:
-        start: State before the first step.
         plan: Steps of the plan; None for a step that is not an action of the task.
         work: Most conditions to test.
     """

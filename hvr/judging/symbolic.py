@@ -99,7 +99,6 @@ def _judge_rest(
     failing: int | None,
     exact: int,
 ) -> PlanVerdict:
-    """Judge a plan that is valid without one of its steps."""
     rest = [index for index in range(len(plan)) if index != without]
     verdict = _judge_valid(
         validator, [plan[i] for i in rest], tuple([actions[i] for i in rest]), exact
@@ -176,8 +175,6 @@ def judge(
     """Judge a plan.
 
     Args:
-        validator: Validator with the initial state.
-        plan: Plan to judge.
         exact: Most steps for which the result is proven to be smallest.
         work: Most conditions to test in the search for a repair. When they are used up, the best
             repair found is reduced, without a proof.
@@ -199,10 +196,8 @@ class _Repaired:
 
     Args:
         places: Index of each step in the judged plan; None for an insertion.
-        operators: The steps.
         proven: No repair has fewer insertions, or as many and fewer steps.
         least: Proven lower bound on the insertions of any repair.
-        alternatives: Sets of steps of the judged plan that may be removed instead.
     """
 
     places: tuple[int | None, ...]
@@ -366,7 +361,6 @@ def _moved(items: list[_Item], begin: int, length: int) -> list[_Item]:
 def _is_worse(
     validator: Validator, plan: Sequence[GroundAction], other: Sequence[GroundAction] | None
 ) -> bool:
-    """Return whether another plan is worse by the metric than a valid one."""
     metric = validator.task.problem.metric
     if metric is None or other is None:
         return False

@@ -34,9 +34,7 @@ class CallFinding:
     Args:
         kind: Redundant call, missing call, or wrong argument.
         at: Index of the call, or of the call that follows the missing one.
-        reason: Evidence in one sentence.
         tool: Name of the missing tool; empty if unknown.
-        cause: Reason why a call is redundant.
     """
 
     kind: CritiqueKind
@@ -502,7 +500,6 @@ def judge_tool_plan(plan: ToolPlan, known: KnownTools | None = None) -> PlanVerd
     """Judge a plan of tool calls.
 
     Args:
-        plan: Plan to judge.
         known: The available tools; None if unknown.
     """
     actions = tuple([GroundAction(tool) for tool in plan.tools])

@@ -34,7 +34,6 @@ class CausalLink:
     """An effect of a step, its readers, and the step that undoes it.
 
     Args:
-        literal: The literal in PDDL.
         readers: Numbers of the steps that need it; the number after the last step stands for the
             goal.
         undone_by: Number of the step that makes it false again, if any.
@@ -58,13 +57,10 @@ class Critique:
     """A finding of a judge.
 
     Args:
-        kind: Kind of fault.
         index: 1-based number of the step. For missing steps, the number of the step that they
             precede, one more than the last step at the end.
         actions: The redundant step, or the missing ones in order.
-        reason: Evidence in one sentence.
         cause: Reason why a step is redundant.
-        links: Causal links of the step.
     """
 
     kind: CritiqueKind
@@ -91,7 +87,6 @@ class Improvement:
     """A shorter plan for the same goal with other steps: a suggestion, not a finding.
 
     Args:
-        plan: The shorter plan.
         first: 1-based number of the first step of the repaired plan that it replaces.
         last: Number of the last replaced step; `first - 1` if none is replaced.
         instead: Steps that replace them.
@@ -118,8 +113,6 @@ class Edits:
     """Numbers of edits that turn the judged plan into the repaired one.
 
     Args:
-        insert: Inserted steps.
-        delete: Deleted steps.
         move: Steps deleted at one place and inserted at another.
         replace: Steps with another step inserted at their place.
     """
@@ -149,15 +142,12 @@ class PlanVerdict:
     """The verdict on a plan.
 
     Args:
-        plan: Judged steps.
-        critiques: Findings in the order of the steps.
         repaired: Plan after all repairs; None if no valid one is known.
         valid: Whether the original plan is executable and reaches the goal; None if unknown.
         proven: No repair has fewer insertions, or as many and fewer steps.
         unknown: Reason why the verdict is incomplete; empty if it is complete.
         least: Proven lower bound on the insertions of any repair.
         alternatives: Sets of steps that may be removed instead, at the same cost.
-        improvement: A shorter plan with other steps, if requested and found.
     """
 
     plan: tuple[GroundAction, ...]

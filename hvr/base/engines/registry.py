@@ -57,8 +57,6 @@ class Engine(Protocol):
         retried once, alone, and then counts as lost. Closing the generator abandons running cells.
 
         Args:
-            function: Function to apply to each cell.
-            cells: The cells.
             ordered: Yield in the order of the cells. Results that are ahead wait; only a few times
                 `width` cells do.
 
@@ -114,7 +112,6 @@ def drive(
 def _ended(
     pool: Pool, cells: Iterable[Any], width: int, may_begin: Callable[[int], bool]
 ) -> Iterator[DoneCell[Any]]:
-    """Yield results in the order of completion."""
     source = enumerate(cells)
     running: dict[Any, tuple[int, Any]] = {}
     begun = 0

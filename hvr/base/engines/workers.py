@@ -32,7 +32,6 @@ class ProcessEngine:
     """Runs cells in worker processes that end with this one.
 
     Args:
-        width: Number of processes.
         start: Module-level function that each process calls first.
     """
 

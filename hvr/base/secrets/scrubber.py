@@ -28,8 +28,6 @@ class Form(NamedTuple):
     Args:
         signs: Lower-case strings; every text with such a key contains at least one. Empty: no
             filter.
-        pattern: Regular expression for candidates.
-        mask: Replacement of a match, or a function that returns it.
     """
 
     signs: tuple[str, ...]
@@ -225,12 +223,7 @@ def spellings(secret: str) -> Iterator[str]:
 
 
 def spans(text: str, secrets: Iterable[str]) -> list[tuple[int, int]]:
-    """Return disjoint (begin, end) spans of secrets, or parts of long secrets, in a text.
-
-    Args:
-        text: The original text.
-        secrets: Spellings that `spellings` yields.
-    """
+    """Return disjoint (begin, end) spans of secrets, or parts of long secrets, in a text."""
     found = _found(text, text, (), secrets)
     # Search the raw text as well: an apparent escape may contain the beginning of a key.
     if any(sign in text for sign in "%\\&"):

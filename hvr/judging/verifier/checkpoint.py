@@ -53,7 +53,6 @@ def save(verifier: Verifier, folder: Path, *, half: bool = False) -> None:
     """Write the checkpoint of a network atomically.
 
     Args:
-        verifier: Verifier to save.
         folder: Created if missing; replaces a verifier and its judge in one step.
         half: Whether to store the tensors in half precision, which halves the file.
 
@@ -83,12 +82,6 @@ def write(
     parts: Mapping[str, bytes],
 ) -> None:
     """Replace the checkpoint in a folder atomically.
-
-    Args:
-        folder: Created if missing.
-        embeddings: Embeddings of the checkpoint's tools.
-        values: Entries of the head besides tools and settings.
-        parts: Contents of the other files by name.
 
     Raises:
         DataFileError: The folder cannot be written; its earlier contents are kept.
@@ -153,8 +146,6 @@ def embeddings_of(
     """Return the embeddings of a checkpoint's tools.
 
     Args:
-        folder: Folder of the checkpoint.
-        values: Head of the checkpoint, see `head_of`.
         encoder: Text encoder; None for the one named in the checkpoint.
 
     Raises:
@@ -196,10 +187,7 @@ def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any
     """Read a JSON file of a checkpoint.
 
     Args:
-        path: Path of the file.
         what: `verifier` or `judge`, for messages.
-        kind: Kind that the file must declare.
-        version: Version that the file must have.
 
     Raises:
         DataFileError: The file is missing, damaged, of another kind, or of another version.
@@ -219,11 +207,6 @@ def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any
 
 def read_tensors(folder: Path, stem: str, expected: str) -> bytes:
     """Return the tensors of a checkpoint as bytes.
-
-    Args:
-        folder: Folder of the checkpoint.
-        stem: `verifier` or `judge`.
-        expected: Digest of the tensors.
 
     Raises:
         DataFileError: The tensors are missing or damaged.

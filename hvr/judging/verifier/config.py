@@ -172,8 +172,6 @@ class VerifierConfig:
         """Create a configuration from JSON values.
 
         Args:
-            given: Mapping of fields.
-            where: Source of the values, for messages.
             base: Configuration for missing fields; None for the defaults.
 
         Raises:
@@ -207,7 +205,6 @@ class VerifierConfig:
         """Read a YAML file.
 
         Args:
-            path: Path of the file.
             base: Configuration for missing fields; None for `VerifierConfig.small()`.
 
         Raises:
@@ -239,7 +236,6 @@ _CHOICES = {
 
 
 def _fitting(name: str, value: Any, default: Any, where: str) -> Any:
-    """Convert a value to the type of its field."""
     if name in _CHOICES and value not in _CHOICES[name]:
         raise UsageError(f"{where}: {name} must be one of {', '.join(_CHOICES[name])}")
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -268,8 +264,6 @@ class Epoch:
         stage: `alignment`, `graph` (stage I) or `local` (stage II) of a network; `judge`, whose
             epochs are simulated drafts.
         number: 1-based number.
-        of: Most epochs.
-        loss: Mean training loss.
         validation: Early stopping criterion, higher is better; None if it is the loss.
     """
 

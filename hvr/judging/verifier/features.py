@@ -88,7 +88,6 @@ class Alignment:
             Δ = g(s, t) - max over t' in N_K(t) of g(s, t')
 
         Args:
-            embeddings: Embeddings of the tools, with the similar tools N_K.
             steps: s as rows of `embeddings.texts` (m,).
             tools: t as numbers of tools (m,); -1 for an unknown tool, whose margin is 0.
         """
@@ -242,10 +241,6 @@ def plan_arrays(
     """Compute the features of plan graphs (section 3.3).
 
     Args:
-        graphs: The plans.
-        embeddings: Embeddings of the tools.
-        counts: Path counts of the training plans.
-        alignment: The scorer g.
         own: For each graph, paths to subtract from the counts because they come from the plan
             itself.
     """
@@ -346,7 +341,6 @@ def row_ranges(ptr: Ints, graphs: Ints) -> tuple[Ints, Ints, Ints]:
 
     Args:
         ptr: First row of each graph, and the number of rows (all graphs + 1,).
-        graphs: Numbers of the selected graphs.
 
     Returns:
         For each row: its index, the index of its graph in the selection, its index in the graph.

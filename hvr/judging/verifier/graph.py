@@ -26,8 +26,6 @@ class PlanNode:
     """A step: a call of a tool or an atomic action.
 
     Args:
-        tool: Id of the tool.
-        text: The step in words.
         inputs: Types (or facts) that the step needs.
         outputs: Types (or facts) that it provides.
     """
@@ -43,9 +41,6 @@ class PlanGraph:
     """A plan as a directed acyclic graph of steps.
 
     Args:
-        id: Id of the request.
-        request: Text of the request.
-        nodes: Steps.
         edges: (source, target) indexes of nodes, for order and dependence.
 
     Raises:

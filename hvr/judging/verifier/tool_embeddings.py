@@ -71,8 +71,6 @@ class ToolEmbeddings:
     """Embeddings e(t) of tools and e(s) of texts (GNNVerifier, section 3.3.1).
 
     Args:
-        tools: Tools and their links.
-        encoder: Text encoder.
         config: Settings, for `tool_text`, `step_names` and `neighbours`.
 
     Raises:

@@ -54,11 +54,9 @@ class Verdict:
     """The plausibility of a plan, with its risks.
 
     Args:
-        graph: The plan.
         score: S of equation 8, 0 to 1; high is plausible.
         node_risks: P^V by node.
         edge_risks: P^E by edge of `graph.all_edges`.
-        thresholds: Thresholds of the score and the risks.
         findings: Risky steps and links with reasons, riskiest first.
         unknown: Reason why the verifier cannot judge the plan; empty if it can.
         read: Summary of the record's format, calls and skipped parts; empty if not from a file.
@@ -173,9 +171,6 @@ class NoVerdict:
     """A record without a plan that can be judged.
 
     Args:
-        id: Id of the request.
-        request: The request; empty if unknown.
-        unknown: Reason why there is no verdict.
         read: Summary of the record's format, calls and skipped parts.
     """
 

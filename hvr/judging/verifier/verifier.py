@@ -56,7 +56,6 @@ class TrainedNetwork:
     or mean and maximum (`config.readout`).
 
     Args:
-        config: Widths and ablations.
         tensors: Tensors of `shapes`, named as in `PlanNetwork.state_dict`.
     """
 
@@ -66,13 +65,7 @@ class TrainedNetwork:
 
     @staticmethod
     def shapes(config: VerifierConfig, text: int, types: int) -> dict[str, tuple[int, ...]]:
-        """Return the names and shapes of the tensors.
-
-        Args:
-            config: Widths and ablations.
-            text: Size of the text embeddings.
-            types: Number of input and output types together.
-        """
+        """Return the names and shapes of the tensors."""
         wide = config.hidden
         shapes: dict[str, tuple[int, ...]] = {"start_node": (wide,), "start_edge": (wide,)}
 
@@ -103,7 +96,6 @@ class TrainedNetwork:
         """Compute the logits of plans.
 
         Args:
-            arrays: The plans, at least one.
             texts: The text table (rows, text).
         """
         parts = [
@@ -212,11 +204,9 @@ class _Segments:
         self._count = count
 
     def sum(self, rows: Floats) -> Floats:
-        """Return the sum of each segment's rows, 0 for an empty one (count, size)."""
         return self._reduced(np.add, rows)
 
     def max(self, rows: Floats) -> Floats:
-        """Return the maximum of each segment's rows, 0 for an empty one (count, size)."""
         return self._reduced(np.maximum, rows)
 
     def _reduced(self, ufunc: np.ufunc, rows: Floats) -> Floats:

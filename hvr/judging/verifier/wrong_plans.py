@@ -75,7 +75,6 @@ class WrongPlans:
     """Makes wrong plans from true ones.
 
     Args:
-        embeddings: Embeddings of tools and texts.
         plans: True plans, whose requests are exchanged.
         seed: Random seed; the result for a plan depends only on the seed and the plan.
     """

@@ -197,7 +197,6 @@ def fit_logistic(x: np.ndarray, y: np.ndarray, start: np.ndarray, steps: int = 5
         x: Features (cases, features).
         y: Labels, 0 or 1 (cases,).
         start: Initial weights (features,).
-        steps: Most iterations.
     """
     w = start.astype(float)
     for _ in range(steps):
@@ -270,13 +269,7 @@ class StepTexts:
 def read_texts(
     embeddings: ToolEmbeddings, request: str, steps: Iterable[tuple[str, str]]
 ) -> StepTexts:
-    """Collect the words of a request and of the steps of a plan.
-
-    Args:
-        embeddings: Embeddings of the tools.
-        request: Text of the request.
-        steps: (tool, text) of each step.
-    """
+    """Collect the words of a request and of the steps of a plan."""
     texts = []
     for tool, text in steps:
         own = {w for w, _ in _words(f"{embeddings.tool_text(tool)} {tool.replace('_', ' ')}")}
@@ -286,7 +279,6 @@ def read_texts(
 
 
 def _words(text: str) -> list[tuple[str, int]]:
-    """Return the words of a text in their compared form, with their kinds."""
     found = []
     for i, match in enumerate(_WORD.finditer(text)):
         word = match[0]

@@ -84,14 +84,7 @@ class PlannerErrors:
 
 
 def with_errors(rng: Random, expected: Expectation, tools: Tools, errors: PlannerErrors) -> Tools:
-    """Return a true plan with the errors of a simulated planner, possibly none.
-
-    Args:
-        rng: Random numbers.
-        expected: Expectation for the request, without the plan itself.
-        tools: The true plan.
-        errors: Error rates.
-    """
+    """Return a true plan with the errors of a simulated planner, possibly none."""
     if rng.random() < errors.other_request:
         order = np.argsort(-expected.likeness, kind="stable").tolist()
         near = rng.random() < 0.5
@@ -186,9 +179,6 @@ class Trial:
     """A simulated draft, judged by plans and weights that were fitted without it.
 
     Args:
-        plan: Number of the true plan.
-        true: Tools of the true plan.
-        opinion: Posterior of the draft.
         new: Whether no other training plan has these tools.
     """
 
@@ -213,11 +203,8 @@ def fit_judge(
     """Fit a judge to true plans.
 
     Args:
-        embeddings: Embeddings of the tools.
         plans: True plans; those without tools or with unknown ones are ignored.
         progress: Progress callback; its epochs count drafts.
-        errors: Error rates of the simulated drafts.
-        seed: Random seed.
     """
     usable = [p for p in plans if p.tools and all(map(embeddings.known, p.tools))]
     past = PastPlans(
@@ -236,14 +223,7 @@ def fit_judge(
 def judge_of(
     past: PastPlans, plans: Sequence[ToolPlan], drawn: Sequence[Trial], seed: int = 0
 ) -> Judge:
-    """Fit a judge to simulated drafts.
-
-    Args:
-        past: The true plans.
-        plans: The same plans with their steps.
-        drawn: Trials from `simulated`.
-        seed: Random seed for the steps of other requests.
-    """
+    """Fit a judge to simulated drafts."""
     used = np.ones(len(FEATURES))
     trials = cross_fitted(drawn, used)
     back = np.array([_backwards(past.embeddings, t, plans[t.plan]) for t in trials])

@@ -104,11 +104,7 @@ class Judge:
     """A judge of plans, based on past plans over the same tools.
 
     Args:
-        past: True plans.
         weights: Weights of the posterior's features; None if there are too few plans.
-        calibration: Calibration of the posterior.
-        thresholds: Thresholds of the score and the risks.
-        rule: Conditions for changing a draft.
         far: Nearness below which a request is unlike all past ones.
         texts: Weights of the evidence in step texts.
     """
@@ -286,7 +282,6 @@ def save_judge(judge: Judge, folder: Path) -> None:
     """Write a judge atomically.
 
     Args:
-        judge: Judge to save.
         folder: Created if missing; a verifier in it is replaced in one step.
 
     Raises:

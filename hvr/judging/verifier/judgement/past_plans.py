@@ -42,7 +42,6 @@ class Prediction:
     Args:
         moves: Log-odds of each move (tools + 1, tools + 1).
         tools: Log-odds that a tool is called (tools,).
-        steps: Number of steps.
     """
 
     moves: Floats
@@ -63,9 +62,6 @@ class PlanRegression:
 
     Args:
         likeness: Similarities of past requests (requests, requests), with 1 on the diagonal.
-        plans: Tools of each plan.
-        moves: Moves of each plan.
-        tools: Number of tools.
     """
 
     def __init__(
@@ -171,8 +167,6 @@ class PastPlans:
     """True plans with their requests.
 
     Args:
-        embeddings: Embeddings of texts and tools.
-        requests: Texts of the requests.
         plans: Tool numbers of each plan.
 
     Attributes:
@@ -226,7 +220,6 @@ class PastPlans:
         """Return the expectation about the plan for a request.
 
         Args:
-            request: Text of the request.
             left_out: Number of a past plan to ignore.
         """
         return Expectation(self, request, left_out)
@@ -236,13 +229,10 @@ class Expectation:
     """Expectations from past plans about the plan for a request.
 
     Args:
-        past: Past plans.
-        request: Text of the request.
         left_out: Number of a past plan to ignore.
 
     Attributes:
         likeness: Similarity to each past request (requests,); -1 for the ignored plan.
-        nearness: Highest similarity.
         plans: P(π | r) = sum of w_i over past plans π_i = π, w = softmax(β likeness).
         relevance: Cosine of the request and each tool (tools,).
         embedding: Embedding of the request (size,).

@@ -34,9 +34,6 @@ class PlanChange:
     Args:
         pairs: (index in the draft, index in the plan) of steps that are kept or replaced. Other
             steps of the draft are deleted, and other steps of the plan are inserted.
-        replaced: Number of replaced tools.
-        deleted: Number of deleted steps.
-        inserted: Number of inserted steps.
         reordered: Whether the plan has the same tools in another order.
     """
 
@@ -166,7 +163,6 @@ class Case:
 
     Args:
         features: Features of the candidates (plans, len(FEATURES)); the draft is first.
-        true: Index of the true plan.
     """
 
     features: Floats
@@ -304,7 +300,6 @@ def candidates(expected: Expectation, draft: Tools) -> list[Tools]:
 
 
 def _rank(expected: Expectation, draft: Tools, plan: Tools) -> float:
-    """Return the score of a candidate during the search."""
     shared = 0
     left = list(draft)
     for tool in plan:
@@ -317,7 +312,6 @@ def _rank(expected: Expectation, draft: Tools, plan: Tools) -> float:
 
 
 def _edits(expected: Expectation, plan: Tools) -> Iterator[Tools]:
-    """Yield the plans one edit away."""
     end = expected.past.end
     neighbours = expected.past.embeddings.neighbours
     predicted = expected.predicted
@@ -354,7 +348,6 @@ class PlanOpinion:
     """The posterior of the plans that a draft may intend.
 
     Args:
-        expected: Expectation for the request.
         plans: Candidates; the draft is first.
         features: Features of the candidates (plans, len(FEATURES)).
         shares: Probabilities of the candidates (plans,).

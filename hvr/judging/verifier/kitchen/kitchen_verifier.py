@@ -69,9 +69,6 @@ def kitchen_graph(
 
     Args:
         task: Task in whose initial state the plan is executable.
-        actions: The plan.
-        request: The request in words.
-        plan_id: Name of the plan in messages.
 
     Raises:
         UsageError: A step is not executable.
@@ -199,7 +196,6 @@ def check_end(plan: LinkedPlan, request: str) -> EndCheck:
 
     Args:
         plan: Executable plan; may be empty.
-        request: The sentence.
     """
     named = {a for f in plan.start for a in f.args if "-" in a}
     types = {n: n.rpartition("-")[0] for n in sorted(named)} | dict(plan.types)
@@ -241,8 +237,6 @@ def _inventory(plan: LinkedPlan, ontology: Ontology) -> Inventory:
 
 @dataclass(frozen=True)
 class _Goal:
-    """The stages of a goal, and the objects of the plan to check."""
-
     stages: list[str]
     plan: LinkedPlan
     inventory: Inventory
@@ -336,7 +330,6 @@ def _is_bare(plan: LinkedPlan, goal: _Goal) -> bool:
 
 
 def _changed(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> set[tuple[str, ...]]:
-    """Return the objects that were moved, and the other facts that changed."""
     start, end = _start(plan), _end(plan, steps) or {}
     differ = [a for a in end if a.args and end[a] != start.get(a, False)]
     return {
@@ -403,7 +396,6 @@ def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Ver
     """Judge how well a plan fits a request.
 
     Args:
-        request: The sentence.
         parts: A task with its plan, or several for a request that was planned in stages.
 
     Raises:

@@ -57,7 +57,6 @@ class Need:
     """A literal that must hold, and its producer.
 
     Args:
-        fact: The literal.
         producer: Number of the step that made it true, or `INITIAL_STATE`.
     """
 
@@ -70,7 +69,6 @@ class LinkedStep:
     """A step with its needs and effects.
 
     Args:
-        action: The action.
         needs: Literals of the precondition, and of the conditions of effects that fire.
         makes: Literals that the step makes true.
     """
@@ -85,7 +83,6 @@ class LinkedPlan:
     """An executable plan with its causal links.
 
     Args:
-        steps: Steps in order.
         ends: Literals of the final state that steps produced, and the positions of the objects they
             name, with their producers.
         types: PDDL type of each object in steps or ends; of all objects if there is no step.
@@ -238,7 +235,6 @@ def _made(report: StepReport) -> tuple[Fact, ...]:
 
 
 def _applied(validator: Validator, action: GroundAction, number: int) -> StepReport:
-    """Apply a step; raise UsageError if it is not applicable."""
     misfit = validator.task.misfit(action)
     report = None if misfit is not None else validator.apply(action)
     if report is not None and report.ok:
@@ -265,7 +261,6 @@ def _is_absence(fact: Fact) -> bool:
 
 
 def _needs(operator: Operator, state: int) -> Literals:
-    """Return the literals of the precondition, and of the conditions of effects that fire."""
     used = support(operator.precondition, state)
     true, false = used.true, used.false
     for condition, add, delete in operator.conditional:

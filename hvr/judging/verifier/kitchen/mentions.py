@@ -86,7 +86,6 @@ class RequestMentions:
         states: Families of states, and whether they must hold.
         lasting: Members of `states` that may hold from the start: "clean" requires no washing,
             "washed" does.
-        liquids: Liquids, such as water, coffee and wine.
         frame: Words of the request, with `thing` in place of each movable thing.
     """
 
@@ -215,8 +214,6 @@ def mentions_of(request: str) -> RequestMentions:
 
 @dataclass
 class _Thing:
-    """A thing whose states are still being read."""
-
     named: NamedThing
     states: set[State] = field(default_factory=set)
 
@@ -245,8 +242,6 @@ class _Clause:
 
 
 class _Reader:
-    """Reads the words once, from left to right."""
-
     def __init__(self, ontology: Ontology, lexicon: Lexicon) -> None:
         self._ontology = ontology
         self._lexicon = lexicon
@@ -345,7 +340,6 @@ class _Reader:
             self._count = int(word)
 
     def mentions(self) -> RequestMentions:
-        """Return everything that was read."""
         self._end_clause()
         self._go_usual()
         things = (replace(t.named, states=frozenset(t.states)) for t in self._things)

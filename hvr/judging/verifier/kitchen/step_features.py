@@ -38,10 +38,8 @@ class PlanOutcome:
         classes: Classes of all objects in steps or the end.
         handled: Classes of the objects in steps or the end.
         changed: Classes of the objects in final facts that steps produced.
-        changed_names: Names of the changed objects.
         tools: Objects held to cut something.
         carried: Objects that steps put somewhere, or that are held at the end.
-        held: Objects in the hand at the end.
         under: Supports of each object.
         above: Pairs of classes (object, support), including indirect supports.
         states: Final states that steps produced, by family.
@@ -49,7 +47,6 @@ class PlanOutcome:
         states_of: Class and states of each object with a state.
         kept: Class and states of each object that hold from the start to the end.
         known: Members of `kept` that result from an event before the start.
-        liquids: Liquids that were filled in.
         vessels: Classes of vessels that a step filled.
     """
 
@@ -345,7 +342,6 @@ def _few(count: int, most: int = 2) -> str:
 
 
 def _of_words(mentions: RequestMentions) -> Iterator[str]:
-    """Yield features of the request."""
     things = named_things(mentions)
     yield f"* names {_few(len(things), 4)}"
     yield f"* names places {_few(sum(t.role == IN for t in things), 3)}"
@@ -355,7 +351,6 @@ def _of_words(mentions: RequestMentions) -> Iterator[str]:
 
 
 def _of_things(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
-    """Yield how many named things were handled and changed."""
     things = named_things(mentions)
     levels = [
         max((best_match(t.classes, c) for c in outcome.handled), default=NameMatch.NONE)
@@ -390,7 +385,6 @@ def _of_counts(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]
 
 
 def _of_moves(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
-    """Yield whether each carried object is named, and where it ends."""
     places = [t for t in mentions.things if t.role == IN]
     wholes = pieces = 0
     for name in outcome.carried:
@@ -418,7 +412,6 @@ def _of_moves(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
 
 
 def _of_places(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
-    """Yield whether the things named before a place are there."""
     things = mentions.things
     last = max((i for i, t in enumerate(things) if t.role == IN), default=-1)
     since: list[NamedThing] = []
