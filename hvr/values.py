@@ -105,6 +105,19 @@ class Value:
             raise TypeError(f"{cls.__name__} needs {', '.join(missing)}")
 
 
+def json_fields(value: Any) -> dict[str, Any]:
+    """Return the fields as JSON values; objects without `to_json` become text."""
+    return {name: _json_value(getattr(value, name)) for name in type(value).__annotations__}
+
+
+def _json_value(value: Any) -> Any:
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, tuple):
+        return [_json_value(item) for item in value]
+    return value.to_json() if hasattr(value, "to_json") else str(value)
+
+
 class Compact(Value):
     """A value that stores its fields in slots, for classes with very many instances.
 

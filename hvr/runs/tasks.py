@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hvr.base.files import data_path
 from hvr.base.texts import read_toml
@@ -219,32 +219,32 @@ def _of_other_worlds() -> Mapping[str, Path]:
 def _task(values: Mapping[str, Any], path: Path, *, own: bool) -> PaperTask:
     try:
         _check_names(values)
-        truth = _table(values, "ground_truth")
-        _table(values, "optimum")
+        values = {**_DEFAULTS, **values}
+        truth, optima = _entry(values, "ground_truth", dict), _entry(values, "optimum", dict)
         optimum = {
             scene: Optimum(_whole(entry, "steps"), _whole(entry, "bound"))
-            for scene in values["optimum"]
-            for entry in [_table(values["optimum"], scene)]
+            for scene in optima
+            for entry in [_entry(optima, scene, dict)]
         }
         task = PaperTask(
-            id=_text(values, "id"),
-            name=_text(values, "name"),
-            goal_oriented=_text(values, "goal_oriented"),
-            constructive=_text(values, "constructive"),
-            paraphrases=_texts(values, "paraphrases") if "paraphrases" in values else (),
-            goal=_text(values, "goal"),
-            requires=_texts(values, "requires") if "requires" in values else (),
+            id=_entry(values, "id", str),
+            name=_entry(values, "name", str),
+            goal_oriented=_entry(values, "goal_oriented", str),
+            constructive=_entry(values, "constructive", str),
+            paraphrases=_texts(values, "paraphrases"),
+            goal=_entry(values, "goal", str),
+            requires=_texts(values, "requires"),
             scenes=tuple(optimum),
-            paper_steps=_text(values, "paper_steps") if "paper_steps" in values else "",
+            paper_steps=_entry(values, "paper_steps", str),
             ground_truth=GroundTruth(
-                _text(truth, "scene"),
+                _entry(truth, "scene", str),
                 tuple(parse_plan("\n".join(b), file=str(path)) for b in truth["blocks"]),
                 _pairs(truth, "order"),
             ),
             optimum=optimum,
-            constraints=_texts(values, "constraints") if "constraints" in values else (),
+            constraints=_texts(values, "constraints"),
             step_budget=_whole(values, "step_budget") if "step_budget" in values else None,
-            unseen=_truth_value(values, "unseen") if "unseen" in values else False,
+            unseen=_entry(values, "unseen", bool),
             file="" if own else str(path),
         )
         _check(task)
@@ -257,6 +257,13 @@ def _task(values: Mapping[str, Any], path: Path, *, own: bool) -> PaperTask:
     return task
 
 
+_DEFAULTS: Mapping[str, Any] = {
+    "paraphrases": [],
+    "requires": [],
+    "paper_steps": "",
+    "constraints": [],
+    "unseen": False,
+}
 _ENTRIES = frozenset(
     (
         "id name goal_oriented constructive paraphrases goal constraints requires scenes "
@@ -306,10 +313,14 @@ def _check_formulas(task: PaperTask) -> None:
                 raise ValueError(f"{entry!r}: {error}") from error
 
 
-def _text(values: Mapping[str, Any], key: str) -> str:
+_KINDS: Mapping[type, str] = {str: "text", dict: "a table", bool: "true or false"}
+_Kind = TypeVar("_Kind", str, dict[str, Any], bool)
+
+
+def _entry(values: Mapping[str, Any], key: str, kind: type[_Kind]) -> _Kind:
     value = values[key]
-    if not isinstance(value, str):
-        raise TypeError(f"{key!r} must be text, got {value!r}")
+    if not isinstance(value, kind):
+        raise TypeError(f"{key!r} must be {_KINDS[kind]}, got {value!r}")
     return value
 
 
@@ -318,13 +329,6 @@ def _texts(values: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise TypeError(f"{key!r} must be a list of texts, got {texts!r}")
     return tuple(texts)
-
-
-def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    table = values[key]
-    if not isinstance(table, Mapping):
-        raise TypeError(f"{key!r} must be a table, got {table!r}")
-    return table
 
 
 def _pairs(values: Mapping[str, Any], key: str) -> tuple[tuple[int, int], ...]:
@@ -343,13 +347,6 @@ def _whole(values: Mapping[str, Any], key: str) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise TypeError(f"{key!r} must be a positive whole number, got {number!r}")
     return number
-
-
-def _truth_value(values: Mapping[str, Any], key: str) -> bool:
-    value = values[key]
-    if not isinstance(value, bool):
-        raise TypeError(f"{key!r} must be true or false, got {value!r}")
-    return value
 
 
 def _natural(name: str) -> tuple[int, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from hvr.errors import (
@@ -137,29 +137,22 @@ class GoalDraft:
         }
 
 
+@dataclass
 class GoalWriting:
     """Asks for a goal, checks it, and sends its problems back.
 
     Args:
         words: Vocabulary of goals in this world.
         reachable: Raises `ImpossibleGoalError` if a goal provably has no plan.
+        drafts: All answers, in order.
     """
 
-    def __init__(
-        self,
-        dialogue: Dialogue,
-        request: str,
-        graph: KnowledgeGraph,
-        words: GoalVocabulary,
-        reachable: Callable[[Goal], None],
-    ) -> None:
-        self._dialogue = dialogue
-        self._request = request
-        self._graph = graph
-        self._words = words
-        self._reachable = reachable
-        self.drafts: list[GoalDraft] = []
-        """All answers, in order."""
+    dialogue: Dialogue
+    request: str
+    graph: KnowledgeGraph
+    words: GoalVocabulary
+    reachable: Callable[[Goal], None]
+    drafts: list[GoalDraft] = field(default_factory=list, init=False)
 
     def write(self) -> Goal:
         """Return the accepted goal.
@@ -169,8 +162,8 @@ class GoalWriting:
                 corrections.
             LLMError: The model did not answer.
         """
-        told = prompt_values(self._request, self._graph, self._words)
-        answer = parse_goal_answer(self._dialogue.ask_json("goal", SCHEMA, **told))
+        told = prompt_values(self.request, self.graph, self.words)
+        answer = parse_goal_answer(self.dialogue.ask_json("goal", SCHEMA, **told))
         while True:
             draft = self._judged(answer)
             self.drafts.append(draft)
@@ -178,7 +171,7 @@ class GoalWriting:
                 return draft.goal
             if len(self.drafts) > MAX_CORRECTIONS or self._final(draft):
                 raise ImpossibleGoalError(self._refusal(draft))
-            data = self._dialogue.ask_json(
+            data = self.dialogue.ask_json(
                 "correct_goal", SCHEMA, **told, goal=answer_json(answer), problem=draft.problem
             )
             answer = parse_goal_answer(data)
@@ -195,7 +188,7 @@ class GoalWriting:
     def _judged(self, answer: GoalAnswer) -> GoalDraft:
         if answer.cannot and not answer.stages:
             return GoalDraft(answer, answer.cannot)
-        checked = check_goal(answer, self._words)
+        checked = check_goal(answer, self.words)
         if checked.problems:
             return GoalDraft(answer, "\n".join(checked.problems))
         try:
@@ -205,12 +198,12 @@ class GoalWriting:
         again = any(draft.problem == ALREADY for draft in self.drafts)
         if not again and all(self._holds(stage) for stage in goal.stages):
             return GoalDraft(answer, ALREADY, goal)
-        names = unmentioned_objects(self._request, answer, self._words)
+        names = unmentioned_objects(self.request, answer, self.words)
         asked = any(draft.problem.startswith(FORGOTTEN) for draft in self.drafts)
         if names and not asked and len(self.drafts) < MAX_CORRECTIONS:
             return GoalDraft(answer, f"{FORGOTTEN} {', '.join(names)}: {IF_RIGHT}", goal)
         try:
-            self._reachable(goal)
+            self.reachable(goal)
         except ImpossibleGoalError as error:
             return GoalDraft(answer, str(error), goal)
         except GroundingLimitError:
@@ -218,21 +211,21 @@ class GoalWriting:
         return GoalDraft(answer, "", goal)
 
     def _goal(self, answer: GoalAnswer, checked: CheckedGoal) -> Goal:
-        taxonomy, inventory = self._words.taxonomy, self._words.inventory
+        taxonomy, inventory = self.words.taxonomy, self.words.inventory
         throughout = constraints(checked, taxonomy, inventory)
         stages = tuple(
             Stage(text, tuple(_ends(checked, number, taxonomy)), throughout)
             for number, text in enumerate(stage_conditions(checked, taxonomy, inventory))
         )
-        told = said(stages, taxonomy, inventory, self._words.domain)
+        told = said(stages, taxonomy, inventory, self.words.domain)
         return Goal(stages, (), answer.left_out, told)
 
     def _holds(self, stage: Stage) -> bool:
-        domain, inventory = self._words.domain, self._words.inventory
-        objects = [TypedName(n, (self._graph.pddl_type(n),)) for n in inventory.classes]
+        domain, inventory = self.words.domain, self.words.inventory
+        objects = [TypedName(n, (self.graph.pddl_type(n),)) for n in inventory.classes]
         wanted = parse_formula(stage.wanted, domain, objects, file="<goal>")
         try:
-            return bool(Task(domain, self._graph.problem(domain, "goal")).initial.holds(wanted))
+            return bool(Task(domain, self.graph.problem(domain, "goal")).initial.holds(wanted))
         except GroundingLimitError:  # a goal with that many instances hardly holds already
             return False
 

@@ -181,10 +181,6 @@ class ActionSet:
         return self._adders.get(predicate, [])
 
 
-def action_set(task: Task) -> ActionSet:
-    return ActionSet(task)
-
-
 class _Adder:
     __slots__ = ("atom", "needs", "variables")
 

@@ -17,7 +17,7 @@ from hvr.planning.plans import MacroAction
 from hvr.planning.search.navigation import Navigation, find_navigation, repair_navigation
 from hvr.policies.llm.answers import read_blocks
 from hvr.policies.llm.answers.actions import mark_actions, read_exact_actions
-from hvr.policies.llm.conditions import conjunction, refined
+from hvr.policies.llm.conditions import conjunction
 from hvr.policies.llm.dialogue import Dialogue, PromptWords, numbered_steps
 from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.prediction import (
@@ -327,7 +327,7 @@ def finish_record(record: BlockRecord, task: Task, state: State, hierarchical: b
         if valid and is_propositional(task):
             # The proven needs and effects of the block replace the model's guesses.
             before, after, _ = block_conditions(task, state.bits, record.actions)
-            macro = refined(macro, before, after)
+            macro = macro.replace(precondition=before, postcondition=after)
     return replace(record, macro=macro, verified_after=valid, achieved=achieved)
 
 

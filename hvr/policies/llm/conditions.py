@@ -179,11 +179,6 @@ def describe_macros(macros: Sequence[MacroAction], shown: Collection[int] | None
     return "\n".join(lines)
 
 
-def refined(macro: MacroAction, before: Sequence[str], after: Sequence[str]) -> MacroAction:
-    """Return a macro action with the proven conditions of its block."""
-    return macro.replace(precondition=tuple(before), postcondition=tuple(after))
-
-
 def _id(number: int) -> str:
     return f"macro-{number}"
 

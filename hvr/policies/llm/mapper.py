@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations
+from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 from hvr.base.english import singular, squeezed, words
@@ -258,11 +259,11 @@ class Mapper:
             return Mapped(None, False, f"{text.name!r} is like no action of the robot")
         given = text.args[:_MOST_ARGUMENTS]
         objects = [self.objects_like(a) for a in given]
-        choice = max(self._readings(names, objects, holding), default=None, key=_score)
+        choice = max(self._readings(names, objects, holding), default=None, key=itemgetter(0))
         # Stand-ins come second: they must not beat an object that was named.
         if choice is None and any(objects):
             wider = [{**options, **self._instead(options)} for options in objects]
-            choice = max(self._readings(names, wider, holding), default=None, key=_score)
+            choice = max(self._readings(names, wider, holding), default=None, key=itemgetter(0))
             choice = choice or self._nearest(text, names, objects)
         if choice is not None:
             return Mapped(choice.action, False, f"{text} was read as {choice.action}")
@@ -435,7 +436,3 @@ class Mapper:
         if unknown is not None:
             return f"{text.text}: there is no object like {unknown!r}"
         return f"{text.text}: {next(iter(near))} is not said of such objects"
-
-
-def _score(choice: _Choice) -> float:
-    return choice.score

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hvr.pddl.model import GroundAction
 from hvr.planning.plans import MacroAction, Plan
-from hvr.values import Value
+from hvr.values import Value, json_fields
 
 if TYPE_CHECKING:
     from hvr.judging.model_judge import JudgeRound
@@ -29,7 +29,7 @@ class MacroCheck(Value):
     problem: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        return {"verified": self.verified, "total": self.total, "problem": self.problem}
+        return json_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,18 +61,7 @@ class BlockRecord:
     unmapped: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "macro": self.macro.to_json(),
-            "written": [str(a) for a in self.written],
-            "actions": [str(a) for a in self.actions],
-            "verified_before": self.verified_before,
-            "verified_after": self.verified_after,
-            "achieved": self.achieved,
-            "tries": self.tries,
-            "repaired": self.repaired,
-            "from_library": self.from_library,
-            "unmapped": list(self.unmapped),
-        }
+        return json_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,24 +92,23 @@ class PlanningRecord:
     judged: tuple[JudgeRound, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        rounds = {"judged": [r.to_json() for r in self.judged]} if self.judged else {}
-        return {
-            **rounds,
-            "plan": self.plan.to_json(),
-            "blocks": [b.to_json() for b in self.blocks],
-            "hierarchical": self.hierarchical,
-            "macro_before": self.macro_before.to_json() if self.macro_before else None,
-            "macro_after": self.macro_after.to_json() if self.macro_after else None,
-            "removed": self.removed,
-            "library_used": self.library_used,
-            "planner_calls": self.planner_calls,
-        }
+        values = json_fields(self)
+        rounds = values.pop("judged")
+        return {"judged": rounds, **values} if rounds else values
 
 
 # Events -------------------------------------------------------------------------------------------
 
 
-class ObjectsChosen(Value):
+class _Event(Value):
+    event: ClassVar[str]
+    """Name of the event in traces."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"event": self.event, **json_fields(self)}
+
+
+class ObjectsChosen(_Event):
     """Objects were selected for a prompt.
 
     Args:
@@ -129,29 +117,20 @@ class ObjectsChosen(Value):
         unmatched: Names in the answer that match nothing in the scene.
     """
 
+    event = "objects"
     request: str
     names: tuple[str, ...]
     unmatched: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "event": "objects",
-            "request": self.request,
-            "names": list(self.names),
-            "unmatched": list(self.unmatched),
-        }
 
-
-class MacroPlanWritten(Value):
+class MacroPlanWritten(_Event):
     """The model divided the request into macro actions."""
 
+    event = "macro-plan"
     names: tuple[str, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        return {"event": "macro-plan", "names": list(self.names)}
 
-
-class ConditionsWritten(Value):
+class ConditionsWritten(_Event):
     """The model wrote conditions of the macro actions.
 
     Args:
@@ -159,28 +138,23 @@ class ConditionsWritten(Value):
         dropped: The other conditions, with reasons.
     """
 
+    event = "conditions"
     macros: tuple[MacroAction, ...]
     dropped: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "event": "conditions",
-            "macros": [m.to_json() for m in self.macros],
-            "dropped": list(self.dropped),
-        }
 
-
-class MacroPlanChecked(Value):
+class MacroPlanChecked(_Event):
     """The validator checked the macro plan; `attempt` 0 is the first answer."""
 
+    event = "macro-check"
     check: MacroCheck
     attempt: int
 
     def to_json(self) -> dict[str, Any]:
-        return {"event": "macro-check", "attempt": self.attempt, **self.check.to_json()}
+        return {"event": self.event, "attempt": self.attempt, **self.check.to_json()}
 
 
-class BlockWritten(Value):
+class BlockWritten(_Event):
     """A block was written.
 
     Args:
@@ -190,24 +164,15 @@ class BlockWritten(Value):
         unmapped: Lines that map to no action, with reasons.
     """
 
+    event = "block"
     number: int
     name: str
     actions: tuple[GroundAction, ...]
     source: str
     unmapped: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "event": "block",
-            "number": self.number,
-            "name": self.name,
-            "actions": [str(a) for a in self.actions],
-            "source": self.source,
-            "unmapped": list(self.unmapped),
-        }
 
-
-class BlockChecked(Value):
+class BlockChecked(_Event):
     """The validator checked a block.
 
     Args:
@@ -217,47 +182,33 @@ class BlockChecked(Value):
         attempts: Maximum number of corrections.
     """
 
+    event = "block-check"
     number: int
     problem: str
     attempt: int
     attempts: int
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "event": "block-check",
-            "number": self.number,
-            "problem": self.problem,
-            "attempt": self.attempt,
-            "attempts": self.attempts,
-        }
 
-
-class StepsLeftOut(Value):
+class StepsLeftOut(_Event):
     """Steps that do not contribute to the plan's final state were removed."""
 
+    event = "left-out"
     actions: tuple[GroundAction, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        return {"event": "left-out", "actions": [str(a) for a in self.actions]}
 
-
-class PlanJudged(Value):
+class PlanJudged(_Event):
     """The judge removed redundant steps and inserted missing ones before execution.
 
     `unmended` explains why a remaining problem could not be repaired; empty if there is none.
     """
 
+    event = "judged"
     removed: tuple[GroundAction, ...]
     inserted: tuple[GroundAction, ...]
     unmended: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "event": "judged",
-            "removed": [str(a) for a in self.removed],
-            "inserted": [str(a) for a in self.inserted],
-            "unmended": self.unmended or None,
-        }
+        return {**super().to_json(), "unmended": self.unmended or None}
 
 
 PolicyEvent = (

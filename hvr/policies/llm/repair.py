@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import cast
 
 from hvr.errors import DataFileError, HvrError, ImpossibleGoalError, LanguageError
@@ -58,7 +60,7 @@ def plan_outcome(
         following = run_actions(task, state, (action,))
         touched |= state.bits ^ following.bits
         state = following
-    lasting = _literals(task, state, touched, fleeting)
+    lasting = _literals(task, state.bits, touched, fleeting)
     return And((*lasting.operands, *_arrival(task, first, actions, fleeting)))
 
 
@@ -84,7 +86,7 @@ def needed_steps(
         # They hold at the plan's end and are new to the goal, so the goal grows in each round, the
         # whole plan always reaches it, and the loop terminates.
         other = run_actions(task, state, [actions[n] for n in kept])
-        more = _literals(task, end, end.bits ^ other.bits, fleeting)
+        more = _literals(task, end.bits, end.bits ^ other.bits, fleeting)
         if not more.operands:
             return kept
         goal = And((*goal.operands, *more.operands))
@@ -100,7 +102,7 @@ def eliminate_actions(
         blocks: The plan; unchanged if one of its steps is inapplicable.
         fleeting: Predicates that do not count, such as nearness.
     """
-    actions = tuple(a for b in blocks for a in b.actions)
+    actions = _steps(blocks)
     if count_applicable(task, task.initial, actions) < len(actions):
         return tuple(blocks), ()
     # The purpose of a plan without lasting effects is unknown: keep it.
@@ -132,9 +134,9 @@ def _arrival(
     return tuple(sorted((a for a in gained if set(a.args) <= set(actions[-1].args)), key=str))
 
 
-def _literals(task: Task, state: State, fluents: int, fleeting: frozenset[str]) -> And:
-    true = [a for a in task.atoms_in(fluents & state.bits) if a.predicate not in fleeting]
-    false = [a for a in task.atoms_in(fluents & ~state.bits) if a.predicate not in fleeting]
+def _literals(task: Task, bits: int, fluents: int, fleeting: frozenset[str]) -> And:
+    true = [a for a in task.atoms_in(fluents & bits) if a.predicate not in fleeting]
+    false = [a for a in task.atoms_in(fluents & ~bits) if a.predicate not in fleeting]
     return And((*sorted(true, key=str), *(Not(a) for a in sorted(false, key=str))))
 
 
@@ -251,12 +253,8 @@ def intended_outcome(
         made = {step: before & ~changed for step, before in made.items()}
         made[number] = changed
         bits = after
-    touched = 0
-    for changed in made.values():
-        touched |= changed
-    true = [a for a in task.atoms_in(touched & bits) if a.predicate not in fleeting]
-    false = [a for a in task.atoms_in(touched & ~bits) if a.predicate not in fleeting]
-    return And((*sorted(true, key=str), *(Not(a) for a in sorted(false, key=str))))
+    touched = reduce(or_, made.values(), 0)
+    return _literals(task, bits, touched, fleeting)
 
 
 # Constraints --------------------------------------------------------------------------------------
@@ -364,9 +362,8 @@ class PlannerRepair:
             return None
         if broken_constraints(state, result.plan, kept):
             return None
-        return (
-            result.plan if count_applicable(task, state, result.plan) == len(result.plan) else None
-        )
+        applicable = count_applicable(task, state, result.plan) == len(result.plan)
+        return result.plan if applicable else None
 
     def through(
         self, state: State, actions: Sequence[GroundAction], foresight: PredictedWorld

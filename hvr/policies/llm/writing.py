@@ -21,7 +21,7 @@ from hvr.pddl import Domain, GroundAction, Problem, State, Task
 from hvr.planning.library import Library, MacroMatch, Query, retrieve
 from hvr.planning.plans import AABlock, MacroAction, Plan
 from hvr.planning.search.planners import Planner
-from hvr.policies.llm.action_set import action_set
+from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.answers import read_conditions, read_macro_plan, read_objects
 from hvr.policies.llm.blocks import Assignment, BlockBatches, BlockWriter, finish_record
 from hvr.policies.llm.conditions import (
@@ -253,7 +253,7 @@ class Writing:
     def _mapper_of(self) -> Callable[[tuple[str, ...]], Mapper]:
         """A factory of mappers, cached by the objects in the prompt."""
         # One action set serves all states of the plan: it contains whatever may become applicable.
-        actions = action_set(self._foresight.task)
+        actions = ActionSet(self._foresight.task)
 
         @cache
         def mapper(names: tuple[str, ...]) -> Mapper:

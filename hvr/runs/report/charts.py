@@ -51,6 +51,24 @@ def _attributes(attributes: dict[str, str | float | None]) -> Iterable[str]:
             yield f'{name.rstrip("_").replace("_", "-")}="{text}"'
 
 
+def svg_document(
+    *parts: str, width: float, height: float, left: float = 0, **attributes: str | float | None
+) -> str:
+    """Return a whole SVG document with one line per part."""
+    svg = element(
+        "svg",
+        *(f"\n{part}" for part in parts),
+        "\n",
+        xmlns=SVG,
+        width=width,
+        height=height,
+        viewBox=f"{left} 0 {width} {height}",
+        role="img",
+        **attributes,
+    )
+    return svg + "\n"
+
+
 def tooltip(text: str) -> str:
     """Return the tooltip of an SVG element."""
     return element("title", escaped(text))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import ceil, floor, log10
 
-from hvr.runs.report.charts import SVG, element, escaped, legend, page, table, tooltip
+from hvr.runs.report.charts import element, escaped, legend, page, svg_document, table, tooltip
 from hvr.validation.report import decimal_text
 from hvr.validation.timeline import Curve, CurvePiece, Timeline, TimelineStep
 
@@ -103,20 +103,15 @@ def draw_curves(curves: Sequence[Curve], title: str, timeline: Timeline | None =
     # The longest process name determines the left margin.
     begin = min(0, _LEFT - 12 - 7 * max(map(len, names), default=0))
     width, height = _LEFT + _WIDTH + _RIGHT - begin, top + _BOTTOM + 8
-    svg = element(
-        "svg",
-        element("title", escaped(title)),
+    return svg_document(
+        tooltip(title),
         element("style", _STYLE),
         element("rect", class_="paper", x=begin, width=width, height=height),
-        *(f"\n{part}" for part in parts),
-        "\n",
-        xmlns=SVG,
+        *parts,
         width=width,
         height=height,
-        viewBox=f"{begin} 0 {width} {height}",
-        role="img",
+        left=begin,
     )
-    return svg + "\n"
 
 
 def _degree(curve: Curve) -> int:
@@ -265,21 +260,13 @@ def draw_gantt(timeline: Timeline, title: str) -> str:
     unit = "time" if timeline.has_times else "steps"
     parts.append(time_axis(end, left, _GANTT_WIDTH, y + 4, unit))
     width, height = left + _GANTT_WIDTH + _GANTT_RIGHT, y + _GANTT_BOTTOM
-    return (
-        element(
-            "svg",
-            element("title", escaped(title or "The plan over time")),
-            element("style", _GANTT_STYLE),
-            element("rect", class_="paper", width=width, height=height),
-            *(f"\n{part}" for part in parts),
-            "\n",
-            xmlns=SVG,
-            width=width,
-            height=height,
-            viewBox=f"0 0 {width} {height}",
-            role="img",
-        )
-        + "\n"
+    return svg_document(
+        tooltip(title or "The plan over time"),
+        element("style", _GANTT_STYLE),
+        element("rect", class_="paper", width=width, height=height),
+        *parts,
+        width=width,
+        height=height,
     )
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from hvr.base.printable import one_line, short
 from hvr.errors import HvrError, UsageError
-from hvr.runs.report.charts import SVG, element, escaped, page, paragraph, table, tooltip
+from hvr.runs.report.charts import element, escaped, page, paragraph, svg_document, table, tooltip
 from hvr.tools.navigation.graph import PRUNING, CallEvidence, Links, NavigationGraph, prune_score
 
 _WIDE, _HIGH, _GAP_X, _GAP_Y, _EDGE = 210, 44, 90, 16, 24
@@ -40,22 +40,7 @@ def draw_tool_graph(graph: NavigationGraph) -> str:
         *(_arc(link, places) for link in links),
         *(_box(graph, name, place) for name, place in places.items()),
     ]
-    body = "".join(f"\n{part}" for part in parts)
-    return (
-        element(
-            "svg",
-            body,
-            "\n",
-            xmlns=SVG,
-            width=wide,
-            height=high,
-            viewBox=f"0 0 {wide} {high}",
-            role="img",
-            font_family="sans-serif",
-            font_size=12,
-        )
-        + "\n"
-    )
+    return svg_document(*parts, width=wide, height=high, font_family="sans-serif", font_size=12)
 
 
 def tool_graph_page(graph: NavigationGraph, note: str = "") -> str:

@@ -8,7 +8,7 @@ from hvr.judging.reports import suggestion, summary
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.judging.verifier.graph import START, PlanGraph
 from hvr.judging.verifier.verdict import Verdict
-from hvr.runs.report.charts import SVG, element, escaped, page, paragraph, table, tooltip
+from hvr.runs.report.charts import element, escaped, page, paragraph, svg_document, table, tooltip
 
 # Plan graph ---------------------------------------------------------------------------------------
 
@@ -36,19 +36,7 @@ def draw_plan_graph(verdict: Verdict) -> str:
     corners = [(_FIRST + x * (_WIDE + _GAP_X), _TOP + y * (_HIGH + _GAP_Y)) for x, y in places]
     # Nodes come after links, so that no link crosses a text.
     parts = [*_head(verdict), *_links(verdict, corners), _start(), *_boxes(verdict, corners)]
-    svg = element(
-        "svg",
-        *(f"\n{part}" for part in parts),
-        "\n",
-        xmlns=SVG,
-        width=width,
-        height=height,
-        viewBox=f"0 0 {width} {height}",
-        role="img",
-        font_family="sans-serif",
-        font_size=13,
-    )
-    return svg + "\n"
+    return svg_document(*parts, width=width, height=height, font_family="sans-serif", font_size=13)
 
 
 def _places(graph: PlanGraph) -> list[Point]:

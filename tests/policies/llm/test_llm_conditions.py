@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hvr.errors import PddlError
 from hvr.knowledge.retrieval.embedders import LexicalEmbedder
 from hvr.planning.plans import MacroAction
-from hvr.policies.llm.action_set import action_set
+from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.answers import read_conditions
 from hvr.policies.llm.conditions import (
     check_macros,
@@ -35,7 +35,7 @@ def check(*macros: MacroAction) -> MacroCheck:
 
 def kept(answer: str, *names: str) -> tuple[list[tuple[tuple[str, ...], tuple[str, ...]]], str]:
     """The conditions that are kept of an answer, and what is said of the others."""
-    mapper = Mapper(action_set(WORLD.task), LexicalEmbedder(), tuple(WORLD.task.objects))
+    mapper = Mapper(ActionSet(WORLD.task), LexicalEmbedder(), tuple(WORLD.task.objects))
     written = read_conditions(answer, len(names))
     macros, dropped = with_conditions(names, written, mapper, WORLD.nearness)
     return [(m.precondition, m.postcondition) for m in macros], "\n".join(dropped)
@@ -102,7 +102,7 @@ def test_the_state_is_that_which_is_given() -> None:
     after.advance(())
     state = next(
         after.task.ground(a).apply(after.state.bits)
-        for a in action_set(after.task).of("navigate_to_obj")
+        for a in ActionSet(after.task).of("navigate_to_obj")
     )
     assert state != after.task.initial.bits
     assert check_macros(after.task, after.state, [TAKE]).verified == 1

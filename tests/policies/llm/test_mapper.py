@@ -14,7 +14,7 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.embedders import LexicalEmbedder
 from hvr.pddl import TRUE, GroundAction, Task, applicable_actions, ground_all, parse_domain
-from hvr.policies.llm.action_set import ActionSet, action_set
+from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.answers import ActionText, read_actions
 from hvr.policies.llm.answers.conditions import read_literals
 from hvr.policies.llm.mapper import Mapper
@@ -33,7 +33,7 @@ def kitchen(scene: str) -> Task:
 
 @pytest.fixture(scope="module")
 def actions() -> ActionSet:
-    return action_set(kitchen("FloorPlan16"))
+    return ActionSet(kitchen("FloorPlan16"))
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_enumeration_and_membership_agree(actions: ActionSet) -> None:
 @settings(max_examples=40)
 @given(room_tasks())
 def test_whatever_becomes_applicable_is_in_the_action_set(task: Task) -> None:
-    found = action_set(task)
+    found = ActionSet(task)
     for bits in list(states(task))[:50]:
         state = task.state(task.atoms_in(bits))
         for applicable in applicable_actions(state):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.pddl import Atom, GroundAction, State
-from hvr.policies.llm.action_set import action_set
+from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.prediction import PredictedWorld, count_applicable, run_actions
 from hvr.policies.llm.repair import needed_steps, plan_outcome
 from hvr.runs.tasks import load_task, paper_task_ids
@@ -52,7 +52,7 @@ def moves() -> tuple[GroundAction, ...]:
         "mug-1", "plate-1", "apple-1", "knife-1", "sinkbasin-1", "faucet-1", "countertop-1",
         "pan-1", "stoveburner-1", "stoveknob-1", "egg-1", "fridge-1", "coffeemachine-1",
     }  # fmt: skip
-    return tuple(a for a in action_set(TASK) if names.issuperset(a.args))
+    return tuple(a for a in ActionSet(TASK) if names.issuperset(a.args))
 
 
 @st.composite

@@ -15,7 +15,7 @@ from hvr.knowledge.world_file import find_world
 from hvr.pddl import Task, parse_domain, parse_plan, parse_problem
 from hvr.planning.library import read_library
 from hvr.policies.facts import GOAL_PROMPTS
-from hvr.policies.llm.action_set import action_set
+from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.answers import read_actions
 from hvr.policies.llm.answers.actions import mark_actions, unmark_actions
 from hvr.policies.llm.answers.conditions import read_literals
@@ -189,7 +189,7 @@ def test_what_is_out_of_reach_is_proven_where_the_planner_may_repair(
         (("--setting", "HVR"), "name one with --llm"),
         (("--llm", "scripted", "--planner", "forward"), "a language model plans here"),
         (("--llm", "scripted", "--optimal"), "a language model plans here"),
-        (("--llm", "scripted", "--library", "x.ttl"), "needs the words"),
+        (("--llm", "scripted", "--library", "x.ttl"), "needs a world with an ontology"),
     ],
 )
 def test_options_that_do_not_fit(
@@ -251,7 +251,7 @@ def test_literals_to_the_letter() -> None:
         "(define (problem p) (:domain d) (:objects a an robot two - t) (:init (has a an))"
         " (:goal (four a a a a)))", domain,
     )  # fmt: skip
-    mapper = Mapper(action_set(Task(domain, problem)), LexicalEmbedder())
+    mapper = Mapper(ActionSet(Task(domain, problem)), LexicalEmbedder())
     text = "(has a an) (not (has robot two)) (four a an robot two)"
     literals, problems = read_literals(text)
     assert not problems
