@@ -24,7 +24,7 @@ from hvr.doors.cli.main import Call, command_parser
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {"CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
 PAGES |= {"CHANGELOG.md": "changelog.md", "README.md": "readme.md"}
-_LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
+_LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
