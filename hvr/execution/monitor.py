@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from hvr.execution.detection import detect, not_applicable
 from hvr.execution.deviations import Deviation, Difference, compare_states
 from hvr.execution.events import StepDone
 from hvr.execution.observation import Expected, Observed, Truth, sorts_of
+from hvr.execution.recovery import BeliefMonitor
 from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
 from hvr.pddl.model import ActionSchema, changes_of
 from hvr.planning.plans import Planned
@@ -21,14 +21,38 @@ if TYPE_CHECKING:
     from hvr.execution.world import World
 
 
-class SceneMonitor:
-    """Tracks the state of the relevant objects while a plan runs.
-
-    The state is read from the graph once and then updated by changes only.
+class PlanMonitor(BeliefMonitor):
+    """The part of a `BeliefMonitor` that needs only the task and the observed state.
 
     Args:
         aside: Whether the plan only prepares for another one, which may still satisfy `sometime`
             constraints.
+    """
+
+    def __init__(self, task: Task, constraints: ConstraintMonitor, *, aside: bool) -> None:
+        self.task = task
+        self.constraints = constraints
+        self._aside = aside
+
+    def unmet(self, action: GroundAction) -> tuple[Expression, ...]:
+        """Return the precondition literals of an action that do not hold in the observed state."""
+        return failed_literals(Validator(self.task, state=self.state).apply(action).failure)
+
+    def unmet_goal(self) -> tuple[Expression, ...]:
+        """Return the goal literals that do not hold in the observed state."""
+        missing = failed_literals(Validator(self.task, state=self.state).goal_failure())
+        return missing if self._aside else missing or self.constraints.unmet(self.state)
+
+    def ahead(self, state: State) -> tuple[Task, State]:
+        """Return the task with the remaining constraints, and the given state in it."""
+        left = self.constraints.prohibitions if self._aside else self.constraints.left
+        return with_constraints(self.task, state, left)
+
+
+class SceneMonitor(PlanMonitor):
+    """Tracks the state of the relevant objects while a plan runs.
+
+    The state is read from the graph once and then updated by changes only.
     """
 
     def __init__(
@@ -39,10 +63,8 @@ class SceneMonitor:
         *,
         aside: bool = False,
     ) -> None:
+        super().__init__(planned.task, constraints or ConstraintMonitor(), aside=aside)
         self.world = world
-        self.constraints = constraints or ConstraintMonitor()
-        self._aside = aside
-        self.task: Task = planned.task
         self._names = frozenset(planned.relevant.names)
         self._known = self._names | {c.name for c in self.task.domain.constants}
         fluents = self.task.fluent_predicates
@@ -111,20 +133,6 @@ class SceneMonitor:
         observed = Observed(self.observed, self.world.scene, unmet=self.unmet(action))
         return not_applicable(number, action, observed)
 
-    def unmet(self, action: GroundAction) -> tuple[Expression, ...]:
-        """Return the precondition literals of an action that do not hold in the observed state."""
-        return failed_literals(Validator(self.task, state=self.state).apply(action).failure)
-
-    def unmet_goal(self) -> tuple[Expression, ...]:
-        """Return the goal literals that do not hold in the observed state."""
-        missing = failed_literals(Validator(self.task, state=self.state).goal_failure())
-        return missing if self._aside else missing or self.constraints.unmet(self.state)
-
-    def ahead(self, state: State) -> tuple[Task, State]:
-        """Return the task with the remaining constraints, and the given state in it."""
-        left = self.constraints.prohibitions if self._aside else self.constraints.left
-        return with_constraints(self.task, state, left)
-
     def resumed(self, differing: Difference) -> Validator:
         """Return a validator that continues from the observed state.
 
@@ -135,11 +143,6 @@ class SceneMonitor:
         lost = {atom for atom in differing.missing if atom.predicate == "near"}
         task, state = self.ahead(self.task.state(self.observed - lost))
         return Validator(task, state=state)
-
-    def outdated(self, rest: Sequence[GroundAction]) -> str:
-        """See `hvr.execution.recovery.BeliefMonitor`: a working plan is never outdated."""
-        del rest
-        return ""
 
     def _concerns(self, atom: Atom) -> bool:
         return atom.predicate in self.task.fluent_predicates and self._known.issuperset(atom.args)

@@ -329,7 +329,8 @@ class BeliefMonitor(Protocol):
 
     def outdated(self, rest: Sequence[GroundAction]) -> str:
         """Return why to abandon the rest of a plan that would still work; empty to keep it."""
-        ...
+        del rest
+        return ""
 
 
 class ExecutionWorld(Protocol):

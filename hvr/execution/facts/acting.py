@@ -25,7 +25,7 @@ from hvr.execution.facts.detection import (
     predicate_of,
 )
 from hvr.execution.facts.planning import FactPlanner, problem_at
-from hvr.execution.monitor import failed_literals
+from hvr.execution.monitor import PlanMonitor, failed_literals
 from hvr.execution.recovery import ExecutionWorld
 from hvr.knowledge.wording import Wording
 from hvr.pddl import (
@@ -46,7 +46,7 @@ from hvr.pddl.task import binding_of
 from hvr.planning.plans import Planned, RecoveryStrategies
 from hvr.validation import Validator
 from hvr.validation.report import StepReport
-from hvr.validation.trajectory import ConstraintMonitor, with_constraints
+from hvr.validation.trajectory import ConstraintMonitor
 from hvr.worlds.facts.environment import (
     CallReporter,
     FactEnvironment,
@@ -304,20 +304,14 @@ class FactWorld(ExecutionWorld):
             ) from error
 
 
-class FactMonitor:
-    """Tracks the believed state while a plan runs.
-
-    Args:
-        aside: Whether the plan only prepares for another one.
-    """
+class FactMonitor(PlanMonitor):
+    """Tracks the believed state while a plan runs."""
 
     def __init__(
         self, world: FactWorld, task: Task, constraints: ConstraintMonitor, *, aside: bool = False
     ) -> None:
+        super().__init__(task, constraints, aside=aside)
         self.world = world
-        self.task = task
-        self.constraints = constraints
-        self._aside = aside
         self._state = self._in_task(world.state)
 
     @property
@@ -365,7 +359,7 @@ class FactMonitor:
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:
         """See `BeliefMonitor`."""
-        unmet = failed_literals(Validator(self.task, state=self.state).apply(action).failure)
+        unmet = self.unmet(action)
         why = explain_state(unmet, self.world.wording) or "a condition is unmet"
         return Deviation(
             DeviationKind.MISSING_PRECONDITION,
@@ -377,26 +371,15 @@ class FactMonitor:
             action.args,
         )
 
-    def unmet_goal(self) -> tuple[Expression, ...]:
-        """See `BeliefMonitor`."""
-        missing = failed_literals(Validator(self.task, state=self.state).goal_failure())
-        return missing if self._aside else missing or self.constraints.unmet(self.state)
-
     def ahead(self, state: State) -> tuple[Task, State]:
         """See `BeliefMonitor`."""
-        left = self.constraints.prohibitions if self._aside else self.constraints.left
-        return with_constraints(self.task, self._in_task(state), left)
+        return super().ahead(self._in_task(state))
 
     def resumed(self, differing: Difference) -> Validator:
         """See `BeliefMonitor`."""
         del differing
         task, state = self.ahead(self.state)
         return Validator(task, state=state)
-
-    def outdated(self, rest: Sequence[GroundAction]) -> str:
-        """See `BeliefMonitor`: a working plan is never outdated."""
-        del rest
-        return ""
 
     def _had_no_effect(self, before: State, expected: State, observed: State) -> bool:
         """Return whether the step should have had visible effects, and none occurred."""

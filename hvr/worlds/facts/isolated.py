@@ -20,7 +20,13 @@ from typing import IO, Any
 from hvr.base.processes import end, starting, supervised
 from hvr.errors import HvrError, SimulatorError
 from hvr.pddl import Problem, parse_problem, print_problem
-from hvr.worlds.facts.environment import CallReporter, FactEnvironment, Observation, error_location
+from hvr.worlds.facts.environment import (
+    CallReporter,
+    FactEnvironment,
+    Observation,
+    close_environment,
+    error_location,
+)
 from hvr.worlds.facts.folder import WorldFolder
 from hvr.worlds.facts.timed_environment import METHODS
 
@@ -89,24 +95,19 @@ class IsolatedEnvironment:
 
     def step(self, name: str, args: tuple[str, ...]) -> str:
         """See `FactEnvironment`."""
-        action = (name, *args)
-        return str(self._call(f"step ({' '.join(action)})", "step", action=action))
+        return str(self._act("step", name, args))
 
     def start(self, name: str, args: tuple[str, ...], duration: float) -> str:
         """See `TimedEnvironment`."""
-        action = (name, *args)
-        what = f"start ({' '.join(action)})"
-        return str(self._call(what, "start", action=action, further=[duration]))
+        return str(self._act("start", name, args, further=[duration]))
 
     def end(self, name: str, args: tuple[str, ...]) -> str:
         """See `TimedEnvironment`."""
-        action = (name, *args)
-        return str(self._call(f"end ({' '.join(action)})", "end", action=action))
+        return str(self._act("end", name, args))
 
     def stop(self, name: str, args: tuple[str, ...]) -> None:
         """See `TimedEnvironment`."""
-        action = (name, *args)
-        self._call(f"stop ({' '.join(action)})", "stop", action=action)
+        self._act("stop", name, args)
 
     def wait(self, seconds: float) -> None:
         """See `TimedEnvironment`; the waiting time extends the limit."""
@@ -123,8 +124,7 @@ class IsolatedEnvironment:
 
     def sent(self) -> dict[str, Any]:
         """See `CallReporter`."""
-        told: dict[str, Any] = self._call("sent", "sent")
-        return told
+        return dict(self._call("sent", "sent"))
 
     def close(self) -> str:
         """Close the environment and end its process; return an error message or an empty text."""
@@ -137,6 +137,10 @@ class IsolatedEnvironment:
         finally:
             self._end()
         return ""
+
+    def _act(self, call: str, name: str, args: tuple[str, ...], **about: Any) -> Any:
+        action = (name, *args)
+        return self._call(f"{call} ({' '.join(action)})", call, action=action, **about)
 
     def _call(self, what: str, call: str, *, longer: float = 0.0, **about: Any) -> Any:
         if self._process.poll() is not None:
@@ -251,13 +255,15 @@ def main() -> None:
                 reply: dict[str, Any] = {"value": [m for m in METHODS if hasattr(env, m)]}
             else:
                 assert env is not None
-                reply = {"value": _CALLS[request["call"]](env, request)}
+                value = _CALLS[request["call"]](env, request)
+                # Other calls return nothing of use, and perhaps nothing that JSON can hold.
+                reply = {"value": value if request["call"] in _WITH_RESULT else None}
         except HvrError as error:
             reply = {"error": str(error), "code": error.exit_code, "known": True}
         except (Exception, SystemExit) as error:
-            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            said = f"{said[:MAX_CHARACTERS]}{error_location(error)}"
-            reply = {"error": said, "code": 2, "known": False}
+            text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            text = f"{text[:MAX_CHARACTERS]}{error_location(error)}"
+            reply = {"error": text, "code": 2, "known": False}
         replies.write(json.dumps(reply).encode() + b"\n")
         replies.flush()
 
@@ -280,10 +286,6 @@ def _opened(request: dict[str, Any]) -> FactEnvironment:
     return world.open_here(problem, request["seed"])
 
 
-def _reset(env: FactEnvironment, _: dict[str, Any]) -> None:
-    env.reset()
-
-
 def _step(env: Any, request: dict[str, Any]) -> str:
     name, *args = request["action"]
     call = getattr(env, request["call"])
@@ -295,15 +297,6 @@ def _step(env: Any, request: dict[str, Any]) -> str:
             exit_code=2,
         )
     return answer[:MAX_CHARACTERS]
-
-
-def _stop(env: Any, request: dict[str, Any]) -> None:
-    name, *args = request["action"]
-    env.stop(name, tuple(args))
-
-
-def _wait(env: Any, request: dict[str, Any]) -> None:
-    env.wait(request["seconds"])
 
 
 def _observe(env: FactEnvironment, _: dict[str, Any]) -> dict[str, Any]:
@@ -327,22 +320,17 @@ def _sent(env: FactEnvironment, _: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _close(env: FactEnvironment, _: dict[str, Any]) -> None:
-    close = getattr(env, "close", None)
-    if callable(close):
-        close()
-
-
-_CALLS: dict[str, Callable[[FactEnvironment, dict[str, Any]], Any]] = {
-    "reset": _reset,
+_WITH_RESULT = frozenset({"step", "start", "end", "observe", "sent"})
+_CALLS: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
+    "reset": lambda env, _: env.reset(),
     "step": _step,
     "start": _step,
     "end": _step,
-    "stop": _stop,
-    "wait": _wait,
+    "stop": lambda env, request: env.stop(request["action"][0], tuple(request["action"][1:])),
+    "wait": lambda env, request: env.wait(request["seconds"]),
     "observe": _observe,
     "sent": _sent,
-    "close": _close,
+    "close": lambda env, _: close_environment(env),
 }
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -296,7 +297,7 @@ class _Robot:
                 f"Agent hand has something in it already! Can't pick up anything else "
                 f"(it holds {self.name_of(self.held)})"
             )
-        self.send("PickupObject", objectId=self.approach(name)["objectId"])
+        self.interact("PickupObject", name)
 
     def put(self, name: str, receptacle: str) -> None:
         self.require_held(name)
@@ -333,11 +334,8 @@ class _Robot:
                 chosen.append(pose)
         return chosen[:_OTHER_SPOTS]
 
-    def open_obj(self, name: str) -> None:
-        self.send("OpenObject", objectId=self.approach(name)["objectId"])
-
-    def close_obj(self, name: str) -> None:
-        self.send("CloseObject", objectId=self.approach(name)["objectId"])
+    def interact(self, action: str, name: str) -> None:
+        self.send(action, objectId=self.approach(name)["objectId"])
 
     def toggle(self, name: str, on: bool) -> None:
         entry = self.find(name)
@@ -348,13 +346,7 @@ class _Robot:
                 raise _RefusedError(f"no knob switches {name}")
             target = self.name_of(knobs[0])
         action = "ToggleObjectOn" if on else "ToggleObjectOff"
-        self.send(action, objectId=self.approach(target)["objectId"])
-
-    def toggle_on(self, name: str) -> None:
-        self.toggle(name, True)
-
-    def toggle_off(self, name: str) -> None:
-        self.toggle(name, False)
+        self.interact(action, target)
 
     def slice_obj(self, name: str) -> None:
         self.find(name)
@@ -364,7 +356,7 @@ class _Robot:
             raise _RefusedError(
                 f"a knife is needed in the hand to slice {name}, and the hand {what}"
             )
-        self.send("SliceObject", objectId=self.approach(name)["objectId"])
+        self.interact("SliceObject", name)
 
     def crack_obj(self, name: str) -> None:
         entry = self.find(name)
@@ -373,14 +365,14 @@ class _Robot:
                 f"only an egg can be cracked, and {name} is a {entry['objectType']}"
             )
         if entry["objectId"] != self.held:
-            self.send("SliceObject", objectId=self.approach(name)["objectId"])
+            self.interact("SliceObject", name)
             return
         before = set(self.entries)
         self.send("BreakObject", objectId=entry["objectId"])
         cracked = [i for i in self.entries if i not in before and "|EggCracked_" in i]
         if not cracked:
             raise _RefusedError(f"{name} broke, but nothing is left of it to pick up")
-        self.send("PickupObject", objectId=self.approach(self.name_of(cracked[0]))["objectId"])
+        self.interact("PickupObject", self.name_of(cracked[0]))
 
     def pour(self, name: str, into: str) -> None:
         source = self.require_held(name)
@@ -416,10 +408,10 @@ _SKILLS: Mapping[str, tuple[int, Callable[..., None]]] = MappingProxyType(
         "pick_up": (1, _Robot.pick_up),
         "put_on": (2, _Robot.put),
         "put_in": (2, _Robot.put),
-        "open_obj": (1, _Robot.open_obj),
-        "close_obj": (1, _Robot.close_obj),
-        "toggle_on": (1, _Robot.toggle_on),
-        "toggle_off": (1, _Robot.toggle_off),
+        "open_obj": (1, lambda robot, name: robot.interact("OpenObject", name)),
+        "close_obj": (1, lambda robot, name: robot.interact("CloseObject", name)),
+        "toggle_on": (1, partial(_Robot.toggle, on=True)),
+        "toggle_off": (1, partial(_Robot.toggle, on=False)),
         "slice_obj": (1, _Robot.slice_obj),
         "crack_obj": (1, _Robot.crack_obj),
         "pour": (2, _Robot.pour),
