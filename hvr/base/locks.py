@@ -179,6 +179,7 @@ else:
             kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except OSError as error:
+            # Without lock support, only the creator of the file holds the lock.
             return error.errno not in _HELD and made
         return True
 

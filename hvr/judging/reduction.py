@@ -55,12 +55,12 @@ class Decided:
 
     Args:
         kept: Indexes of steps that every solution keeps.
-        gone: Indexes of steps that no solution keeps.
+        dropped: Indexes of steps that no solution keeps.
         useless: Insertions that no solution contains.
     """
 
     kept: frozenset[int]
-    gone: frozenset[int]
+    dropped: frozenset[int]
     useless: frozenset[Insertion]
 
 
@@ -99,28 +99,29 @@ class RelaxedSteps:
     def forced(self, bits: int) -> Decided | None:
         """Decide steps by probing; return None if no part of the plan reaches the goal.
 
-        A step is kept if the abstraction cannot reach the goal without it, and gone if it cannot
+        A step is kept if the abstraction cannot reach the goal without it, and dropped if it cannot
         reach the goal with it. The result need not be complete.
         """
         kept: set[int] = set()
-        gone: set[int] = set()
+        dropped: set[int] = set()
         useless: set[Insertion] = set()
         more = True
+        # Each decision tightens the abstraction, so repeat until nothing changes.
         while more:
             more = False
-            decided = Decided(frozenset(kept), frozenset(gone), frozenset(useless))
+            decided = Decided(frozenset(kept), frozenset(dropped), frozenset(useless))
             trace = self._trace(bits, decided)
             if trace is None:
                 return None
             for step in range(len(self.operators)):
-                if step in kept or step in gone:
+                if step in kept or step in dropped:
                     continue
                 levels = self._offered(step, trace[step], decided)
                 if not self._reaches(trace, step, levels, decided):
                     kept.add(step)
                     more = True
                 elif not self._reaches(trace, step, self._after(step, levels, True), decided):
-                    gone.add(step)
+                    dropped.add(step)
                     more = True
             for place, numbers in enumerate(self.offers if self.budget else ()):
                 for number in numbers:
@@ -129,7 +130,7 @@ class RelaxedSteps:
                     if not self._helps(trace[place], place, number, decided):
                         useless.add((place, number))
                         more = True
-        return Decided(frozenset(kept), frozenset(gone), frozenset(useless))
+        return Decided(frozenset(kept), frozenset(dropped), frozenset(useless))
 
     def reachable(self, bits: int, begin: int, decided: Decided, spent: int = 0) -> bool:
         """Return whether the abstraction reaches the goal.
@@ -144,7 +145,7 @@ class RelaxedSteps:
         for place in range(begin, len(self.operators)):
             assert levels is not None
             levels = self._offered(place, levels, decided)
-            if place not in decided.gone:
+            if place not in decided.dropped:
                 levels = self._after(place, levels, place in decided.kept)
                 if levels is None:
                     return False
@@ -156,7 +157,7 @@ class RelaxedSteps:
         trace = [levels]
         for place in range(len(self.operators)):
             levels = self._offered(place, levels, decided)
-            if place not in decided.gone:
+            if place not in decided.dropped:
                 after = self._after(place, levels, place in decided.kept)
                 if after is None:
                     return None
@@ -177,7 +178,7 @@ class RelaxedSteps:
             if place == len(self.operators):
                 break
             levels = self._offered(place, levels, decided)
-            if place not in decided.gone:
+            if place not in decided.dropped:
                 levels = self._after(place, levels, place in decided.kept)
         return levels is not None and self._goal(
             self._offered(len(self.operators), levels, decided)
@@ -431,7 +432,7 @@ class _Search:
         self.true, self.false = [true] * (count + 1), [false] * (count + 1)
         for place in range(count, -1, -1):
             if place < count:
-                if place not in self.decided.gone:
+                if place not in self.decided.dropped:
                     true &= ~self.steps.effects[place].makes
                     false &= ~self.steps.effects[place].spoils
                 if place in self.decided.kept:
@@ -469,7 +470,7 @@ class _Search:
             if not must:
                 here = node.bits, node.values
                 self._arrive(step + 1, after, dropped, here, node.cost, (node, _LEFT_OUT))
-            if step in self.decided.gone:
+            if step in self.decided.dropped:
                 continue
             done = self._execute(self.operators[step], self.steps.reads[step], node)
             # A step is not worth keeping if it changes nothing that is read.

@@ -540,6 +540,7 @@ class _Search:
                 return _unrolled(path), True
             for more, ahead, at, after, way in self._successors(estimate, rest, place, mark, path):
                 push((cost[0] + more[0], cost[1] + more[1]), ahead, at, after, way, False)
+            # Unhelpful insertions leave the bound as it is: expand them separately, one higher.
             if not rest:
                 push(cost, estimate.least, place, mark, path, True)
         return None, True

@@ -405,8 +405,8 @@ def _says_the_same(log: CallLog, before: int, at: int) -> bool:
     if log.reads(at):
         return True
     # Repeating "next" or "up one folder" makes progress, unless the result is the same.
-    telling = any(value_words(value) for _, value in argument_scalars(named_arguments(second)))
-    return telling or (first.returned and second.returned and bool(first.result))
+    specific = any(value_words(value) for _, value in argument_scalars(named_arguments(second)))
+    return specific or (first.returned and second.returned and bool(first.result))
 
 
 # Arguments ----------------------------------------------------------------------------------------
@@ -505,8 +505,8 @@ def judge_tool_plan(plan: ToolPlan, known: KnownTools | None = None) -> PlanVerd
     actions = tuple([GroundAction(tool) for tool in plan.tools])
     if not actions:
         return PlanVerdict(actions, unknown=f"plan {plan.id} calls no tool")
-    if known is not None and (strange := [t for t in plan.tools if t not in known.graph]):
-        return PlanVerdict(actions, unknown=f"{strange[0]!r} is not among the tools")
+    if known is not None and (unknown := [t for t in plan.tools if t not in known.graph]):
+        return PlanVerdict(actions, unknown=f"{unknown[0]!r} is not among the tools")
     found: tuple[CallFinding, ...]
     if any(call.arguments or call.unnamed or call.returned for call in plan.calls):
         found, why = call_findings(plan, known), _no_evidence(plan, known)

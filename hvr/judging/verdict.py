@@ -173,17 +173,17 @@ class PlanVerdict:
     @property
     def edits(self) -> Edits:
         """Edits that the findings amount to."""
-        gone = [
+        removed = [
             (c.index, a) for c in self.critiques if c.kind is CritiqueKind.REMOVE for a in c.actions
         ]
         added = [(c.index, action) for c in self.missing for action in c.actions]
-        moved = Counter([a for _, a in gone]) & Counter([a for _, a in added])
-        left, replaced = _unmatched(gone, moved), 0
+        moved = Counter([a for _, a in removed]) & Counter([a for _, a in added])
+        left, replaced = _unmatched(removed, moved), 0
         for index in _unmatched(added, moved):
             # A missing step precedes the step of its number.
-            there = next((i for i in left if i in (index - 1, index)), None)
-            if there is not None:
-                left.remove(there)
+            replaced_step = next((i for i in left if i in (index - 1, index)), None)
+            if replaced_step is not None:
+                left.remove(replaced_step)
                 replaced += 1
         inserted = len(added) - moved.total() - replaced
         return Edits(inserted, len(left), moved.total(), replaced)

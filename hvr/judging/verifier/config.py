@@ -165,7 +165,7 @@ class VerifierConfig:
     @classmethod
     def from_dict(
         cls,
-        given: object,
+        mapping: object,
         where: str = "the configuration",
         base: VerifierConfig | None = None,
     ) -> VerifierConfig:
@@ -177,12 +177,12 @@ class VerifierConfig:
         Raises:
             UsageError: A field is unknown or has a value of the wrong type.
         """
-        if not isinstance(given, dict):
+        if not isinstance(mapping, dict):
             raise UsageError(f"{where} must be a table of names and values")
         base = base or cls()
         known = {f.name: getattr(base, f.name) for f in fields(cls)}
         values: dict[str, Any] = {}
-        for name, value in given.items():
+        for name, value in mapping.items():
             if name not in known:
                 raise UsageError(
                     f"{where}: unknown field {name!r} (fields: {', '.join(sorted(known))})"
@@ -211,8 +211,8 @@ class VerifierConfig:
             DataFileError: The file cannot be read or is not YAML.
             UsageError: A field is unknown or has a value of the wrong type.
         """
-        given = read_yaml(path)
-        return cls.from_dict({} if given is None else given, str(path), base or cls.small())
+        mapping = read_yaml(path)
+        return cls.from_dict({} if mapping is None else mapping, str(path), base or cls.small())
 
 
 _COUNTS = (

@@ -183,9 +183,9 @@ class NoVerdict:
 
     def lines(self) -> list[str]:
         """Return the reason as text."""
-        asked = [f"  asked: {self.request}"] if self.request else []
+        request_lines = [f"  asked: {self.request}"] if self.request else []
         read = [f"  {self.read}"] if self.read and self.unknown not in self.read else []
-        return [f"{self.id}: no verdict: {self.unknown}", *asked, *read]
+        return [f"{self.id}: no verdict: {self.unknown}", *request_lines, *read]
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values."""

@@ -242,7 +242,7 @@ class StepTexts:
 
     @property
     def counts(self) -> Floats:
-        """1, then the counts of numbers, names and other words that the request lacks and has."""
+        """1, then counts of numbers, names and other words that the request lacks or has."""
         has = set(self.request)
         found = np.zeros(7, np.float32)
         found[0] = 1

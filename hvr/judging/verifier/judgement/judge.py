@@ -176,7 +176,7 @@ class Judge:
         return read_texts(self.embeddings, plan.request, zip(plan.tools, plan.steps, strict=True))
 
     def _of_this_request(self, read: ReadDraft, texts: StepTexts, verdict: Verdict) -> Verdict:
-        """Include in a verdict whether the steps belong to another request."""
+        """Lower a verdict's score if the steps seem to belong to another request."""
         same = self.texts.same_request(texts)
         found = verdict.findings
         strange = [texts.strange(i) for i in range(len(texts.steps))]

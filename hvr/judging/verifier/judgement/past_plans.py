@@ -202,9 +202,9 @@ class PastPlans:
     @cached_property
     def regression(self) -> PlanRegression:
         """Regression of plans on their requests."""
-        alike = (1 - WORD_WEIGHT) * (self.vectors @ self.vectors.T)
-        alike += WORD_WEIGHT * (self._words @ self._words.T)
-        return PlanRegression(alike, self.plans, [self.moves(p) for p in self.plans], self.end)
+        similarity = (1 - WORD_WEIGHT) * (self.vectors @ self.vectors.T)
+        similarity += WORD_WEIGHT * (self._words @ self._words.T)
+        return PlanRegression(similarity, self.plans, [self.moves(p) for p in self.plans], self.end)
 
     def likeness(self, request: str) -> tuple[Floats, Floats]:
         """Return the similarity to past requests (requests,), and the embedding (size,)."""
@@ -213,8 +213,8 @@ class PastPlans:
         if not len(self):
             return np.zeros(0, np.float32), vector
         shared = self._words @ self.words.encode([request])[0]
-        alike = (1 - WORD_WEIGHT) * (self.vectors @ vector) + WORD_WEIGHT * shared
-        return np.asarray(alike, np.float32), vector
+        similarity = (1 - WORD_WEIGHT) * (self.vectors @ vector) + WORD_WEIGHT * shared
+        return np.asarray(similarity, np.float32), vector
 
     def expect(self, request: str, left_out: int | None = None) -> Expectation:
         """Return the expectation about the plan for a request.

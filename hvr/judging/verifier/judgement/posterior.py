@@ -200,6 +200,7 @@ def fit_weights(cases: Sequence[Case], decay: float = 3e-3, steps: int = 40) -> 
         curvature = (values * shares[:, None]).T @ values - means.T @ means
         curvature = curvature / len(cases) + 2 * decay * np.eye(size)
         step = np.linalg.solve(curvature, gradient)
+        # A full Newton step may overshoot: halve it until the loss falls.
         length = 1.0
         while length > 1e-4:
             then, changed = loss(weights - length * step)
@@ -388,10 +389,10 @@ class PlanOpinion:
         for plan, share, change in zip(
             self.plans, self.shares.tolist(), self._changes, strict=True
         ):
-            meant = {i: plan[j] for i, j in change.pairs}
+            intended = {i: plan[j] for i, j in change.pairs}
             for i, tool in enumerate(self.draft):
-                if meant.get(i, NO_TOOL) != tool:
-                    found[i][meant.get(i, NO_TOOL)] += share
+                if intended.get(i, NO_TOOL) != tool:
+                    found[i][intended.get(i, NO_TOOL)] += share
         return found
 
     @cached_property

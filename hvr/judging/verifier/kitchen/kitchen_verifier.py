@@ -285,14 +285,14 @@ def _states(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> list[_State] | N
         others = {f.args[0] for f in step.makes if f.args} - set(step.action.args)
         if not all(f.args and f.args[0] in others for f in unmet):
             return None
-        spared = {f.args[0] for f in unmet}
-        made = {_atom(f): f.positive for f in step.makes if spared.isdisjoint(f.args[:1])}
+        exempt = {f.args[0] for f in unmet}
+        made = {_atom(f): f.positive for f in step.makes if exempt.isdisjoint(f.args[:1])}
         states.append({**state, **made})
     return states
 
 
 def _carried_along(facts: set[Atom], stage: str, types: Mapping[str, str]) -> set[Atom]:
-    """Return the positions of the contents of the goal's vessels: the positions of the vessels.
+    """Return the positions that the contents of the goal's vessels share with the vessels.
 
     "The bowl with the sponge to the shelf" asks for the sponge, in the bowl, to be on the shelf.
     """
@@ -506,13 +506,13 @@ def _reason(where: int | tuple[int, int], graph: PlanGraph, plan: LinkedPlan) ->
     node = graph.nodes[where]
     if node.tool == FINISH:
         return "the end does not seem to be what was asked for" + _because(missing)
-    strange = [
+    unnamed = [
         class_label(c)
         for c in (class_of(a, plan.types) for a in plan.steps[where].action.args)
         if not is_named(c, mentions)
     ]
     text = f"'{node.text}' does not seem to serve the request"
-    return text + (f": the request does not name the {' or the '.join(strange)}" if strange else "")
+    return text + (f": the request does not name the {' or the '.join(unnamed)}" if unnamed else "")
 
 
 def _because(missing: Sequence[str]) -> str:

@@ -103,7 +103,7 @@ _PREDICATE = re.compile(r"\((not \()?([a-z_]+)")
 
 @lru_cache(maxsize=4)
 def lexicon_of(ontology: Ontology) -> Lexicon:
-    """Return the words of an ontology, read once."""
+    """Return the cached lexicon of an ontology."""
     return load_lexicon(ontology)
 
 
@@ -228,7 +228,7 @@ class _Clause:
         named: Last named thing.
         subject: Subject of the last verb of being.
         awaits_place: Whether "the place of" was read, and the place is still to come.
-        given: Whether someone is to receive something in the hand.
+        handed_over: Whether someone is to receive something in the hand.
         unfilled: Whether something is to be filled with a liquid yet to be named.
     """
 
@@ -237,7 +237,7 @@ class _Clause:
     named: _Thing | None = None
     subject: _Thing | None = None
     awaits_place: bool = False
-    given: bool = False
+    handed_over: bool = False
     unfilled: bool = False
 
 
@@ -288,9 +288,9 @@ class _Reader:
         elif len(words) == 1:
             self._take_word(words[0], noun)
         if " ".join(words) in _GIVEN:
-            self._clause.given = True
+            self._clause.handed_over = True
         elif self._role == IN and words[0] in _RECIPIENTS:
-            self._clause.given, self._role = True, ""
+            self._clause.handed_over, self._role = True, ""
         if words == ("off",) and place and self._verb:
             self._role = ""
         if noun is not None:
@@ -476,7 +476,7 @@ class _Reader:
             clause.things += 1
         clause.named, clause.subject = (same or self._things)[-1], None
         if self._role == IN:
-            clause.given = False
+            clause.handed_over = False
         self._adjectives, self._count, self._role = set(), 1, ""
 
     def _dish(self, dish: Dish) -> None:
@@ -492,14 +492,14 @@ class _Reader:
             self._liquids.add(dish.liquid)
         if dish.at:
             self._usual = frozenset({dish.at})
-        self._clause.given = self._clause.unfilled = False
+        self._clause.handed_over = self._clause.unfilled = False
 
     def _end_clause(self) -> None:
         if self._clause.unfilled:
             # In "fill it at the tap", the tap's liquid is meant.
             sources = [liquid for kind, liquid in self._sources if kind in self._clause.places]
             self._liquids.update(sources)
-        if self._clause.given and self._things:
+        if self._clause.handed_over and self._things:
             self._adjectives |= self._noted({("hold", True)}, True)
         self._close()
         self._clause = _Clause()

@@ -127,9 +127,9 @@ class PlanOutcome:
 
 
 def _left_alone(plan: LinkedPlan) -> Iterator[Fact]:
-    gone = {f for s in plan.steps for f in s.makes if not f.positive}
+    ended = {f for s in plan.steps for f in s.makes if not f.positive}
     for fact in (n.fact for s in plan.steps for n in s.needs):
-        stays = Fact(fact.predicate, fact.args, False) not in gone
+        stays = Fact(fact.predicate, fact.args, False) not in ended
         if fact.positive and fact.predicate in {"on", "in"} and stays:
             yield fact
 
@@ -149,8 +149,8 @@ def families_of(facts: Iterable[Fact]) -> set[State]:
     states = set()
     for fact in facts:
         if fact.predicate in FAMILIES:
-            so = fact.positive if fact.predicate != "dirty" else not fact.positive
-            states.add((FAMILIES[fact.predicate], so))
+            positive = fact.positive if fact.predicate != "dirty" else not fact.positive
+            states.add((FAMILIES[fact.predicate], positive))
     return states
 
 
@@ -183,32 +183,32 @@ class NameMatch(IntEnum):
 
 
 @lru_cache(maxsize=65536)
-def covers(wanted: str, other: str) -> bool:
+def covers(required: str, other: str) -> bool:
     """Return whether the name of one class may refer to an object of another.
 
     "Tomato" may also refer to a slice of tomato, and "slice of tomato" requires the tomato.
     """
     ontology = load_ontology()
-    if wanted == other or (ontology.has_class(other) and ontology.is_a(other, wanted)):
+    if required == other or (ontology.has_class(other) and ontology.is_a(other, required)):
         return True
-    if is_piece(wanted) and whole(wanted) == other:
+    if is_piece(required) and whole(required) == other:
         return True
-    return is_piece(other) and covers(wanted, whole(other))
+    return is_piece(other) and covers(required, whole(other))
 
 
 @lru_cache(maxsize=65536)
-def name_match(wanted: str, other: str) -> NameMatch:
+def name_match(required: str, other: str) -> NameMatch:
     """Return how well the name of a class matches an object of another."""
-    if covers(wanted, other):
+    if covers(required, other):
         return NameMatch.EXACT
-    pair = frozenset((whole(wanted), whole(other)))
+    pair = frozenset((whole(required), whole(other)))
     return NameMatch.LIKE if pair in load_wording().confused else NameMatch.NONE
 
 
 @lru_cache(maxsize=65536)
-def best_match(wanted: frozenset[str], other: str) -> NameMatch:
+def best_match(required: frozenset[str], other: str) -> NameMatch:
     """Return how well the best of several names matches a class."""
-    return max((name_match(w, other) for w in wanted), default=NameMatch.NONE)
+    return max((name_match(w, other) for w in required), default=NameMatch.NONE)
 
 
 def is_piece(name: str) -> bool:
@@ -301,11 +301,8 @@ def only_similar(plan: LinkedPlan, mentions: RequestMentions) -> tuple[NamedThin
 def missing_states(plan: LinkedPlan, mentions: RequestMentions) -> tuple[str, ...]:
     """Return the families of requested states that do not hold at the end."""
     outcome = PlanOutcome.of(plan)
-    return tuple(
-        sorted(
-            f for f, wanted in mentions.states if wanted and not is_so(outcome, (f, True), mentions)
-        )
-    )
+    families = sorted(family for family, positive in mentions.states if positive)
+    return tuple(f for f in families if not is_so(outcome, (f, True), mentions))
 
 
 def is_so(outcome: PlanOutcome, state: State, mentions: RequestMentions) -> bool:
@@ -318,12 +315,12 @@ def is_so(outcome: PlanOutcome, state: State, mentions: RequestMentions) -> bool
         return True
     if state not in lasting_states(outcome, mentions):
         return False
-    wanted = [t for t in mentions.things if state in t.states] or named_things(mentions)
+    required = [t for t in mentions.things if state in t.states] or named_things(mentions)
     return any(
         best_match(thing.classes, kind)
         for kind, states in outcome.kept
         if state in states
-        for thing in wanted
+        for thing in required
     )
 
 
@@ -379,9 +376,9 @@ def _of_counts(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]
             for name, kind in outcome.classes.items()
             if name in outcome.changed_names
         )
-        wanted = thing.count if thing.count > 0 else 2
+        required = thing.count if thing.count > 0 else 2
         number = "several" if thing.count < 1 else "number"
-        yield f"* {number} {'done' if changed >= wanted else 'not done'}"
+        yield f"* {number} {'done' if changed >= required else 'not done'}"
 
 
 def _of_moves(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
@@ -445,38 +442,38 @@ def _met(outcome: PlanOutcome, thing: NamedThing, place: NamedThing) -> NameMatc
 
 
 def _of_states(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
-    lacks = 0
-    for family, wanted in sorted(mentions.states):
-        there = is_so(outcome, (family, wanted), mentions)
-        sign = "" if wanted else "not "
-        yield f"* {sign}{family} asked, {'is so' if there else 'is not so'}"
-        if there and (family, wanted) not in outcome.states:
+    missing = 0
+    for family, required in sorted(mentions.states):
+        holds = is_so(outcome, (family, required), mentions)
+        sign = "" if required else "not "
+        yield f"* {sign}{family} asked, {'is so' if holds else 'is not so'}"
+        if holds and (family, required) not in outcome.states:
             yield f"* {sign}{family} asked, was so from the start"
-        if not there and (family, wanted) in outcome.ever:
+        if not holds and (family, required) in outcome.ever:
             yield f"* {sign}{family} asked, was so"
-        lacks += not there and family not in _USED
-    yield f"* states lacking {_few(lacks)}"
-    for family, so in sorted(outcome.states):
+        missing += not holds and family not in _USED
+    yield f"* states lacking {_few(missing)}"
+    for family, positive in sorted(outcome.states):
         if not any(f == family for f, _ in mentions.states):
-            yield f"* {'' if so else 'not '}{family} unasked"
+            yield f"* {'' if positive else 'not '}{family} unasked"
     for thing in mentions.things:
-        for family, wanted in sorted(thing.states):
-            kept = outcome.kept if (family, wanted) in lasting_states(outcome, mentions) else ()
+        for family, required in sorted(thing.states):
+            kept = outcome.kept if (family, required) in lasting_states(outcome, mentions) else ()
             levels = [
                 best_match(thing.classes, kind)
                 for kind, states in (*outcome.states_of, *kept)
-                if (family, wanted) in states
+                if (family, required) in states
             ]
-            sign = "" if wanted else "not "
+            sign = "" if required else "not "
             level = max(levels, default=NameMatch.NONE)
             yield f"* {sign}{family} of its thing {level.word}"
     lasts = lasting_states(outcome, mentions)
-    still = tuple((kind, states & lasts) for kind, states in outcome.kept)
-    for kind, states in (*outcome.states_of, *still):
-        for family, so in sorted(states):
-            if (family, so) in mentions.states:
+    lasting = tuple((kind, states & lasts) for kind, states in outcome.kept)
+    for kind, states in (*outcome.states_of, *lasting):
+        for family, positive in sorted(states):
+            if (family, positive) in mentions.states:
                 word = best_named_match(kind, mentions).word
-                yield f"* {'' if so else 'not '}{family} of {word} thing"
+                yield f"* {'' if positive else 'not '}{family} of {word} thing"
 
 
 def _of_liquids(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
