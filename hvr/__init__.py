@@ -95,89 +95,62 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_WHERE = {
-    "AABlock": "hvr.planning.plans:AABlock",
-    "AmbiguousError": "hvr.errors:AmbiguousError",
-    "Answer": "hvr.models.model:Answer",
-    "BudgetError": "hvr.errors:BudgetError",
-    "CassetteError": "hvr.errors:CassetteError",
-    "ContinuousChangeError": "hvr.errors:ContinuousChangeError",
-    "DataFileError": "hvr.errors:DataFileError",
-    "Domain": "hvr.pddl:Domain",
-    "EngineChoice": "hvr.base.engines.registry:EngineChoice",
-    "Event": "hvr.worlds.environment:Event",
-    "GroundAction": "hvr.pddl:GroundAction",
-    "GroundingLimitError": "hvr.errors:GroundingLimitError",
-    "HvrError": "hvr.errors:HvrError",
-    "ImpossibleGoalError": "hvr.errors:ImpossibleGoalError",
-    "InconsistentEffectError": "hvr.errors:InconsistentEffectError",
-    "InvalidPlanError": "hvr.errors:InvalidPlanError",
-    "Judgement": "hvr.judging.verdict:PlanVerdict",
-    "Kitchen": "hvr.worlds.kitchen:Kitchen",
-    "LLMError": "hvr.errors:LLMError",
-    "LanguageError": "hvr.errors:LanguageError",
-    "LintFinding": "hvr.validation.findings:LintFinding",
-    "MacroAction": "hvr.planning.plans:MacroAction",
-    "Message": "hvr.models.model:Message",
-    "MissingExtraError": "hvr.errors:MissingExtraError",
-    "MissingObjectError": "hvr.errors:MissingObjectError",
-    "ModelChoice": "hvr.models.choice:ModelChoice",
-    "NumberTooLargeError": "hvr.errors:NumberTooLargeError",
-    "Observation": "hvr.worlds.facts.environment:Observation",
-    "Options": "hvr.runs.request:Options",
-    "PddlError": "hvr.errors:PddlError",
-    "PddlSemanticError": "hvr.errors:PddlSemanticError",
-    "PddlSyntaxError": "hvr.errors:PddlSyntaxError",
-    "Plan": "hvr.planning.plans:Plan",
-    "PlannerError": "hvr.errors:PlannerError",
-    "Problem": "hvr.pddl:Problem",
-    "QueryLimitError": "hvr.errors:QueryLimitError",
-    "Question": "hvr.tools.calling.guard:Question",
-    "Request": "hvr.models.model:Request",
-    "Run": "hvr.runs.result:Run",
-    "SceneError": "hvr.errors:SceneError",
-    "SimulatorError": "hvr.errors:SimulatorError",
-    "Solution": "hvr.planning.solving.solve:Solution",
-    "StoreError": "hvr.errors:StoreError",
-    "SymbolicPolicy": "hvr.policies.symbolic:SymbolicPolicy",
-    "Task": "hvr.pddl:Task",
-    "TimedAction": "hvr.pddl:TimedAction",
-    "ToolCall": "hvr.tools.calling.calls:ToolCall",
-    "ToolRewards": "hvr.tools.calling.rewards:ToolRewards",
-    "Tools": "hvr.tools.navigation.tool_world:ToolWorld",
-    "UndefinedValueError": "hvr.errors:UndefinedValueError",
-    "UnknownObjectError": "hvr.errors:UnknownObjectError",
-    "UnprovenError": "hvr.pddl.checker:UnprovenError",
-    "Usage": "hvr.models.model:Usage",
-    "UsageError": "hvr.errors:UsageError",
-    "ValidationReport": "hvr.validation.report:ValidationReport",
-    "Validator": "hvr.validation.validator:Validator",
-    "Verdict": "hvr.judging.verifier.verdict:Verdict",
-    "World": "hvr.knowledge.world_file:WorldFile",
-    "check_certificate": "hvr.pddl.checker:check",
-    "graded": "hvr.planning.problems:graded",
-    "judge": "hvr.doors.python:judge",
-    "lint": "hvr.doors.python:lint",
-    "load_world": "hvr.knowledge.world_file:load_world",
-    "open_tools": "hvr.tools.navigation.tool_world:open_world",
-    "parse_domain": "hvr.pddl:parse_domain",
-    "parse_formula": "hvr.pddl:parse_formula",
-    "parse_plan": "hvr.pddl:parse_plan",
-    "parse_problem": "hvr.pddl:parse_problem",
-    "plan": "hvr.runs.spine:plan",
-    "print_problem": "hvr.pddl:print_problem",
-    "rewards": "hvr.validation.rewards",
-    "solve": "hvr.doors.python:solve",
-    "stream": "hvr.validation.streaming:stream",
-    "validate": "hvr.validation.validator:validate",
-    "verify": "hvr.runs.judging:verify",
+_NAMES = {
+    "hvr.base.engines.registry": "EngineChoice",
+    "hvr.doors.python": "judge lint solve",
+    "hvr.errors": (
+        "AmbiguousError BudgetError CassetteError ContinuousChangeError DataFileError "
+        "GroundingLimitError HvrError ImpossibleGoalError InconsistentEffectError "
+        "InvalidPlanError LLMError LanguageError MissingExtraError MissingObjectError "
+        "NumberTooLargeError PddlError PddlSemanticError PddlSyntaxError PlannerError "
+        "QueryLimitError SceneError SimulatorError StoreError UndefinedValueError "
+        "UnknownObjectError UsageError"
+    ),
+    "hvr.judging.verifier.verdict": "Verdict",
+    "hvr.knowledge.world_file": "load_world",
+    "hvr.models.choice": "ModelChoice",
+    "hvr.models.model": "Answer Message Request Usage",
+    "hvr.pddl": (
+        "Domain GroundAction Problem Task TimedAction parse_domain parse_formula parse_plan "
+        "parse_problem print_problem"
+    ),
+    "hvr.pddl.checker": "UnprovenError",
+    "hvr.planning.plans": "AABlock MacroAction Plan",
+    "hvr.planning.problems": "graded",
+    "hvr.planning.solving.solve": "Solution",
+    "hvr.policies.symbolic": "SymbolicPolicy",
+    "hvr.runs.judging": "verify",
+    "hvr.runs.request": "Options",
+    "hvr.runs.result": "Run",
+    "hvr.runs.spine": "plan",
+    "hvr.tools.calling.calls": "ToolCall",
+    "hvr.tools.calling.guard": "Question",
+    "hvr.tools.calling.rewards": "ToolRewards",
+    "hvr.validation.findings": "LintFinding",
+    "hvr.validation.report": "ValidationReport",
+    "hvr.validation.streaming": "stream",
+    "hvr.validation.validator": "Validator validate",
+    "hvr.worlds.environment": "Event",
+    "hvr.worlds.facts.environment": "Observation",
+    "hvr.worlds.kitchen": "Kitchen",
 }
-"""Public names and where to import them from on first use.
+"""Public names by the module to import them from on first use.
 
 No public name may equal the name of a submodule: importing the submodule would replace it.
 """
 
-__all__ = [*_WHERE, "__version__"]  # noqa: PLE0604
+_WHERE = {name: f"{module}:{name}" for module, names in _NAMES.items() for name in names.split()}
+_WHERE |= {
+    "Judgement": "hvr.judging.verdict:PlanVerdict",
+    "Tools": "hvr.tools.navigation.tool_world:ToolWorld",
+    "World": "hvr.knowledge.world_file:WorldFile",
+    "check_certificate": "hvr.pddl.checker:check",
+    "open_tools": "hvr.tools.navigation.tool_world:open_world",
+    "rewards": "hvr.validation.rewards",
+}
+"""The location of each public name; here, the names that differ from the original ones."""
+
+__all__ = [*sorted(_WHERE), "__version__"]  # noqa: PLE0604
 
 _register_forks()
 

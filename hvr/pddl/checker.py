@@ -33,29 +33,25 @@ class UnprovenError(HvrError):
     exit_code = 1
 
 
-def check(told: Any, files: Sequence[bytes]) -> str:
-    """Return the verdict that a certificate proves for a domain, a problem and a plan.
-
-    Args:
-        certificate: The parsed JSON of the certificate.
-        files: The contents of the domain, problem and plan files.
+def check(proof: Any, files: Sequence[bytes]) -> str:
+    """Return the verdict that a certificate (parsed JSON) proves of domain, problem and plan.
 
     Raises:
         UnprovenError: The certificate does not prove its verdict.
     """
     try:
         digests = [sha256(file).hexdigest() for file in files]
-        if (told["format"], told["digests"]) != ("hvr certificate 2", digests):
-            raise UnprovenError("the certificate is about other files, or of another version")
-        reading = read_task_and_plan(files, told["language"], lenient=told["options"]["lenient"])
-        execution = PlanExecution(reading, told["options"])
+        if (proof["format"], proof["digests"]) != ("hvr certificate 2", digests):
+            raise UnprovenError("the certificate is for other files or another version")
+        reading = read_task_and_plan(files, proof["language"], lenient=proof["options"]["lenient"])
+        execution = PlanExecution(reading, proof["options"])
         history, faults = execution.execute()
         verdict = "invalid" if faults else "valid"
-        proven = (told["verdict"], told["happenings"]) == (verdict, history)
-        if not proven or told["fault"] not in (faults or [None]):
-            raise UnprovenError(f"the plan is {verdict}, and not as told: {faults[:1]}")
-        if told["language"] == "hddl" and not faults:
-            execution.check_decomposition(told["decomposition"], told["options"]["any_order"])
+        proven = (proof["verdict"], proof["happenings"]) == (verdict, history)
+        if not proven or proof["fault"] not in (faults or [None]):
+            raise UnprovenError(f"the plan is {verdict}, unlike the certificate: {faults[:1]}")
+        if proof["language"] == "hddl" and not faults:
+            execution.check_decomposition(proof["decomposition"], proof["options"]["any_order"])
     except (AttributeError, LookupError, PddlError, RecursionError, TypeError, ValueError) as error:
         raise UnprovenError(f"the certificate does not fit the files: {error!r}") from error
     return verdict
@@ -146,9 +142,9 @@ class PlanExecution:
     def failing(self, claim: dict[str, str], needs: Sequence[Any]) -> list[Any]:
         """Return a fault for each false condition, with the values that it depends on."""
         false = [need for need in needs if need[0] != "preference" and not self.value(need)]
-        return [{**claim, "falsifier": self.told(self.mentioned(need, {}))} for need in false]
+        return [{**claim, "falsifier": self.shown(self.mentioned(need, {}))} for need in false]
 
-    def told(self, keys: Iterable[Any]) -> dict[str, Any]:
+    def shown(self, keys: Iterable[Any]) -> dict[str, Any]:
         """Return the values of atoms and numbers in the notation of certificates."""
         values = [(text(key), self.value(key)) for key in keys]
         return {k: str(v) if isinstance(v, Fraction) else v for k, v in values}
@@ -216,7 +212,7 @@ class PlanExecution:
         for sign, amount in changes:
             value = self.value(amount if sign == "assign" else (CHANGES[sign], value, amount))
         if value is None or (len(changes) > 1 and signs not in ALIKE):
-            raise UnprovenError(f"cannot check: {text(key)} gets no value, or several")
+            raise UnprovenError(f"cannot check: {text(key)} gets no value or several")
         return value
 
     def interference(self, uses: dict[Any, list[Any]]) -> Iterator[Any]:
@@ -247,7 +243,7 @@ class PlanExecution:
             before, now = self.states[-2:]
             changed = [k for k in uses if before.get(k) != now.get(k) and k[0] not in self.level]
             happened = [[name, when] for _, name, when, *_ in together]
-            history.append({"time": str(time), "events": happened, "changes": self.told(changed)})
+            history.append({"time": str(time), "events": happened, "changes": self.shown(changed)})
             del events[: len(together)]
             running |= {name: parts(condition, "all") for _, name, _, condition, *_ in together}
             running = {k: v for k, v in running.items() if v and [k, "end"] not in happened}
@@ -280,7 +276,7 @@ class PlanExecution:
                 raise UnprovenError(f"the decomposition of task {one['id']} is wrong")
             span[one["id"]] = begin, max([begin, *(last for _, last in inner)])
         if waiting or [*span] != [None] or len(self.states) <= len(self.reading.actions):
-            raise UnprovenError("the decomposition is not a tree of the lines of the plan")
+            raise UnprovenError("the decomposition is not a tree of the plan's lines")
 
 
 def parts(item: Any, when: str) -> list[Any]:

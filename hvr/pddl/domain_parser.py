@@ -8,7 +8,7 @@ from decimal import Decimal
 from hvr.base.nested import Steps, run_trampoline
 from hvr.pddl.diagnostics import PddlTextSyntaxError, nearest
 from hvr.pddl.expressions import ExpressionReader
-from hvr.pddl.lists import NAME, RESERVED, ListReader, Types, describe
+from hvr.pddl.lists import NAME, RESERVED, ListReader, Types, arguments_text, describe
 from hvr.pddl.model import (
     OBJECT,
     TRUE,
@@ -74,9 +74,7 @@ def define(
     source = reader.source
     nodes = read_nodes(source)
     if not nodes:
-        source.syntax_error(
-            0, f"there is no {what} in this text", expected=shape, found="end of text"
-        )
+        source.syntax_error(0, f"this text has no {what}", expected=shape, found="end of text")
     top = reader.group(nodes[0], shape)
     if reader.head(top, shape).text != "define":
         reader.syntax(top, f"this is not a {what}", shape)
@@ -116,7 +114,7 @@ def _overlook_late(source: SourceText, what: str, sections: tuple[str, ...], nod
         source.overlook(
             node.offset,
             f"the section '({head_of(node)}' comes after the end of the {what}",
-            expected="end of text, or a ')' less before it",
+            expected="end of text, or one ')' fewer before it",
             error=PddlTextSyntaxError,
         )
     else:
@@ -144,10 +142,6 @@ _SHAPE = "(increase (function …) (* #t number)) or (decrease (function …) (*
 _ONE = Number(Decimal(1))
 
 
-def process_effect(reader: ExpressionReader, node: Node, scope: Scope) -> Effect:
-    return run_trampoline(_process_effect(reader, node, scope))
-
-
 def _process_effect(reader: ExpressionReader, node: Node, scope: Scope) -> Steps[Effect]:
     group = reader.group(node, _SHAPE)
     if not group.items:
@@ -173,7 +167,7 @@ def _process_effect(reader: ExpressionReader, node: Node, scope: Scope) -> Steps
 def continuous_effect(reader: ExpressionReader, group: Group, scope: Scope) -> ContinuousEffect:
     head = reader.head(group, _SHAPE)
     if head.text not in ("increase", "decrease") or len(group.items) != 3:
-        reader.syntax(group, f"({head.text} …) is no continuous effect", _SHAPE)
+        reader.syntax(group, f"({head.text} …) is not a continuous effect", _SHAPE)
     target, amount = group.items[1:]
     rate = run_trampoline(_rate(reader, amount, scope))
     if rate is None:
@@ -393,7 +387,7 @@ class DomainParser(ListReader):
             if len(parameters) != len(declared.parameters):
                 reader.semantic(
                     head,
-                    f"the rule for {word.text!r} has {len(parameters)} parameters",
+                    f"the rule for {word.text!r} takes {arguments_text(len(parameters))}",
                     expected=str(declared),
                 )
             # An untyped variable takes the type of the declaration.
@@ -416,8 +410,8 @@ class DomainParser(ListReader):
                 self.context = f":derived {rule.predicate}"
                 self.semantic(
                     word,
-                    f"{rule.predicate!r} depends on its own negation, so that it has no meaning",
-                    expected="rules in which what is negated does not depend on the rule",
+                    f"{rule.predicate!r} depends on its own negation and has no meaning",
+                    expected="rules whose negated predicates do not depend on them",
                 )
         return tuple(rules)
 
@@ -448,7 +442,7 @@ class DomainParser(ListReader):
                 )
             elif by_itself:
                 known = processes if keyword.text == ":process" else events
-                known[word.text] = _by_itself(reader, word, group.items[2:], what)
+                known[word.text] = _action(reader, word, group.items[2:], what)
             elif keyword.text == ":action":
                 actions[word.text] = _action(reader, word, group.items[2:])
             else:
@@ -512,23 +506,10 @@ def _parameters(
     return reader.variables(listed, "parameter", reader.domain.types)
 
 
-def _action(reader: ExpressionReader, word: Word, items: list[Node]) -> ActionSchema:
-    fields = _fields(reader, word, items, _ACTION_FIELDS)
-    parameters = _parameters(reader, word, fields)
-    scope = {p.name: p.types for p in parameters}
-    precondition: Formula = TRUE
-    effect: Effect = TRUE
-    if (node := fields.get(":precondition")) is not None:
-        reader.context = f"action {word.text}, :precondition"
-        precondition = reader.preferred(node, scope)
-    if (node := fields.get(":effect")) is not None:
-        reader.context = f"action {word.text}, :effect"
-        effect = reader.effect(node, scope)
-    location = reader.source.location(word.offset)
-    return ActionSchema(word.text, parameters, precondition, effect, location)
-
-
-def _by_itself(reader: ExpressionReader, word: Word, items: list[Node], what: str) -> ActionSchema:
+def _action(
+    reader: ExpressionReader, word: Word, items: list[Node], what: str = "action"
+) -> ActionSchema:
+    """Read an action, a process or an event."""
     fields = _fields(reader, word, items, _ACTION_FIELDS, what)
     parameters = _parameters(reader, word, fields)
     scope = {p.name: p.types for p in parameters}
@@ -536,11 +517,13 @@ def _by_itself(reader: ExpressionReader, word: Word, items: list[Node], what: st
     effect: Effect = TRUE
     if (node := fields.get(":precondition")) is not None:
         reader.context = f"{what} {word.text}, :precondition"
-        precondition = reader.formula(node, scope)
+        # Only actions may have preferences.
+        read = reader.preferred if what == "action" else reader.formula
+        precondition = read(node, scope)
     if (node := fields.get(":effect")) is not None:
         reader.context = f"{what} {word.text}, :effect"
         if what == "process":
-            effect = process_effect(reader, node, scope)
+            effect = run_trampoline(_process_effect(reader, node, scope))
         else:
             effect = reader.effect(node, scope)
     location = reader.source.location(word.offset)

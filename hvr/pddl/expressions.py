@@ -154,11 +154,11 @@ class ExpressionReader(ListReader):
             case "preference":
                 self.syntax(
                     head,
-                    "a preference cannot stand here",
+                    "a preference is not allowed here",
                     "preferences under (and …) and (forall …) of a condition, goal or constraint",
                 )
             case text if text in _TRAJECTORY and text not in self.domain.predicates:
-                self.syntax(head, f"({text} …) cannot stand here", "a condition on one state")
+                self.syntax(head, f"({text} …) is not allowed here", "a condition on one state")
         return self.atom(group, scope)
 
     def preferred(self, node: Node, scope: Scope) -> Formula:
@@ -268,14 +268,14 @@ class ExpressionReader(ListReader):
             known[text] = row
         return row
 
-    def _fits(self, types: Types, wanted: Types, variable: bool) -> bool:
-        key = types, wanted, variable
+    def _fits(self, types: Types, required: Types, variable: bool) -> bool:
+        key = types, required, variable
         known = self._fitting.get(key)
         if known is None:
             # A variable must fit with each of its types, because it may stand for any of them. An
             # object declared with (either …) has all of its types.
             fits = self.domain.fits if variable else self.domain.has_type
-            known = self._fitting[key] = wanted == (OBJECT,) or fits(types, wanted)
+            known = self._fitting[key] = required == (OBJECT,) or fits(types, required)
         return known
 
     # Effects --------------------------------------------------------------------------------
@@ -405,7 +405,7 @@ class ExpressionReader(ListReader):
             for item in node.items[1:]:
                 operands.append((yield self._numeric(item, scope, metric)))
             if len(operands) < (1 if head.text == "-" else 2):
-                self.syntax(node, f"too few operands for {head.text!r}", "two operands")
+                self.syntax(node, f"{head.text!r} has too few operands", "two operands")
             return Arithmetic(head.text, tuple(operands))
         if metric and head.text == "total-time" and len(node.items) == 1:
             return FunctionTerm("total-time")
@@ -574,7 +574,7 @@ class ExpressionReader(ListReader):
         if self.domain.derived and atom.predicate in self._derived:
             self.semantic(
                 group,
-                f"{atom.predicate!r} is derived by a rule, so that no action can change it",
+                f"{atom.predicate!r} is derived by a rule, and no action can change it",
             )
         return atom
 
@@ -624,13 +624,13 @@ class ExpressionReader(ListReader):
             text = self._term(word, scope)
             variable = text[0] == "?"
             types = (scope if variable else self.objects)[text]
-            wanted = parameter.types
-            if types != wanted and not self._fits(types, wanted, variable):
+            required = parameter.types
+            if types != required and not self._fits(types, required, variable):
                 self.semantic(
                     word,
                     f"argument {position} of {declared.name!r} has the wrong type: {text!r} "
                     f"is of type {' or '.join(types)}",
-                    expected=f"type {' or '.join(wanted)}",
+                    expected=f"type {' or '.join(required)}",
                 )
             result.append(text)
         return tuple(result)

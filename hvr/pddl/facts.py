@@ -187,11 +187,11 @@ class Facts:
     __slots__ = ("_relations",)
 
     def __init__(
-        self, atoms: Iterable[Atom], wanted: Callable[[str], bool] = lambda _: True
+        self, atoms: Iterable[Atom], selected: Callable[[str], bool] = lambda _: True
     ) -> None:
         rows, known = rows_of(atoms), isinstance(atoms, GroundAtoms)
         self._relations = {
-            name: Relation(rows[name], is_sorted=known) for name in rows if wanted(name)
+            name: Relation(rows[name], is_sorted=known) for name in rows if selected(name)
         }
 
     def relation(self, predicate: str) -> Relation:

@@ -87,12 +87,12 @@ class ListReader:
 
     def group(self, node: Node, expected: str) -> Group:
         if not isinstance(node, Group):
-            self.syntax(node, f"a list is needed here, not {describe(node)}", expected)
+            self.syntax(node, f"this must be a list, not {describe(node)}", expected)
         return node
 
     def word(self, node: Node, expected: str) -> Word:
         if not isinstance(node, Word):
-            self.syntax(node, f"{expected} is needed here, not a list", expected)
+            self.syntax(node, f"this must be {expected}, not a list", expected)
         return node
 
     def head(self, group: Group, expected: str) -> Word:
@@ -113,7 +113,7 @@ class ListReader:
         if text in RESERVED:
             self.syntax(
                 word,
-                f"{text!r} is a word of the language and cannot be {article(what)} name",
+                f"{text!r} is a reserved word and cannot be {article(what)} name",
                 f"another {what} name",
             )
         if not NAME.match(text):
@@ -260,7 +260,7 @@ class ListReader:
             shown = word.text if len(word.text) <= 40 else word.text[:40] + "…"
             self.syntax(word, f"{shown!r} is not a number", "a number")
         if len(word.text) > MAX_DIGITS:
-            self.syntax(word, f"a number of more than {MAX_DIGITS} digits", "a shorter number")
+            self.syntax(word, f"a number with more than {MAX_DIGITS} digits", "a shorter number")
         return self.known_number(word.text)
 
     def known_number(self, text: str) -> Decimal:
@@ -332,23 +332,23 @@ def flatten(top: list[Node]) -> None:
     for group in order:
         order += [item for item in group.items if isinstance(item, Group)]
     # Innermost first: a collapsed list must not hide its parent from the next pass.
-    gone: set[int] = set()
+    absorbed: set[int] = set()
     for group in reversed(order):
-        gone.update(map(id, _alone(group)))
+        absorbed.update(map(id, _collapse(group)))
     # Outermost first, so that each chain is traversed once.
     for group in order:
         head = head_of(group)
-        if id(group) in gone:
+        if id(group) in absorbed:
             continue
         if head in _MERGED:
-            gone.update(map(id, _merge(group, head)))
+            absorbed.update(map(id, _merge(group, head)))
         elif head in ("imply", "when"):
-            gone.update(map(id, _conditions(group, head)))
+            absorbed.update(map(id, _conditions(group, head)))
         elif head in ("forall", "exists"):
-            gone.update(map(id, _variables(group, head)))
+            absorbed.update(map(id, _variables(group, head)))
 
 
-def _alone(group: Group) -> list[Group]:
+def _collapse(group: Group) -> list[Group]:
     """Collapse double negations and one-element conjunctions and disjunctions.
 
     Returns the lists that were absorbed.

@@ -506,28 +506,28 @@ class Domain(Value):
         """Return whether `child` is `parent` or a subtype; unknown types are below `object`."""
         return parent == OBJECT or parent in self._ancestors.get(child, (child,))
 
-    def fits(self, types: Iterable[str], wanted: Iterable[str]) -> bool:
-        """Return whether every one of `types` is a subtype of one of `wanted`."""
-        wanted = tuple(wanted)
-        return all(any(self.is_subtype(t, w) for w in wanted) for t in types)
+    def fits(self, types: Iterable[str], required: Iterable[str]) -> bool:
+        """Return whether every one of `types` is a subtype of one of `required`."""
+        required = tuple(required)
+        return all(any(self.is_subtype(t, w) for w in required) for t in types)
 
-    def has_type(self, types: Iterable[str], wanted: Iterable[str]) -> bool:
-        """Return whether at least one of `types` is a subtype of one of `wanted`."""
-        wanted = tuple(wanted)
-        return any(self.is_subtype(t, w) for t in types for w in wanted)
+    def has_type(self, types: Iterable[str], required: Iterable[str]) -> bool:
+        """Return whether at least one of `types` is a subtype of one of `required`."""
+        required = tuple(required)
+        return any(self.is_subtype(t, w) for t in types for w in required)
 
     def members(
-        self, objects: Mapping[str, tuple[str, ...]], wanted: tuple[str, ...]
+        self, objects: Mapping[str, tuple[str, ...]], required: tuple[str, ...]
     ) -> Mapping[str, object]:
-        """Return the objects, given with their types, that belong to one of the `wanted` types.
+        """Return the objects, given with their types, that belong to one of the `required` types.
 
         The result is an ordered set, stored as the keys of a mapping. It is `objects` itself
         if all of them belong.
         """
-        if wanted == (OBJECT,):
+        if required == (OBJECT,):
             return objects
         # Thousands of objects share a few types.
-        known = {types: self.has_type(types, wanted) for types in {*objects.values()}}
+        known = {types: self.has_type(types, required) for types in {*objects.values()}}
         if all(known.values()):
             return objects
         return {name: None for name, types in objects.items() if known[types]}

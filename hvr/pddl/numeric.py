@@ -162,7 +162,9 @@ def calculate(symbol: str, left: Rational, right: Rational, text: str = "") -> R
         # A function of time, which supports arithmetic (`hvr.validation.continuous`).
         return result
     if size > _MOST_BITS:
-        raise NumberTooLargeError(f"{text or symbol} gives a number of more than {_MOST_BITS} bits")
+        raise NumberTooLargeError(
+            f"{text or symbol} yields a number with more than {_MOST_BITS} bits"
+        )
     return result
 
 

@@ -266,7 +266,7 @@ class _PlanReader:
     def _number(self, item: re.Match[str], group: str) -> Fraction:
         text, place = item[group], item.start(group)
         if len(text) > MAX_DIGITS:
-            message = f"a number of more than {MAX_DIGITS} digits"
+            message = f"a number with more than {MAX_DIGITS} digits"
             self._fail(place, message, "a shorter number")
         try:
             return Fraction(text.rstrip("."))
@@ -274,7 +274,7 @@ class _PlanReader:
             self._fail(place, f"{text} divides by zero", "a number")
 
     def _untimed(self, action: GroundAction, offset: int) -> None:
-        message = f"the step {action} has no number, and others have one"
+        message = f"the step {action} has no number, but other steps have one"
         expected = "a number before every step, or before none"
         self.source.overlook(offset, message, expected=expected, error=PddlTextSyntaxError)
 
@@ -283,7 +283,7 @@ class _PlanReader:
             word = match.group()
             if not _ARGUMENT.fullmatch(word):
                 hint = "names separated by spaces" if "," in word else "a name"
-                self._fail(start + match.start(), f"{word!r} cannot stand in a step", hint)
+                self._fail(start + match.start(), f"{word!r} is not allowed in a step", hint)
         raise AssertionError(inside)
 
     def _end_of_lpg_step(self, place: int) -> int:
@@ -301,8 +301,8 @@ class _PlanReader:
             self._refuse(place, stamp)
         self.surplus += 1
         if self.surplus > MAX_SURPLUS:
-            self._fail(place, f"more than {MAX_SURPLUS} ')' too many", _STEP)
-        self.source.overlook(place, "a ')' too many", expected=_STEP, error=PddlTextSyntaxError)
+            self._fail(place, f"more than {MAX_SURPLUS} surplus ')'", _STEP)
+        self.source.overlook(place, "one ')' too many", expected=_STEP, error=PddlTextSyntaxError)
         return place + 1
 
     def _refuse(self, place: int, stamp: re.Match[str] | None) -> NoReturn:
@@ -354,7 +354,6 @@ _TIMED = rf"(?:\s*+{TIME}\s*+:\s*+{PDDL_STEP}{_COST})++\s*+"
 _STAMP = r"(?<![0-9.])([0-9]++)(?:\.([0-9]*+))?+\s*+:"
 _INSIDE = re.compile(r"\(([^()]*)\)")
 _CALLED = r"([^\s()]++\([^()]*)\)"
-_ONE_STEP = PDDL_STEP
 _STEP_OR_COMMENT = r";[^\r\n]*+|(\((?:[^();]++|;[^\r\n]*+)*+\))"
 _CALL_OR_COMMENT = r";[^\r\n]*+|([^\s();]++\((?:[^();]++|;[^\r\n]*+)*+\))"
 
@@ -441,7 +440,7 @@ def _is_timed(text: str, epsilon: Fraction) -> bool:
 def _reader(source: SourceText, expression: str) -> Callable[[int], GroundAction]:
     """Return a reader of single steps; group 1 of `expression` matches a step."""
     text = source.text
-    left = _step_starts(expression, text)
+    left = (match.start() for match in re.finditer(expression, text) if match[1] is not None)
     starts = array("q")
 
     def read(number: int) -> GroundAction:
@@ -454,14 +453,9 @@ def _reader(source: SourceText, expression: str) -> Callable[[int], GroundAction
     return read
 
 
-def _step_starts(expression: str, text: str) -> Iterator[int]:
-    for match in re.finditer(expression, text):
-        if match[1] is not None:
-            yield match.start()
-
-
 def _json_plan(source: SourceText) -> PlainPlan | None:
     from hvr.base.texts import parse_json
+    from hvr.pddl.plan_json import item_locations
 
     try:
         texts = parse_json(source.text)
@@ -470,10 +464,10 @@ def _json_plan(source: SourceText) -> PlainPlan | None:
         return None
     if not isinstance(texts, list) or not texts:
         return None
-    if not all(isinstance(t, str) and re.fullmatch(_ONE_STEP, t) for t in texts):
+    if not all(isinstance(t, str) and re.fullmatch(PDDL_STEP, t) for t in texts):
         return None
     steps = [text[1:-1].lower() for text in texts]
-    left = _places(source.text)
+    left = item_locations(source.text)
     starts = array("q")
 
     def read(number: int) -> GroundAction:
@@ -482,12 +476,6 @@ def _json_plan(source: SourceText) -> PlainPlan | None:
         return GroundAction(name, tuple(args), source.location(starts[number - 1]))
 
     return PlainPlan(steps, read)
-
-
-def _places(text: str) -> Iterator[int]:
-    from hvr.pddl.plan_json import item_locations
-
-    return item_locations(text)
 
 
 # Timed texts --------------------------------------------------------------------------------------

@@ -191,9 +191,7 @@ def steps_from_json(data: object) -> tuple[Step, ...]:
         else:
             found.append(action)
         if type(found[-1]) is not type(found[0]):
-            raise PddlSyntaxError(
-                f"one of the steps 1 and {number} of the JSON plan has a time, and the other none"
-            )
+            raise PddlSyntaxError(f"only one of steps 1 and {number} of the JSON plan has a time")
     return tuple(found)
 
 
@@ -206,7 +204,7 @@ def _refuse_steps_beside(holder: dict[str, Any], name: str, plan: object) -> Non
         except PddlSyntaxError:
             same = False
         if not same:
-            raise PddlSyntaxError(f"the JSON plan has steps in {name!r}, and others in {key!r}")
+            raise PddlSyntaxError(f"the JSON plan has different steps in {name!r} and {key!r}")
 
 
 def _has_steps(value: object, levels: int) -> bool:
@@ -242,7 +240,7 @@ def read_json_plan(source: SourceText) -> PlanText:
     except json.JSONDecodeError as error:
         source.syntax_error(error.pos, f"this is not JSON: {error.msg}", expected="a JSON plan")
     except ValueError as error:
-        source.syntax_error(0, f"this JSON cannot be used: {error}", expected="a JSON plan")
+        source.syntax_error(0, f"unusable JSON: {error}", expected="a JSON plan")
     try:
         # The value without locations is not kept: each is many times the size of the text.
         data = parse_located_json(source, _HOLDERS)
@@ -277,10 +275,12 @@ def _step_from_json(number: int, item: object) -> Step:
     text = item.get("name")
     if isinstance(text, str) and text.strip().startswith("("):
         more = next((k for k, v in item.items() if k != "action" and k != "name"), None)
-        said = str(item.get("action", "")).lstrip()
-        if more is not None or (not said.startswith("(:") and _STEP_LINE.search(said)):
+        action_text = str(item.get("action", "")).lstrip()
+        if more is not None or (
+            not action_text.startswith("(:") and _STEP_LINE.search(action_text)
+        ):
             raise PddlSyntaxError(
-                f"step {number} of the JSON plan has {(more or 'action')!r} beside a whole step"
+                f"step {number} of the JSON plan has {(more or 'action')!r} beside a complete step"
             )
         return _step_from_text(number, text)  # planning.domains puts an explanation under "action".
     if len(item) == 1 and isinstance(item.get("action"), str) and "(" in item["action"]:

@@ -142,7 +142,7 @@ class ProblemParser(ListReader):
         if word.text != self.domain.name:
             self.source.warn(
                 word.offset,
-                f"the problem is for the domain {word.text!r}, and the domain given is "
+                f"the problem is for the domain {word.text!r}, but the given domain is "
                 f"{self.domain.name!r}",
                 expected=repr(self.domain.name),
             )

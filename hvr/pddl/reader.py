@@ -127,51 +127,33 @@ class SourceText:
         line = text[start : end.start() if end else offset + _LINE]
         return re.sub(_CONTROL, "\ufffd", line), offset - start + 1
 
-    def syntax_error(
-        self, offset: int, message: str, *, expected: str = "", found: str = "", context: str = ""
-    ) -> NoReturn:
-        """Raise a PddlSyntaxError at an offset."""
-        raise PddlTextSyntaxError(
-            self._diagnostic(offset, message, expected, found, "", context)
-        ) from None
+    def syntax_error(self, offset: int, message: str, **details: str) -> NoReturn:
+        """Raise a PddlSyntaxError at an offset; `details` are fields of `Diagnostic`."""
+        raise PddlTextSyntaxError(self._diagnostic(offset, message, **details)) from None
 
-    def semantic_error(
-        self,
-        offset: int,
-        message: str,
-        *,
-        expected: str = "",
-        found: str = "",
-        suggestion: str = "",
-        context: str = "",
-    ) -> NoReturn:
-        """Raise a PddlSemanticError at an offset."""
-        raise PddlTextSemanticError(
-            self._diagnostic(offset, message, expected, found, suggestion, context)
-        ) from None
+    def semantic_error(self, offset: int, message: str, **details: str) -> NoReturn:
+        """Raise a PddlSemanticError at an offset; `details` are fields of `Diagnostic`."""
+        raise PddlTextSemanticError(self._diagnostic(offset, message, **details)) from None
 
     def overlook(
         self,
         offset: int,
         message: str,
         *,
-        expected: str = "",
-        found: str = "",
-        suggestion: str = "",
-        context: str = "",
         error: type[PddlTextSyntaxError | PddlTextSemanticError] = PddlTextSemanticError,
+        **details: str,
     ) -> None:
         """Raise an error, or add a warning if the reading is lenient."""
-        if self.lenient:
-            self._keep(offset, message, expected, found, suggestion, context)
-        else:
-            raise error(
-                self._diagnostic(offset, message, expected, found, suggestion, context)
-            ) from None
+        if not self.lenient:
+            raise error(self._diagnostic(offset, message, **details)) from None
+        self.warn(offset, message, **details)
 
-    def warn(self, offset: int, message: str, *, expected: str = "", suggestion: str = "") -> None:
+    def warn(self, offset: int, message: str, **details: str) -> None:
         """Add a warning about a slip that leaves the meaning clear, even in a strict reading."""
-        self._keep(offset, message, expected, "", suggestion, "")
+        if len(self.warnings) < _MOST_WARNINGS:
+            self.warnings.append(self._diagnostic(offset, message, **details))
+        elif len(self.warnings) == _MOST_WARNINGS:
+            self.warnings.append(self._diagnostic(offset, "further warnings are not listed"))
 
     def note_digit(self, offset: int, name: str) -> None:
         """Warn about the first name of a text that begins with a digit."""
@@ -180,27 +162,12 @@ class SourceText:
             message = f"the name {name!r} begins with a digit, which PDDL does not allow"
             self.warn(offset, message, expected="a letter, then letters, digits, '-' and '_'")
 
-    def _keep(
-        self, offset: int, message: str, expected: str, found: str, suggestion: str, context: str
-    ) -> None:
-        if len(self.warnings) > _MOST_WARNINGS:
-            return
-        if len(self.warnings) == _MOST_WARNINGS:
-            message = "there are more warnings, which are not listed"
-            expected = found = suggestion = context = ""
-        self.warnings.append(
-            self._diagnostic(offset, message, expected, found, suggestion, context)
-        )
-
     def unsupported(self, offset: int, feature: str, *, context: str = "") -> NoReturn:
         """Raise the error for an unsupported PDDL feature; `feature` is a plural noun."""
-        raise UnsupportedPddlError(
-            self._diagnostic(offset, f"{feature} are not supported", "", "", "", context)
-        )
+        message = f"{feature} are not supported"
+        raise UnsupportedPddlError(self._diagnostic(offset, message, context=context))
 
-    def _diagnostic(
-        self, offset: int, message: str, expected: str, found: str, suggestion: str, context: str
-    ) -> Diagnostic:
+    def _diagnostic(self, offset: int, message: str, **details: str) -> Diagnostic:
         line, column = self.line_at(offset)
         location = self.location(offset)
         return Diagnostic(
@@ -208,10 +175,7 @@ class SourceText:
             message=short_names(message),
             source_line=line,
             caret=0 if column == location.column else column,
-            expected=short_names(expected),
-            found=short_names(found),
-            suggestion=short_names(suggestion),
-            context=short_names(context),
+            **{name: short_names(text) for name, text in details.items()},
         )
 
 
@@ -264,11 +228,6 @@ def words(text: str, offset: int) -> list[Word]:
     return [Word(match.group(), offset + match.start()) for match in _WORD.finditer(text)]
 
 
-def first_word(text: str, offset: int) -> Word | None:
-    match = _WORD.search(text)
-    return Word(match.group(), offset + match.start()) if match else None
-
-
 def decode(data: bytes, file: str) -> str:
     """Decode a PDDL file, which may be older than UTF-8.
 
@@ -281,7 +240,9 @@ def decode(data: bytes, file: str) -> str:
                 return data.decode(encoding)
             except UnicodeDecodeError as error:
                 location = Location(file, 1, 1)
-                message = f"the file begins like {encoding} text and is not: {error.reason}"
+                message = (
+                    f"the byte order mark says {encoding}, but the text is not: {error.reason}"
+                )
                 raise PddlTextSyntaxError(Diagnostic(location, message)) from error
     try:
         return data.decode("utf-8")
@@ -451,11 +412,11 @@ def read_nodes(source: SourceText) -> list[Node]:
 
 
 def _overlook_surplus(source: SourceText, offset: int, count: int, *, begun: bool) -> None:
-    message = "a ')' too many"
+    message = "one ')' too many"
     if not begun:
         source.syntax_error(offset, message, expected="'('", found="')'")
     if count > MAX_SURPLUS:
-        source.syntax_error(offset, f"more than {MAX_SURPLUS} ')' too many", found="')'")
+        source.syntax_error(offset, f"more than {MAX_SURPLUS} surplus ')'", found="')'")
     source.overlook(offset, message, expected="end of text", found="')'", error=PddlTextSyntaxError)
 
 
@@ -528,7 +489,8 @@ def same_words(one: Group, two: Group) -> bool:
 def first_of(group: Group) -> Node | None:
     """Return the first item of a list, or None, without splitting the rest."""
     if group.text is not None:
-        return first_word(group.text, group.offset + 1)
+        match = _WORD.search(group.text)
+        return Word(match.group(), group.offset + 1 + match.start()) if match else None
     if group.inside is not None:
         return node_of(*next(inner_tokens(group.inside, group.offset + 1)))
     if hasattr(group, "tokens"):

@@ -287,7 +287,7 @@ def change_numbers(changes: Iterable[NumericChange], before: Values, values: Val
     for symbol, index, amount in changes:
         adds = symbol in ("increase", "decrease")
         if index in changed and not (adds and changed[index]):
-            raise InconsistentEffectError("it gives one numeric fluent two values")
+            raise InconsistentEffectError("it assigns two values to one numeric fluent")
         changed[index] = adds
         if index >= len(after):
             after += [None] * (index + 1 - len(after))

@@ -302,7 +302,7 @@ class Task:
         for name, parameter in zip(action.args, parameters, strict=True):
             if name not in self.members(parameter.types):
                 message = (
-                    f"{name!r} is of type {' or '.join(self.objects[name])}, and the parameter "
+                    f"{name!r} is of type {' or '.join(self.objects[name])}, but the parameter "
                     f"{parameter.name} of {action.name} is of type {' or '.join(parameter.types)}"
                 )
                 return Misfit(MisfitKind.WRONG_TYPE, message)

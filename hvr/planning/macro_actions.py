@@ -184,15 +184,15 @@ def landmark_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABloc
         states.append(operator.apply(states[-1]))
     reads = [support(o.precondition, state) for o, state in zip(operators, states, strict=False)]
     reads = [_with_triggers(r, o, s) for r, o, s in zip(reads, operators, states, strict=False)]
-    wanted = support(task.goal, states[-1])
-    marks = _landmarks(operators, states[0], wanted)
+    goal = support(task.goal, states[-1])
+    marks = _landmarks(operators, states[0], goal)
     lasting = _lasting(states)
     ends = _ends(lasting, marks)
     ever = _union(states)
     blocks = []
     start = 0
     for end in ends:
-        later = _needed(reads[end:], states[end:], wanted)
+        later = _needed(reads[end:], states[end:], goal)
         own = _needed(reads[start:end], states[start : end + 1], Literals())
         before, after = states[start], states[end]
         gained = Literals(after & ~before & later.true, before & ~after & later.false)
@@ -216,9 +216,9 @@ def _with_triggers(read: Literals, operator: Operator, state: int) -> Literals:
     return read
 
 
-def _needed(reads: Sequence[Literals], states: Sequence[int], wanted: Literals) -> Literals:
-    """Regress `wanted` through some steps: return what must hold at their start."""
-    true, false = wanted.true, wanted.false
+def _needed(reads: Sequence[Literals], states: Sequence[int], goal: Literals) -> Literals:
+    """Regress `goal` through some steps: return what must hold at their start."""
+    true, false = goal.true, goal.false
     for number in range(len(reads) - 1, -1, -1):
         before, after = states[number], states[number + 1]
         true = true & ~(after & ~before) | reads[number].true
@@ -241,16 +241,16 @@ def _ends(lasting: Sequence[int], marks: int) -> list[int]:
     return [*ends, steps] if steps else []
 
 
-def _landmarks(operators: Sequence[Operator], initial: int, wanted: Literals) -> int:
-    """Return the mask of facts without which the operators cannot achieve `wanted`."""
+def _landmarks(operators: Sequence[Operator], initial: int, goal: Literals) -> int:
+    """Return the mask of facts without which the operators cannot achieve `goal`."""
     added = 0
     for operator in operators:
         added |= operator.add
         for _, add, _ in operator.conditional:
             added |= add
-    marks = wanted.true & ~initial
+    marks = goal.true & ~initial
     for bit in bits(added & ~initial & ~marks):
-        if not _reaches(operators, initial, wanted.true, ~(1 << bit)):
+        if not _reaches(operators, initial, goal.true, ~(1 << bit)):
             marks |= 1 << bit
     return marks
 

@@ -30,7 +30,7 @@ PROBLEM = """(define (problem x) (:domain d)
 SAME = "(:action a :parameters (?x - t) :precondition (q) :effect (p ?x))"
 DOMAINS = [
     # what is changed, into what, place, words
-    ("(p ?x)))", "(p ?x))))", "7:67", "a ')' too many"),
+    ("(p ?x)))", "(p ?x))))", "7:67", "one ')' too many"),
     ("(p ?x)))", "(p ?x))) (:action b)", "7:68", "after the end of the domain"),
     (")\n(:action", "))\n(:action", "7:1", "after the end of the domain"),
     ("(p ?x)))", f"(p ?x)) {SAME})", "7:76", "defined twice"),
@@ -47,7 +47,7 @@ DOMAINS = [
     ),
 ]
 PROBLEMS = [
-    ("(p o)))", "(p o))))", "4:15", "a ')' too many"),
+    ("(p o)))", "(p o))))", "4:15", "one ')' too many"),
     ("(q) (= (f) 1))", "(q) (= (f) 1)))", "4:1", "after the end of the problem"),
     ("(:goal (p o))", "", "1:18", "no :goal"),
     ("(:goal (p o))", "(:goal (p o)) (:goal (p o))", "4:16", "second :goal"),
@@ -63,7 +63,7 @@ OPEN_DOMAINS = [
     ("(?x - t) :pre", "(?x ?x - t) :pre", "declared twice"),
     ("(p ?x)))", "(p ?x))) (x)", "text after the end"),
     ("(p ?x)))", "(p ?x))) x", "text after the end"),
-    ("(p ?x)))", "(p ?x)))" + ")" * 101, "more than 100 ')' too many"),
+    ("(p ?x)))", "(p ?x)))" + ")" * 101, "more than 100 surplus ')'"),
     ("(q) :effect", "(q)) :effect", "a section"),
     ("(p ?x - t) (q)", "(p ?x - t)) (q)", "no section 'q'"),
     (":precondition", ":precon\0dition", "NUL"),
@@ -136,7 +136,7 @@ def test_what_follows_a_surplus_parenthesis_is_judged() -> None:
     assert report.valid
     assert set(report.notes) == {
         "<problem>:4:1: the section '(:goal' comes after the end of the problem",
-        "<problem>:4:14: a ')' too many",
+        "<problem>:4:14: one ')' too many",
     }
 
 
@@ -180,7 +180,7 @@ def test_problems(old: str, new: str, place: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("plan", "place", "words"),
     [
-        ("(a o))", "1:6", "a ')' too many"),
+        ("(a o))", "1:6", "one ')' too many"),
         ("(a o)\n\0", "2:1", "NUL"),
         ("1: (a o)\n(a k)", "2:1", "has no number"),
     ],

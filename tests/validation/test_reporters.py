@@ -133,10 +133,10 @@ def test_every_failure_can_be_found_and_rendered(kind: FailureKind) -> None:
 
 
 def test_a_note_about_a_place_points_there() -> None:
-    note = "p/a.plan:2:11: a ')' too many"
+    note = "p/a.plan:2:11: one ')' too many"
     result = made.judged(made.changed(made.VALID.report, notes=(note, "the steps were read as x")))
     overlooked, notation = findings(result)
-    assert (overlooked.rule.id, overlooked.message) == ("HVR203", "a ')' too many")
+    assert (overlooked.rule.id, overlooked.message) == ("HVR203", "one ')' too many")
     assert overlooked.location == Location("p/a.plan", 2, 11)
     assert (notation.rule.id, notation.location) == ("HVR201", None)
 

@@ -290,13 +290,13 @@ def _inserted(text: str, lines: list[str]) -> str:
 
 
 def _task(task: CompoundTask) -> list[str]:
-    return [f"  (:task {task.name} :parameters ({_typed(task.parameters)}))"]
+    return [f"  (:task {task.name} :parameters ({typed_list(task.parameters)}))"]
 
 
 def _method(method: Method) -> list[str]:
     lines = [
         f"  (:method {method.name}",
-        f"    :parameters ({_typed(method.parameters)})",
+        f"    :parameters ({typed_list(method.parameters)})",
         f"    :task ({' '.join((method.task, *method.args))})",
     ]
     if method.precondition != TRUE:
@@ -327,7 +327,3 @@ def _free(network: TaskNetwork, index: int) -> str:
     while name in taken:
         name += "x"
     return name
-
-
-def _typed(parameters: tuple[TypedName, ...]) -> str:
-    return typed_list(parameters)

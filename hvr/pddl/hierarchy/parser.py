@@ -174,7 +174,7 @@ class NetworkReader:
             self._last[field] = item
             pair = reader.group(item, "(< id id)")
             if len(pair.items) != 3 or reader.head(pair, "(< id id)").text != "<":
-                reader.syntax(pair, "this orders no subtasks", "(< id id)")
+                reader.syntax(pair, "this does not order two subtasks", "(< id id)")
             ends = [reader.word(n, "the name of a subtask") for n in pair.items[1:]]
             for word in ends:
                 if word.text not in places:
@@ -199,10 +199,12 @@ def _used_up(group: Group) -> Iterator[Node]:
         yield node_of(token, place) if node is None else node
 
 
-def _may_be(domain: Domain, types: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    if domain.has_type(types, wanted) or domain.has_type(wanted, types):
+def _may_be(domain: Domain, types: tuple[str, ...], required: tuple[str, ...]) -> bool:
+    if domain.has_type(types, required) or domain.has_type(required, types):
         return True
-    return any(domain.has_type((t,), types) and domain.has_type((t,), wanted) for t in domain.types)
+    return any(
+        domain.has_type((t,), types) and domain.has_type((t,), required) for t in domain.types
+    )
 
 
 # Parse --------------------------------------------------------------------------------------------

@@ -215,7 +215,7 @@ class _PlanReader:
         lines = numbered_lines(self.source.text)
         number = self._find(START, lines)
         if not number:
-            message = f"there is no plan with a decomposition: no line is {START!r}"
+            message = f"found no plan with a decomposition: no line is {START!r}"
             self._fail(1, message, f"{START!r}, the plan, {END!r}")
         closed = False
         for number, text in lines:
@@ -253,7 +253,7 @@ class _PlanReader:
             self.ignored += 1
             words = stripped.split(maxsplit=2)
             if words[0].isdigit() and f" {ARROW} " in stripped:
-                message = f"the line {_short(words)} belongs to no plan"
+                message = f"the line {_short(words)} is outside the plan"
                 self._fail(number, message, f"every line of the plan between {START!r} and {END!r}")
         return 0
 
@@ -266,16 +266,18 @@ class _PlanReader:
             return
         if len(words) < 2 or words[1] == ARROW:
             self._fail(
-                number, f"the line {_short(words)} names no task", "identifier task argument …"
+                number, f"the line {_short(words)} has no task", "identifier task argument …"
             )
         if "[" in words[1]:
-            message = "this is what pandaPIengine prints, for the model that pandaPIgrounder made"
-            expected = "the plan for your model: pandaPIparser -c PRINTED CONVERTED writes it"
+            message = "this is output of pandaPIengine for the model that pandaPIgrounder made"
+            expected = "the plan for your model, written by pandaPIparser -c PRINTED CONVERTED"
             self._fail(number, message, expected)
         (identifier,) = self._identifiers(words[:1], number)
         if identifier in self.given:
-            message = f"the identifier {identifier} was given in line {self.given[identifier]}"
-            self._fail(number, message, "an identifier of its own for each task")
+            message = (
+                f"the identifier {identifier} is already used in line {self.given[identifier]}"
+            )
+            self._fail(number, message, "a unique identifier for each task")
         self.given[identifier] = number
         if ARROW not in words:
             if self.root is not None:

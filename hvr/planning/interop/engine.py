@@ -191,7 +191,7 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
             if instance.action not in problem.actions:
                 return self._result(
                     ValidationResultStatus.INVALID,
-                    f"The problem has no action {instance.action.name!r} like that of the plan.",
+                    f"The plan's action {instance.action.name!r} does not belong to the problem.",
                     reason=FailedValidationReason.INAPPLICABLE_ACTION,
                     inapplicable_action=instance,
                 )
@@ -255,9 +255,9 @@ def _report(plan: Any, translation: Translation) -> ValidationReport:
         return UnifiedRun(validator, _judged(plan, translation)).judge()
     durative = translation.domain.durative_actions
     if any(isinstance(s, GroundAction) and s.name in durative for s in steps):
-        raise InteropError("durative actions in a plan without times")
+        raise InteropError("durative actions in an untimed plan")
     if translation.problem.timed_init or translation.companions:
-        raise InteropError("a plan without times for a problem with time")
+        raise InteropError("an untimed plan for a temporal problem")
     return validator.check(steps)
 
 

@@ -82,7 +82,7 @@ class UnifiedExpressionReader:
         Raises:
             InteropError: PDDL cannot express the condition.
         """
-        return _and(self.formula(node), self._defined(node))
+        return conjunction(self.formula(node), self._defined(node))
 
     def formula(self, node: Any) -> Formula:
         """Translate an expression, assuming that every fluent is defined."""
@@ -201,8 +201,7 @@ class UnifiedExpressionReader:
         if kind.is_int_type() or kind.is_real_type():
             number = yield self._number(node, lifted)
             name = "?" + self._names.fresh("value")
-            self.vocabulary.names.add("type", "number-value")
-            types = (self.vocabulary.names.new("type", "number-value"),)
+            types = (self.vocabulary.names.add("type", "number-value"),)
             lifted.variables.append(TypedName(name, types))
             lifted.guards.append(Comparison("=", self.vocabulary.value_of(name), number))
             return name
@@ -242,7 +241,7 @@ class UnifiedExpressionReader:
         else:
             raise self._unsupported("this number", node)
         if lifted is None and inside.variables:
-            raise self._unsupported("a fluent or sum as an argument in a number here", node)
+            raise self._unsupported("a fluent or sum as an argument in this number", node)
         return result
 
     def _args(self, node: Any, lifted: Lifted) -> tuple[str, ...]:
@@ -270,7 +269,7 @@ class UnifiedExpressionReader:
         parts: list[tuple[Formula, Lifted, Effect]] = []
         condition = self.condition(effect.condition)
         for extra, lifted, change in self._changes(effect):
-            parts.append((_and(condition, extra, *lifted.guards), lifted, change))
+            parts.append((conjunction(condition, extra, *lifted.guards), lifted, change))
         changes = [
             timed_effect(change, guard, [*variables, *lifted.variables], when)
             for guard, lifted, change in parts
@@ -281,7 +280,7 @@ class UnifiedExpressionReader:
         """Return the increase of a function without parameters."""
         lifted = Lifted()
         change = NumericEffect("increase", FunctionTerm(function), self.number(amount, lifted))
-        return timed_effect(change, _and(*lifted.guards), lifted.variables, when)
+        return timed_effect(change, conjunction(*lifted.guards), lifted.variables, when)
 
     def _changes(self, effect: Any) -> Iterable[tuple[Formula, Lifted, Effect]]:
         fluent, value = effect.fluent.fluent(), effect.value
@@ -290,13 +289,8 @@ class UnifiedExpressionReader:
         args = self._args(effect.fluent, lifted)
         kind = fluent.type
         if kind.is_int_type() or kind.is_real_type():
-            operator = (
-                "increase"
-                if effect.is_increase()
-                else "decrease"
-                if effect.is_decrease()
-                else "assign"
-            )
+            operator = "decrease" if effect.is_decrease() else "assign"
+            operator = "increase" if effect.is_increase() else operator
             amount = self.number(value, lifted)
             yield TRUE, lifted, NumericEffect(operator, FunctionTerm(name, args), amount)
         elif kind.is_bool_type():
@@ -321,7 +315,7 @@ class UnifiedExpressionReader:
         condition, value = self._defined(effect.condition), self._defined(effect.value)
         if value != TRUE and effect.is_conditional():
             value = Imply(self.formula(effect.condition), value)
-        needed = _and(condition, value)
+        needed = conjunction(condition, value)
         if needed == TRUE:
             return
         if variables:
@@ -342,7 +336,7 @@ class UnifiedExpressionReader:
         parts = []
         for part in node.args:
             parts.append((yield self._all_defined(part)))
-        inside = _and(*parts)
+        inside = conjunction(*parts)
         if inside != TRUE and (node.is_exists() or node.is_forall()):
             inside = Forall(tuple([self.variable(v) for v in node.variables()]), inside)
         if not node.is_fluent_exp() or node.fluent() not in self.vocabulary.unknown_fluents:
@@ -357,8 +351,8 @@ class UnifiedExpressionReader:
             value = TypedName("?" + self._names.fresh("any"), self.vocabulary.types(kind))
             own = Exists((value,), Atom(name, (*args, value.name)))
         if lifted.variables:
-            own = Forall(tuple(lifted.variables), Imply(_and(*lifted.guards), own))
-        return _and(inside, own)
+            own = Forall(tuple(lifted.variables), Imply(conjunction(*lifted.guards), own))
+        return conjunction(inside, own)
 
     def _unsupported(self, what: str, node: Any) -> InteropError:
         return InteropError(f"{what}: {node}", self.where)
@@ -382,12 +376,8 @@ def timed_effect(
     return Forall(tuple(variables), result) if variables else result
 
 
-def conjunction(parts: Iterable[Formula]) -> Formula:
+def conjunction(*parts: Formula) -> Formula:
     """Return the conjunction of formulas; a single formula is returned as it is."""
-    return _and(*parts)
-
-
-def _and(*parts: Formula) -> Formula:
     some = [part for part in parts if part != TRUE]
     return some[0] if len(some) == 1 else And(tuple(some))
 

@@ -46,7 +46,14 @@ from hvr.pddl import (
 )
 from hvr.pddl.model import Expression, TimeSpecifier, functions_of, numbers_of, walk
 from hvr.planning.interop.from_expressions import UnifiedExpressionReader, conjunction
-from hvr.planning.interop.names import InteropError, UnifiedNames, Vocabulary, decimal, pddl_name
+from hvr.planning.interop.names import (
+    InteropError,
+    UnifiedNames,
+    Vocabulary,
+    decimal,
+    number_name,
+    pddl_name,
+)
 from hvr.values import Value
 
 TOTAL_COST = "total-cost"
@@ -99,10 +106,6 @@ class Translation(Value):
         if node.is_bool_constant():
             return self.names.new("object", "true" if node.bool_constant_value() else "false")
         return self.names.new("object", number_name(Fraction(node.constant_value())))
-
-
-def number_name(value: Fraction) -> str:
-    return "n" + str(value).replace("-", "minus-").replace("/", "-over-")
 
 
 def from_unified(problem: Any) -> tuple[Domain, Problem]:
@@ -194,11 +197,11 @@ class _Translator:
             domain.name,
             tuple([o for o in objects if o.name not in used]),
             init,
-            conjunction(self.goals),
+            conjunction(*self.goals),
             numbers,
             metric,
             tuple(self.timed),
-            conjunction(self.constraints),
+            conjunction(*self.constraints),
         )
         domain = domain.replace(requirements=_requirements(domain, translated))
         companions = {name: tuple(parts) for name, parts in self.companions.items()}
@@ -223,7 +226,7 @@ class _Translator:
         reader = UnifiedExpressionReader(self.vocabulary, action.name, action.parameters)
         conditions = [reader.condition(c) for c in action.preconditions]
         effects = [reader.effect(e) for e in action.effects] + self._cost(action, reader, None)
-        precondition = conjunction([*conditions, *reader.needed])
+        precondition = conjunction(*conditions, *reader.needed)
         self.actions[name] = ActionSchema(name, reader.parameters, precondition, _effects(effects))
 
     def _durative_action(self, action: Any) -> None:
@@ -235,7 +238,7 @@ class _Translator:
         reader = UnifiedExpressionReader(self.vocabulary, action.name, action.parameters)
         conditions: list[Formula] = []
         for interval, timed in action.conditions.items():
-            condition = conjunction([reader.condition(c) for c in timed])
+            condition = conjunction(*[reader.condition(c) for c in timed])
             conditions += self._timed_condition(name, reader, interval, condition)
         effects = self._cost(action, reader, "at start")
         for timing, changes in action.effects.items():
@@ -247,7 +250,7 @@ class _Translator:
                 self._needs_plan("effects in the middle of an action", action.name)
                 before = len(reader.needed)
                 effect = _effects([reader.effect(e) for e in changes])
-                needed = conjunction(reader.needed[before:])
+                needed = conjunction(*reader.needed[before:])
                 del reader.needed[before:]
                 schema = self._companion_schema(name, reader.parameters, needed, effect)
                 self._accompany(name, Companion(schema, moment))
@@ -255,7 +258,7 @@ class _Translator:
             name,
             reader.parameters,
             _duration(reader, action.duration),
-            conjunction([*conditions, *reader.needed]),
+            conjunction(*conditions, *reader.needed),
             _effects(effects),
         )
 
@@ -317,7 +320,7 @@ class _Translator:
         left_open = bool(interval.is_left_open())
         times: list[TimeSpecifier] = ["over all"] if left_open else ["at start", "over all"]
         parts = [Timed(when, condition) for when in times]
-        self.durative[name] = DurativeActionSchema(name, parameters, TRUE, conjunction(parts))
+        self.durative[name] = DurativeActionSchema(name, parameters, TRUE, conjunction(*parts))
         self._accompany(owner, Companion(name, begin, end, left_open))
 
     def _accompany(self, owner: str, companion: Companion) -> None:
@@ -335,7 +338,7 @@ class _Translator:
                     raise
                 reader = UnifiedExpressionReader(self.vocabulary, "the timed effects")
                 effect = _effects([reader.effect(e) for e in effects])
-                schema = self._companion_schema("", (), conjunction(reader.needed), effect)
+                schema = self._companion_schema("", (), conjunction(*reader.needed), effect)
                 self._accompany("", Companion(schema, moment))
             else:
                 self.timed += timed
@@ -398,7 +401,7 @@ class _Translator:
                 if bound is not None:
                     tests.append(Comparison(operator, term, Number(decimal(bound))))
             if tests:
-                self._always(reader.parameters, conjunction(tests))
+                self._always(reader.parameters, conjunction(*tests))
 
     def _single_values(self) -> None:
         """Constrain fluents to one value if an action may assign two objects to them at once."""
@@ -521,7 +524,7 @@ class _Translator:
 
 def _moment(timing: Any, where: str) -> Moment:
     if timing.timepoint.container is not None:
-        raise InteropError("a time of another part of the plan", where)
+        raise InteropError("a time relative to another part of the plan", where)
     return Moment(bool(timing.is_from_end()), Fraction(timing.delay))
 
 

@@ -101,6 +101,11 @@ class UnifiedNames:
         return UnifiedNames(self._clean)
 
 
+def number_name(value: Fraction) -> str:
+    """Return the name of the object that represents a number."""
+    return "n" + str(value).replace("-", "minus-").replace("/", "-over-")
+
+
 def pddl_name(name: str) -> str:
     """Convert any text to a PDDL name: lower-case letters, digits, `-` and `_`."""
     cleaned = _WRONG.sub("-", name.lower()).strip("-")
@@ -184,8 +189,7 @@ class Vocabulary:
         """Return the object that represents a number."""
         value = Fraction(value)
         self._values.setdefault(value)
-        text = str(value).replace("-", "minus-").replace("/", "-over-")
-        return self.names.add("object", f"n{text}")
+        return self.names.add("object", number_name(value))
 
     def truth(self, value: bool) -> str:
         """Return the object that represents a truth value."""
@@ -299,7 +303,7 @@ def decimal(value: Fraction | int) -> Decimal:
         while rest % prime == 0:
             rest //= prime
     if rest != 1:
-        raise InteropError(f"the number {value}, which is not a decimal, where no sum can stand")
+        raise InteropError(f"the number {value} where a finite decimal is required")
     with localcontext() as context:
         context.prec = 4000
         return Decimal(value.numerator) / Decimal(value.denominator)

@@ -209,7 +209,7 @@ def _instance(action: GroundAction, problem: Any, names: UnifiedNames | None) ->
     except UPValueError as error:
         raise InteropError(f"the step {action}: {error}") from error
     if len(objects) != len(schema.parameters):
-        raise InteropError(f"the step {action}, with a wrong number of arguments")
+        raise InteropError(f"the step {action} has the wrong number of arguments")
     try:
         return ActionInstance(schema, problem.environment.expression_manager.auto_promote(objects))
     except UPTypeError as error:

@@ -101,7 +101,7 @@ class ExpressionWriter:
             case Preference():
                 raise InteropError("preferences outside of goals", self.where)
             case Trajectory(operator):
-                raise InteropError(f"({operator} …) here", self.where)
+                raise InteropError(f"({operator} …) in a condition", self.where)
             case Timed():
                 raise InteropError("conditions for different times under one operator", self.where)
             case _:
@@ -212,7 +212,7 @@ class ExpressionWriter:
         fluent = self.fluents[name]
         for parameter, term in zip(fluent.signature, terms, strict=True):
             if not parameter.type.is_compatible(term.type):
-                what = f"{name} of a {term.type.name}, where it takes a {parameter.type.name}"
+                what = f"{name} of type {term.type.name} instead of {parameter.type.name}"
                 raise InteropError(what, self.where)
         return self.manager.FluentExp(fluent, tuple(terms))
 

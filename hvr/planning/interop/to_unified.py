@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
+from operator import add, mul, sub, truediv
 from typing import Any
 
 from hvr.base.nested import Steps, run_trampoline
@@ -134,7 +135,7 @@ def preference_gains(metric: Metric | None, names: set[str]) -> dict[str, Fracti
                     return
             case _:
                 pass
-        raise InteropError("a metric of preferences and other things")
+        raise InteropError("a metric of preferences and other terms")
 
     run_trampoline(add(metric.expression, Fraction(1 if metric.direction == "minimize" else -1)))
     return weights
@@ -161,12 +162,7 @@ def _value(number: NumericExpression) -> Steps[Fraction | None]:
             for part in known[1:]:
                 if symbol == "/" and part == 0:
                     return None
-                total = {
-                    "+": lambda a, b: a + b,
-                    "-": lambda a, b: a - b,
-                    "*": lambda a, b: a * b,
-                    "/": lambda a, b: a / b,
-                }[symbol](total, part)
+                total = {"+": add, "-": sub, "*": mul, "/": truediv}[symbol](total, part)
             return total
         case _:
             return None
@@ -221,9 +217,11 @@ def convert(domain: Domain, problem: Problem, environment: Any = None) -> Conver
     try:
         return Conversion(converter.convert(), converter.names)
     except UPConflictingEffectsException as error:
-        raise InteropError(f"effects that unified-planning calls a conflict: {error}") from error
+        raise InteropError(
+            f"conflicting effects, according to unified-planning: {error}"
+        ) from error
     except (UPProblemDefinitionError, UPTypeError) as error:
-        raise InteropError(f"what unified-planning refuses: {error}") from error
+        raise InteropError(f"unified-planning rejects it: {error}") from error
 
 
 class _Converter:
@@ -267,7 +265,7 @@ class _Converter:
         for part in conjuncts(self.problem.goal):
             if isinstance(part, Preference):
                 if not part.name or part.name in wishes:
-                    raise InteropError("preferences without a name of their own")
+                    raise InteropError("preferences without a unique name")
                 wishes[part.name] = writer.formula(part.body)
             else:
                 result.add_goal(writer.formula(part))
@@ -474,12 +472,9 @@ class _Converter:
     def _constraint(self, result: Any, writer: ExpressionWriter, part: Expression) -> None:
         from unified_planning.model import GlobalEndTiming, GlobalStartTiming, LeftOpenTimeInterval
 
-        if not isinstance(part, Trajectory):
-            result.add_trajectory_constraint(writer.trajectory(part))
-            return
-        if part.operator == "at end":
+        if isinstance(part, Trajectory) and part.operator == "at end":
             result.add_goal(writer.formula(part.formulas[0]))
-        elif part.operator in ("hold-during", "hold-after"):
+        elif isinstance(part, Trajectory) and part.operator in ("hold-during", "hold-after"):
             begin = GlobalStartTiming(Fraction(part.times[0]))
             end = GlobalEndTiming()
             if part.operator == "hold-during":
@@ -512,7 +507,7 @@ class _Converter:
             result.add_quality_metric(kind(self.environment))
         else:
             if TOTAL_TIME in functions_of(metric.expression):
-                raise InteropError("total-time with other things in a metric")
+                raise InteropError("total-time with other terms in a metric")
             final = writer.number(metric.expression)
             kind = (
                 metrics.MinimizeExpressionOnFinalState

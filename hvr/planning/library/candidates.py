@@ -243,7 +243,7 @@ _MOST_ROLES = 12
 if several things have the same class.
 """
 
-_UNSAID = 0.75
+_UNMENTIONED = 0.75
 """Factor on the similarity for each thing that only the entry's name mentions."""
 
 _PHRASE_JOINTS = frozenset({"in", "on", "with", "into", "onto", "from", "to", "at", "and", "by"})
@@ -295,7 +295,7 @@ class Candidate:
 
 
 class _Proposal(NamedTuple):
-    """A candidate with the two texts to compare; its score is the factor from `_shown`."""
+    """A candidate with the two texts to compare; its score is the factor from `_comparable`."""
 
     candidate: Candidate
     asked: NameReading
@@ -321,9 +321,9 @@ def candidates(
     proposals = list(_proposals(library, asked, types, ontology, bool(query.postcondition)))
     kept: dict[tuple[str, bool], Candidate] = {}
     # Compute all similarities at once, so that a remote embedder is called only once.
-    for proposal, likeness in zip(proposals, _likenesses(proposals, embedder), strict=True):
+    for proposal, similarity in zip(proposals, _similarities(proposals, embedder), strict=True):
         candidate = proposal.candidate
-        score = likeness * candidate.score
+        score = similarity * candidate.score
         same = bool(proposal.asked.verb) and proposal.asked.verb == proposal.named.verb
         if score < (_SAME_VERB if same else MIN_WORD_SIMILARITY):
             continue
@@ -359,7 +359,7 @@ def _proposals(
                 continue
             roles = tuple(_roles(way, types, ontology) for way in ways)
             # The assignments differ in which variable is which, but hardly in the shared text.
-            texts, share = _shown(asked, words, ways[0], ontology)
+            texts, share = _comparable(asked, words, ways[0], ontology)
             yield _Proposal(Candidate(entry, classes, roles, share, generalised), *texts)
 
 
@@ -454,7 +454,7 @@ def _roles(way: Mapping[Mention, str], types: Mapping[str, str], ontology: Ontol
     }
 
 
-def _shown(
+def _comparable(
     asked: NameReading, words: NameReading, way: Mapping[Mention, str], ontology: Ontology
 ) -> tuple[tuple[NameReading, NameReading], float]:
     """Return both texts with the same names for shared things, to compare the rest.
@@ -480,7 +480,7 @@ def _shown(
                 for c in mention.classes
                 for v in ontology.annotation(c, "defaultLiquid")
             }
-            share *= 1.0 if joint == "with" or liquids & asked.liquids else _UNSAID
+            share *= 1.0 if joint == "with" or liquids & asked.liquids else _UNMENTIONED
     mine = asked.rewritten(dict(way))
     return (
         NameReading(mine, (), (), asked.liquids, asked.verb, asked.frame),
@@ -488,7 +488,7 @@ def _shown(
     ), share
 
 
-def _likenesses(proposals: Sequence[_Proposal], embedder: Embedder) -> list[float]:
+def _similarities(proposals: Sequence[_Proposal], embedder: Embedder) -> list[float]:
     texts = [
         tuple(r.text.lower().strip(" .").replace("?", "") for r in (p.asked, p.named))
         for p in proposals
@@ -497,6 +497,6 @@ def _likenesses(proposals: Sequence[_Proposal], embedder: Embedder) -> list[floa
     for asked in dict.fromkeys(mine for mine, _ in texts):
         rest = list(dict.fromkeys(t for mine, t in texts if mine == asked != t))
         if rest:
-            likeness = embedder.similarities(asked, rest)
-            known.update({(asked, t): s for t, s in zip(rest, likeness, strict=True)})
+            similarity = embedder.similarities(asked, rest)
+            known.update({(asked, t): s for t, s in zip(rest, similarity, strict=True)})
     return [known[mine, theirs] for mine, theirs in texts]

@@ -53,8 +53,8 @@ def signature(entry: Entry) -> Signature:
     return Signature(
         tuple(
             sorted(
-                (atom.predicate, wanted, tuple(entry.types.get(a, a) for a in atom.args))
-                for atom, wanted in entry.effects
+                (atom.predicate, positive, tuple(entry.types.get(a, a) for a in atom.args))
+                for atom, positive in entry.effects
             )
         ),
         tuple(sorted(_shapes(entry.effects, True))),
@@ -72,11 +72,11 @@ def similarity(one: Signature, other: Signature) -> float:
     return _EFFECTS * effects + (1 - _EFFECTS) * _jaccard(one.words, other.words)
 
 
-def _shapes(literals: Iterable[Literal], wanted: bool) -> list[_Shape]:
+def _shapes(literals: Iterable[Literal], sign: bool) -> list[_Shape]:
     return [
         (atom.predicate, tuple("?" if is_variable(a) else a for a in atom.args))
         for atom, positive in literals
-        if positive == wanted
+        if positive == sign
     ]
 
 

@@ -290,11 +290,11 @@ def _problem(entry: Entry) -> str:
     used |= {v for name in entry.names for v in _VARIABLE.findall(name)}
     known = {p.variable for p in entry.parameters}
     if len(known) < len(entry.parameters):
-        return "a parameter is there twice"
+        return "a parameter occurs twice"
     if not all(is_variable(p.variable) and p.type for p in entry.parameters):
         return "a parameter has no variable or no type"
     if not used <= known:
-        return f"{', '.join(sorted(used - known))} is no parameter"
+        return f"expected parameters, found {', '.join(sorted(used - known))}"
     if any(u.used < u.validated or u.validated < 0 for u in entry.uses):
         return "a count of uses is impossible"
     return ""
@@ -322,7 +322,7 @@ def entry_from_json(values: Mapping[str, Any]) -> Entry:
                 ),
             )
         )
-        wanted = values["id"]
+        expected = values["id"]
     except KeyError as error:
         raise DataFileError(f"{name}: {error.args[0]!r} is missing") from error
     except (TypeError, ValueError, AttributeError) as error:
@@ -331,7 +331,7 @@ def entry_from_json(values: Mapping[str, Any]) -> Entry:
         raise
     except HvrError as error:
         raise DataFileError(f"{name}: {error}") from error
-    if wanted != entry.id:
+    if expected != entry.id:
         raise DataFileError(f"{name}: its content has the id {entry.id}; was it changed by hand?")
     return entry
 
@@ -339,12 +339,12 @@ def entry_from_json(values: Mapping[str, Any]) -> Entry:
 def _origin(values: Mapping[str, Any]) -> Origin:
     texts = {f: values[f] for f in Origin.__annotations__ if f != "simulated"}
     if not all(isinstance(v, str) for v in texts.values()):
-        raise TypeError("an origin is not made of text")
+        raise TypeError("the fields of an origin must be strings")
     return Origin(**texts, simulated=bool(values["simulated"]))
 
 
 def _texts(values: Iterable[Any]) -> tuple[str, ...]:
     texts = tuple(values) if not isinstance(values, str) else (values,)
     if not all(isinstance(v, str) for v in texts):
-        raise TypeError(f"expected texts, not {texts!r}")
+        raise TypeError(f"expected strings, found {texts!r}")
     return texts

@@ -109,8 +109,8 @@ class Library:
         Raises:
             UsageError: No entry has this id.
         """
-        wanted = self.find(entry_id)
-        return next(c for c in self.clusters(ontology) if wanted in c.members)
+        entry = self.find(entry_id)
+        return next(c for c in self.clusters(ontology) if entry in c.members)
 
     def find(self, start: str) -> Entry:
         """Return the entry whose id is, or begins with, a text.
@@ -118,8 +118,8 @@ class Library:
         Raises:
             UsageError: No entry or several entries match.
         """
-        wanted = start.strip().lower()
-        matching = [entry for entry in self.entries if wanted and entry.id.startswith(wanted)]
+        prefix = start.strip().lower()
+        matching = [entry for entry in self.entries if prefix and entry.id.startswith(prefix)]
         if len(matching) == 1:
             return matching[0]
         if not matching:
@@ -128,7 +128,9 @@ class Library:
                 "`hvr library list` shows all"
             )
         ids = ", ".join(entry.id for entry in matching[:5])
-        raise UsageError(f"{start!r} begins the ids of {len(matching)} macro actions: {ids}")
+        raise UsageError(
+            f"{start!r} is ambiguous: {len(matching)} macro actions have such ids: {ids}"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -216,7 +218,7 @@ def from_turtle(data: str | bytes, place: str) -> Library:
     kind = k("MacroAction").value
     nodes = [s for s, props in values.items() if kind in props.get(RDF_TYPE.value, ())]
     if not nodes and values:
-        raise DataFileError(f"{place}: there is no macro action in it; is this a library?")
+        raise DataFileError(f"{place}: found no macro action; is this a library?")
     return Library([_entry(node, values, place) for node in nodes])
 
 
@@ -238,7 +240,7 @@ def _entry(node: str, values: _Values, place: str) -> Entry:
     words = one(node, "parameters").split()
     parameters = [Parameter(v, t) for v, t in zip(words[::3], words[2::3], strict=False)]
     if " ".join(str(p) for p in parameters) != " ".join(words):
-        raise DataFileError(f"{place}: macro action {name}: its k:parameters are no typed list")
+        raise DataFileError(f"{place}: macro action {name}: k:parameters must be a typed list")
     try:
         uses = [
             Use(one(u, "runName"), int(one(u, "timesUsed")), int(one(u, "timesValidated")))
@@ -347,19 +349,16 @@ def _is_json(path: Path) -> bool:
 def _from_json(path: Path) -> Library:
     values = read_json(path)
     if not isinstance(values, dict) or not isinstance(values.get("entries"), list):
-        raise DataFileError(f"{path}: this is no library: it has no list 'entries'")
+        raise DataFileError(f"{path}: not a library: the list 'entries' is missing")
     if values.get("format") != FORMAT:
         raise DataFileError(
-            f"{path}: its format is {values.get('format')!r}, and this hvr reads {FORMAT!r}"
+            f"{path}: expected the format {FORMAT!r}, found {values.get('format')!r}"
         )
     entries = values["entries"]
     try:
-        return Library([entry_from_json(_mapping(e, n)) for n, e in enumerate(entries, 1)])
+        for number, entry in enumerate(entries, 1):
+            if not isinstance(entry, dict):
+                raise DataFileError(f"entry {number} is not a JSON object")
+        return Library(map(entry_from_json, entries))
     except DataFileError as error:
         raise DataFileError(f"{path}: {error}") from error
-
-
-def _mapping(value: object, number: int) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise DataFileError(f"entry {number} is no object")
-    return value

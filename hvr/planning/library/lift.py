@@ -66,32 +66,32 @@ class Situation:
         self.facts = facts
         self._index = Facts(facts)
 
-    def why(self, formula: Expression, binding: Binding, wanted: bool = True) -> Support | None:
-        """Return literals that make a formula have the truth value `wanted`; None if it has not.
+    def why(self, formula: Expression, binding: Binding, value: bool = True) -> Support | None:
+        """Return literals that make a formula have the truth value `value`; None if it has not.
 
-        A negation inverts `wanted`, which turns a conjunction into a disjunction and vice versa.
+        A negation inverts `value`, which turns a conjunction into a disjunction and vice versa.
         For a disjunction, the first true part counts; for an existential quantifier, the first
         object. Numeric conditions are skipped, because the validator checks them.
         """
         match formula:
             case Atom(predicate, args):
                 atom = Atom(predicate, tuple(binding.get(a, a) for a in args))
-                return frozenset({(atom, wanted)}) if (atom in self.facts) == wanted else None
+                return frozenset({(atom, value)}) if (atom in self.facts) == value else None
             case Equal(left, right):
                 same = binding.get(left, left) == binding.get(right, right)
-                return _NONE if same == wanted else None
+                return _NONE if same == value else None
             case Not(operand):
-                return self.why(operand, binding, not wanted)
+                return self.why(operand, binding, not value)
             case And(operands):
-                return self._all_or_first(operands, binding, wanted, every=wanted)
+                return self._all_or_first(operands, binding, value, every=value)
             case Or(operands):
-                return self._all_or_first(operands, binding, wanted, every=not wanted)
+                return self._all_or_first(operands, binding, value, every=not value)
             case Imply(left, right):
-                return self.why(Or((Not(left), right)), binding, wanted)
+                return self.why(Or((Not(left), right)), binding, value)
             case Exists(variables, body):
-                return self._quantified(variables, body, binding, wanted, every=not wanted)
+                return self._quantified(variables, body, binding, value, every=not value)
             case Forall(variables, body):
-                return self._quantified(variables, body, binding, wanted, every=wanted)
+                return self._quantified(variables, body, binding, value, every=value)
             case _:
                 return _NONE
 
@@ -118,11 +118,11 @@ class Situation:
                 return
 
     def _all_or_first(
-        self, operands: tuple[Expression, ...], binding: Binding, wanted: bool, *, every: bool
+        self, operands: tuple[Expression, ...], binding: Binding, value: bool, *, every: bool
     ) -> Support | None:
         literals: set[Literal] = set()
         for operand in operands:
-            support = self.why(operand, binding, wanted)
+            support = self.why(operand, binding, value)
             if support is None:
                 if every:
                     return None
@@ -137,29 +137,29 @@ class Situation:
         variables: tuple[TypedName, ...],
         body: Expression,
         binding: Binding,
-        wanted: bool,
+        value: bool,
         *,
         every: bool,
     ) -> Support | None:
         if not every:
-            for candidate in self._candidates(variables, body, binding, wanted):
-                support = self.why(body, candidate, wanted)
+            for candidate in self._candidates(variables, body, binding, value):
+                support = self.why(body, candidate, value)
                 if support is not None:
                     return support
             return None
         literals: set[Literal] = set()
         for row in product(*(self.task.members(v.types) for v in variables)):
             names = dict(zip((v.name for v in variables), row, strict=True))
-            support = self.why(body, {**binding, **names}, wanted)
+            support = self.why(body, {**binding, **names}, value)
             if support is None:
                 return None
             literals |= support
         return frozenset(literals)
 
     def _candidates(
-        self, variables: tuple[TypedName, ...], body: Expression, binding: Binding, wanted: bool
+        self, variables: tuple[TypedName, ...], body: Expression, binding: Binding, value: bool
     ) -> Iterator[dict[str, str]]:
-        literals = necessary_literals(body, wanted)
+        literals = necessary_literals(body, value)
         return bindings(variables, literals, binding, self._index.relation, self.task.members)
 
 
@@ -208,18 +208,18 @@ class BlockTrace:
         return self._regress(frozenset({literal}), preconditions=False)
 
     def _regress(self, goal: Support, *, preconditions: bool) -> Support:
-        wanted = set(goal)
+        goals = set(goal)
         for step in reversed(self._steps):
             # Effects before preconditions: an action's own precondition must hold before it, even
             # if the action achieves the same literal.
-            for literal in tuple(wanted):
+            for literal in tuple(goals):
                 support = step.brings_about(literal)
                 if support is not None:
-                    wanted.discard(literal)
-                    wanted |= support
+                    goals.discard(literal)
+                    goals |= support
             if preconditions:
-                wanted |= step.needs
-        return frozenset(wanted)
+                goals |= step.needs
+        return frozenset(goals)
 
 
 @dataclass(frozen=True)
@@ -316,7 +316,7 @@ def conditions_of(
     kept = [c for c in changes if about.issuperset(c[0].args)]
     for change in kept:
         needs |= causes[change]
-    positive = {a for atom, wanted in needs if wanted for a in atom.args}
+    positive = {a for atom, sign in needs if sign for a in atom.args}
     objects = (about & {a for atom, _ in kept for a in atom.args}) | positive | set(core)
     needs = {n for n in needs if n[1] or _says_something(n, set(core), objects | constants)}
     rest = sorted(objects - set(core) - constants, key=natural_key)
@@ -389,7 +389,7 @@ def _order(literal: Literal) -> tuple[str, tuple[tuple[str, int, str], ...], boo
 # Lifting ------------------------------------------------------------------------------------------
 # Lifting replaces the objects of a block by variables.
 
-_MOST_ALIKE = 4
+_MOST_TIED = 4
 """Maximum number of indistinguishable objects for which all orders are tried. There are factorially
 many orders, and a wrong one only turns equal blocks into two entries.
 """
@@ -537,11 +537,11 @@ def _ordered(
 
     parts = {name: part(name) for name in rest}
     least = min(parts.values())
-    alike = sorted((n for n in rest if parts[n] == least), key=natural_key)
-    if len(alike) > _MOST_ALIKE:
-        alike = alike[:1]
+    tied = sorted((n for n in rest if parts[n] == least), key=natural_key)
+    if len(tied) > _MOST_TIED:
+        tied = tied[:1]
     results = []
-    for name in alike:
+    for name in tied:
         more = dict(binding)
         _add(more, name, types)
         results.append(_ordered(more, tuple(n for n in rest if n != name), literals, types))

@@ -198,8 +198,8 @@ def retrieve(
         LLMError: The provider of the embedder did not answer.
     """
     ontology = ontology or load_ontology()
-    wanted = _Wanted(task, query.postcondition)
-    search = _Search(task, state, wanted, distances or {}, ontology, query.name)
+    postcondition = _Postcondition(task, query.postcondition)
+    search = _Search(task, state, postcondition, distances or {}, ontology, query.name)
     for candidate in candidates(library, query, object_types(task), embedder, ontology)[
         :MAX_ENTRIES
     ]:
@@ -209,7 +209,7 @@ def retrieve(
     return None
 
 
-class _Wanted:
+class _Postcondition:
     """The conditions that must hold after the block.
 
     They are formulas for checking. Those that are literals are also unified with an entry's
@@ -229,7 +229,7 @@ class _Wanted:
 class _Search:
     task: Task
     state: State
-    wanted: _Wanted
+    postcondition: _Postcondition
     distances: Mapping[str, float]
     ontology: Ontology
     name: str
@@ -238,7 +238,7 @@ class _Search:
 
     def first(self, candidate: Candidate) -> MacroMatch | None:
         facts = self.state.atoms(static=True)
-        missing = [i for i in self.wanted.literals if (i[0] in facts) != i[1]]
+        missing = [i for i in self.postcondition.literals if (i[0] in facts) != i[1]]
         slots = Slots(self.task, candidate.classes, self.ontology, self._distance)
         tried: set[tuple[tuple[str, str], ...]] = set()
         for start in self._starts(candidate, missing):
@@ -292,15 +292,17 @@ class _Search:
                     self.failed.add(actions[:number])
                     return False
             after = validator.state
-            if self.wanted.formulas:
-                return all(after.holds(formula) for formula in self.wanted.formulas)
-            return self._keeps_its_word(entry, binding, after)
+            if self.postcondition.formulas:
+                return all(after.holds(formula) for formula in self.postcondition.formulas)
+            return self._achieves_own_postcondition(entry, binding, after)
         except (
             HvrError
         ):  # A quantifier has too many instances, or a predicate belongs to another domain.
             return False
 
-    def _keeps_its_word(self, entry: Entry, binding: Mapping[str, str], after: State) -> bool:
+    def _achieves_own_postcondition(
+        self, entry: Entry, binding: Mapping[str, str], after: State
+    ) -> bool:
         """Return whether the entry's own postcondition holds after the block and some of it is new.
 
         Without the second condition, a block that changes nothing would succeed.

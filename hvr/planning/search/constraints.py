@@ -73,19 +73,19 @@ def compile_constraints(task: Task, operators: Sequence[Operator]) -> Compiled:
         PlannerError: A constraint mentions times, numbers or derived predicates.
     """
     compiled = Compiled({o.action: o for o in operators}, task.initial.bits, task.goal)
-    for number, watched in enumerate(_watched(task)):
-        memory = 1 << task.index_of(f":{watched.operator}", (str(number),))
-        compiled = _with(compiled, watched, memory)
+    for number, ground in enumerate(_ground_constraints(task)):
+        memory = 1 << task.index_of(f":{ground.operator}", (str(number),))
+        compiled = _with(compiled, ground, memory)
     return compiled
 
 
-class _Watched(Value):
+class _GroundConstraint(Value):
     operator: str
     first: Conjunction
     second: Conjunction = TRUE
 
 
-def _watched(task: Task) -> Iterator[_Watched]:
+def _ground_constraints(task: Task) -> Iterator[_GroundConstraint]:
     for constraint, binding in hard_constraints(task):
         conditions = [task.condition(formula, binding) for formula in constraint.formulas]
         _check(task, constraint, conditions)
@@ -93,21 +93,21 @@ def _watched(task: Task) -> Iterator[_Watched]:
             # Split conjunctions, so that an action is constrained only by the parts that it
             # touches.
             for part in _conjuncts(conditions[0]):
-                yield _Watched(constraint.operator, part)
+                yield _GroundConstraint(constraint.operator, part)
         else:
-            yield _Watched(constraint.operator, *conditions)
+            yield _GroundConstraint(constraint.operator, *conditions)
 
 
 def _check(task: Task, constraint: Trajectory, conditions: Sequence[Conjunction]) -> None:
     if constraint.operator not in _OPERATORS:
         raise PlannerError(
-            f"the planner cannot plan under a constraint with times: {constraint}", exit_code=2
+            f"the planner does not support constraints with times: {constraint}", exit_code=2
         )
     for condition in conditions:
         derived = condition.mentioned() & task.derived_bits
         if derived or any(part.tests for part in condition.parts()):
             raise PlannerError(
-                "the planner cannot plan under a constraint on numbers or derived predicates: "
+                "the planner does not support constraints on numbers or derived predicates: "
                 f"{constraint}",
                 exit_code=2,
             )
@@ -132,17 +132,17 @@ class _Change(Value):
     effects: tuple[Effect, ...] = ()
 
 
-def _with(compiled: Compiled, watched: _Watched, memory: int) -> Compiled:
-    touched = watched.first.mentioned() | watched.second.mentioned()
+def _with(compiled: Compiled, ground: _GroundConstraint, memory: int) -> Compiled:
+    touched = ground.first.mentioned() | ground.second.mentioned()
     operators = {}
     for action, operator in compiled.operators.items():
         changed: Operator | None = operator
         if _writes(operator) & touched:
-            changed = _changed(operator, _change(watched, operator, memory))
+            changed = _changed(operator, _change(ground, operator, memory))
         if changed is not None:
             operators[action] = changed
-    broken, remembered = _start(watched, compiled.initial)
-    goal = FALSE if broken else conjunction((compiled.goal, _wanted(watched, memory)))
+    broken, remembered = _start(ground, compiled.initial)
+    goal = FALSE if broken else conjunction((compiled.goal, _goal_part(ground, memory)))
     initial = compiled.initial | (memory if remembered else 0)
     return Compiled(operators, initial, goal, compiled.memory | memory)
 
@@ -164,15 +164,15 @@ def _changed(operator: Operator, change: _Change) -> Operator | None:
     )
 
 
-def _change(watched: _Watched, operator: Operator, memory: int) -> _Change:
-    first, second = after(watched.first, operator), after(watched.second, operator)
-    match watched.operator:
+def _change(ground: _GroundConstraint, operator: Operator, memory: int) -> _Change:
+    first, second = after(ground.first, operator), after(ground.second, operator)
+    match ground.operator:
         case "always":
             return _Change(first)
         case "sometime":
             return _Change(effects=((first, memory, 0),))
         case "at-most-once":
-            ends = conjunction((watched.first, negated(first)))
+            ends = conjunction((ground.first, negated(first)))
             return _Change(
                 disjunction((Conjunction(0, memory), negated(first))), ((ends, memory, 0),)
             )
@@ -186,10 +186,10 @@ def _change(watched: _Watched, operator: Operator, memory: int) -> _Change:
             return _Change()
 
 
-def _start(watched: _Watched, state: int) -> tuple[bool, bool]:
+def _start(ground: _GroundConstraint, state: int) -> tuple[bool, bool]:
     """Return whether the initial state violates a constraint, and whether it sets the memory."""
-    first, second = watched.first.holds(state), watched.second.holds(state)
-    match watched.operator:
+    first, second = ground.first.holds(state), ground.second.holds(state)
+    match ground.operator:
         case "always":
             return not first, False
         case "sometime":
@@ -202,10 +202,10 @@ def _start(watched: _Watched, state: int) -> tuple[bool, bool]:
             return False, False
 
 
-def _wanted(watched: _Watched, memory: int) -> Conjunction:
-    match watched.operator:
+def _goal_part(ground: _GroundConstraint, memory: int) -> Conjunction:
+    match ground.operator:
         case "at end":
-            return watched.first
+            return ground.first
         case "sometime":
             return Conjunction(memory)
         case "sometime-after":

@@ -71,7 +71,7 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
     """
     if task.derived_predicates:
         raise PlannerError(
-            "this planner does not know derived predicates, such as "
+            "this planner does not support derived predicates such as "
             f"{min(task.derived_predicates)!r}",
             exit_code=2,
         )

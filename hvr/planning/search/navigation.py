@@ -211,18 +211,18 @@ def _useless(
     if after == before:
         return True
     left_out, done = before, after
-    gone = False
+    moved = False
     for action in rest:
         with_it, without = _after(task, done, action), _after(task, left_out, action)
         if (with_it is None) != (without is None):
             return False
         if with_it is None or without is None:
-            if not gone:
+            if not moved:
                 return False
             continue
         done, left_out = with_it, without
-        gone = gone or action.name in navigation.actions
-        if gone and done == left_out:
+        moved = moved or action.name in navigation.actions
+        if moved and done == left_out:
             return True
     return False
 

@@ -349,26 +349,30 @@ def forget_dead(
                 dead[bit] &= ~deletes
     # No g may be forgotten itself: the argument requires that only the operators checked above
     # delete it.
-    mortal = sum(1 << bit for bit, while_ in dead.items() if while_)
-    dead = {bit: while_ & ~mortal for bit, while_ in dead.items() if while_ & ~mortal}
+    forgettable = sum(1 << bit for bit, while_ in dead.items() if while_)
+    dead = {bit: while_ & ~forgettable for bit, while_ in dead.items() if while_ & ~forgettable}
 
-    def buried(true: int) -> int:
+    def dead_given(true: int) -> int:
         return sum(1 << bit for bit, while_ in dead.items() if while_ & true)
 
     # Each operator deletes the fluents that are dead given what is certainly true after it. Where
     # g is true but not certain, f keeps its value, which is correct but not minimal.
     smaller = []
     for operator in operators:
-        after = buried(operator.precondition.true & ~_deletes(operator) | operator.add)
+        after = dead_given(operator.precondition.true & ~_deletes(operator) | operator.add)
         conditional = tuple(
-            (condition, add & ~(after | buried(add)), delete & ~after | buried(add) & ~after)
+            (
+                condition,
+                add & ~(after | dead_given(add)),
+                delete & ~after | dead_given(add) & ~after,
+            )
             for condition, add, delete in operator.conditional
         )
         add, delete = operator.add & ~after, operator.delete | after
         smaller.append(
             GroundOperator(operator.steps, operator.precondition, add, delete, conditional)
         )
-    return initial & ~buried(initial), smaller
+    return initial & ~dead_given(initial), smaller
 
 
 def _deletes(operator: GroundOperator) -> int:
@@ -485,10 +489,10 @@ def fuse(
 def _overwrite_each_other(
     preparing: Sequence[GroundOperator], goals: GoalAlternatives, together: CompatibleFluents
 ) -> bool:
-    wanted = unwanted = written = added = deleted = 0
+    positive = negative = written = added = deleted = 0
     for goal in goals:
-        wanted |= goal.true
-        unwanted |= goal.false
+        positive |= goal.true
+        negative |= goal.false
     # r' must write everything that R writes, except what is false anyway when r' is applicable,
     # so that no effect of r remains. It must not need an effect of R, so that r can be dropped.
     for operator in preparing:
@@ -497,7 +501,7 @@ def _overwrite_each_other(
         written |= operator.writes
         added |= operator.add
         deleted |= operator.delete
-    if wanted & added or unwanted & deleted:
+    if positive & added or negative & deleted:
         return False
     for operator in preparing:
         needs = operator.precondition

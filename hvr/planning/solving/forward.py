@@ -122,10 +122,11 @@ class BestFirst(Generic[S]):
                     self._expand(node, estimate)
                 node = None
             if self._clock.expired:
-                why = f"the {self._clock.seconds:g} s are up; a larger budget gives more time"
+                limit = f"the time limit of {self._clock.seconds:g} s was reached"
+                why = f"{limit}; a larger budget gives more time"
                 return SearchEnd(None, None, why, len(self._known))
             if len(self._known) > MAX_SEARCH_STATES:
-                why = f"{len(self._known)} states were reached"
+                why = f"the limit of {MAX_SEARCH_STATES} states was reached"
                 return SearchEnd(None, None, why, len(self._known))
         return SearchEnd(None, None, "", len(self._known))
 

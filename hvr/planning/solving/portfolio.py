@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -67,8 +66,8 @@ def portfolio(features: frozenset[Feature]) -> Portfolio:
         raise UsageError(f"none of hvr's planners can plan with {Feature.CONTINUOUS}")
     asks = Feature.DERIVED not in features
     if not own and not asks:
-        wanted = feature_text(features & frozenset().union(*(p.lacks for p in _OWN)))
-        raise UsageError(f"none of hvr's planners has all of {wanted}")
+        missing = feature_text(features & frozenset().union(*(p.lacks for p in _OWN)))
+        raise UsageError(f"none of hvr's planners supports {missing}")
     return Portfolio(own, excluded, asks=asks)
 
 
@@ -109,6 +108,8 @@ class Scout:
     def __init__(self, domain: Path, problem: Path, folder: Path) -> None:
         self.folder = folder
         self.excluded: dict[str, str] = {}
+        with writing(folder):
+            folder.mkdir()
         module = ["-W", "ignore", "-P", "-m", "hvr.planning.solving.unified"]
         command = [sys.executable, *module, "--support", str(domain.resolve())]
         with (folder / "log").open("wb") as log:
@@ -127,20 +128,11 @@ class Scout:
         self.excluded = {f"up:{name}": why for name, why in answers.items() if why}
         return [unified(name) for name, why in answers.items() if not why]
 
-    def end(self) -> None:
+    def __enter__(self) -> Scout:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._process.end()
-
-
-@contextmanager
-def scout(domain: Path, problem: Path, folder: Path) -> Iterator[Scout]:
-    """Run a `Scout` until the context exits."""
-    with writing(folder):
-        folder.mkdir()
-    asked = Scout(domain, problem, folder)
-    try:
-        yield asked
-    finally:
-        asked.end()
 
 
 def feature_text(features: Collection[str]) -> str:

@@ -95,8 +95,8 @@ def _used(domain: Domain, problem: Problem) -> Iterator[Feature]:
     if TOTAL_COST in changed:
         yield Feature.COSTS
     if problem.metric is not None:
-        wanted = {term.function for term in functions_of(problem.metric.expression)}
-        if problem.metric.direction != "minimize" or wanted != {TOTAL_COST}:
+        read = {term.function for term in functions_of(problem.metric.expression)}
+        if problem.metric.direction != "minimize" or read != {TOTAL_COST}:
             yield Feature.METRIC
 
 
@@ -151,7 +151,7 @@ class PlannerEnd(StrEnum):
 
     OUT_OF_TIME = "ran out of time"
     OUT_OF_MEMORY = "ran out of memory"
-    GAVE_UP = "searched to its end and found no plan, which proves nothing"
+    GAVE_UP = "exhausted its search without a plan, which proves nothing"
     PROVES_NONE = "proved that there is no plan"
     UNABLE = "cannot plan with the problem"
     CRASHED = "crashed"
@@ -339,7 +339,7 @@ class Running:
         log = (self.folder / "log").read_text(encoding="utf-8", errors="replace").strip()
         return log.splitlines()[-1].strip() if log else ""
 
-    def account(self) -> str:
+    def explanation(self) -> str:
         """Describe how the planner ended without a plan, and why."""
         outcome = self.outcome
         if outcome not in (PlannerEnd.UNABLE, PlannerEnd.CRASHED, PlannerEnd.GAVE_UP):

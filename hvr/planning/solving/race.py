@@ -420,13 +420,13 @@ class _Race:
             if name in self.judge.authors:
                 continue
             if runner is None:
-                ends[name] = PlannerEnd.OUT_OF_TIME, "had no turn in the time"
+                ends[name] = PlannerEnd.OUT_OF_TIME, "had no turn before the time limit"
             elif name in self.dropped:
                 ends[name] = PlannerEnd.OUT_OF_MEMORY, PlannerEnd.OUT_OF_MEMORY
             elif name in invalid and runner.running.outcome == PlannerEnd.GAVE_UP:
-                ends[name] = PlannerEnd.GAVE_UP, "wrote a plan that is not valid"
+                ends[name] = PlannerEnd.GAVE_UP, "wrote an invalid plan"
             else:
-                ends[name] = runner.running.outcome, runner.running.account()
+                ends[name] = runner.running.outcome, runner.running.explanation()
         seconds = time.perf_counter() - self.judge.started
         return RaceResult(self.judge.best, proven, tuple(self.judge.rejected), ends, seconds)
 

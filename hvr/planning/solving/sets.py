@@ -61,13 +61,7 @@ class SetOptions:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        return {
-            "planner": self.planner,
-            "seconds": self.seconds,
-            "optimal": self.optimal,
-            "memory": self.memory,
-            "downward": list(self.downward),
-        }
+        return {**self.__dict__, "downward": list(self.downward)}
 
 
 @dataclass(frozen=True)
@@ -115,19 +109,10 @@ class SetRow:
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return {
-            "domain": self.domain,
-            "problem": self.problem,
-            "digest": self.digest,
-            "outcome": self.outcome,
-            "proven": self.proven,
+            **self.__dict__,
             "cost": None if self.cost is None else decimal_text(self.cost),
-            "maximise": self.maximise,
-            "steps": self.steps,
             "seconds": round(self.seconds, 3),
             "first": None if self.first is None else round(self.first, 3),
-            "planner": self.planner,
-            "message": self.message,
-            "plan": self.plan,
         }
 
     @classmethod
@@ -249,7 +234,7 @@ def find_set(name: str, domain: str | None = None) -> tuple[list[SetProblem], li
         found = [SetProblem(*pair) for pair in pairs]
     if not found:
         why = f": {left[0]}" if left else ""
-        raise UsageError(f"there is no problem with a domain in {name}{why}")
+        raise UsageError(f"{name}: found no problem with a domain{why}")
     return list({one.key: one for one in found}.values()), left
 
 

@@ -27,11 +27,11 @@ from hvr.planning.macro_actions import landmark_blocks
 from hvr.planning.plans import AABlock
 from hvr.planning.solving.portfolio import (
     Portfolio,
+    Scout,
     WorkSlice,
     named,
     portfolio,
     recorded_races,
-    scout,
     turns,
 )
 from hvr.planning.solving.programs import (
@@ -213,7 +213,7 @@ def _outcome(
     with ExitStack() as stack:
         excluded, entry = dict(chosen.excluded), RaceField(chosen.programs, turns_of, how.slots)
         if chosen.asks:
-            asked = stack.enter_context(scout(job.domain, job.problem, folder / "scout"))
+            asked = stack.enter_context(Scout(job.domain, job.problem, folder / "scout"))
             entry = replace(entry, more=asked.programs)
         outcome = race_of(entry, job.seconds, "race")
         if chosen.asks:
@@ -261,7 +261,7 @@ def _undecided(outcome: RaceResult, ends: _Ends) -> HvrError:
 
 
 def _rejection(candidate: FoundPlan) -> str:
-    return f"a plan of {candidate.planner} was not accepted: {candidate.report.explain(1)}"
+    return f"a plan by {candidate.planner} was rejected: {candidate.report.explain(1)}"
 
 
 def _for_domain(folder: Path, file: Path, problem: Problem, domain: Domain) -> Path:

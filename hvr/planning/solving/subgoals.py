@@ -242,12 +242,12 @@ class Subgoals:
             reads = _reads(comparison.test, self._values)
             places = dict.fromkeys(place for index in reads for place in changers.get(index, ()))
             for place in places:
-                gain = self._steady_gain(comparison, self._units[place])
+                gain = self._constant_gain(comparison, self._units[place])
                 comparison.varies |= gain is None
                 if gain is None or gain > 0:
                     self._nearer[place].append((number, gain or 0.0))
 
-    def _steady_gain(self, comparison: _Comparison, unit: _Supporter) -> float | None:
+    def _constant_gain(self, comparison: _Comparison, unit: _Supporter) -> float | None:
         """Return the amount that a supporter adds to an excess; None if it depends on the state.
 
         Expressions are compiled functions, so this compares the gain in three states. Equal gains

@@ -93,11 +93,11 @@ def snapped(domain: Domain, problem: Problem) -> Snapped:
     for schema in domain.durative_actions.values():
         predicate = running[schema.name] = fresh(f"{schema.name}-goes-on")
         predicates[predicate] = Predicate(predicate, schema.parameters)
-        going_on = Atom(predicate, tuple([p.name for p in schema.parameters]))
+        running_atom = Atom(predicate, tuple([p.name for p in schema.parameters]))
         for when, names in (("at start", starts), ("at end", ends)):
             name = fresh(f"{schema.name}-{when[3:]}s")
             names[name] = schema.name
-            actions[name] = _end_of(schema, name, when, going_on)
+            actions[name] = _end_of(schema, name, when, running_atom)
     literals: dict[str, int] = {}
     for number, timed in enumerate(problem.timed_init):
         name = fresh(f"literal-{number}")
@@ -107,14 +107,14 @@ def snapped(domain: Domain, problem: Problem) -> Snapped:
     return Snapped(changed, starts, ends, running, literals)
 
 
-def _end_of(schema: DurativeActionSchema, name: str, when: str, going_on: Atom) -> ActionSchema:
+def _end_of(schema: DurativeActionSchema, name: str, when: str, running_atom: Atom) -> ActionSchema:
     condition = cast(Formula, part_at(schema.condition, when))
     effect = cast(
         Effect, run_trampoline(_without_duration(part_at(schema.effect, when), _bound(schema)))
     )
     if when == "at start":
-        return ActionSchema(name, schema.parameters, condition, And((effect, going_on)))
-    needs = And((going_on, condition, part_at(schema.condition, "over all")))
+        return ActionSchema(name, schema.parameters, condition, And((effect, running_atom)))
+    needs = And((running_atom, condition, part_at(schema.condition, "over all")))
     # The running predicate is not deleted: estimates ignore deletes anyway.
     return ActionSchema(name, schema.parameters, needs, effect)
 
@@ -172,7 +172,7 @@ _MARGIN = Fraction(1, 100)
 
 
 @dataclass(frozen=True)
-class _Going:
+class _Pending:
     """A running action or a future timed literal.
 
     Args:
@@ -205,7 +205,7 @@ class _Instant:
     bits: int
     values: Values
     now: Rational
-    agenda: tuple[_Going, ...]
+    agenda: tuple[_Pending, ...]
     plan: _Started = ()
     count: int = 0
 
@@ -234,11 +234,11 @@ class _Happenings:
         self.waits = {n for n, one in enumerate(self.operators) if one.action.name in ends}
 
     def key(self, state: _Instant) -> object:
-        later = tuple([(going.end - state.now, going.number) for going in state.agenda])
+        later = tuple([(pending.end - state.now, pending.number) for pending in state.agenda])
         return self.key_of(state.bits, state.values), later
 
     def satisfied(self, state: _Instant) -> bool:
-        if any(going.operator is not None for going in state.agenda):
+        if any(pending.operator is not None for pending in state.agenda):
             return False
         if not holds(self.task.goal, state.bits, state.values):
             return False
@@ -289,23 +289,23 @@ class _Happenings:
     def _waited(self, state: _Instant) -> _Instant | None:
         if not state.agenda:
             return None
-        going, *later = state.agenda
-        operator = going.effect if going.operator is None else going.operator.end
+        pending, *later = state.agenda
+        operator = pending.effect if pending.operator is None else pending.operator.end
         assert operator is not None
         after = execute(self.task, operator, state.bits, state.values)
         if after is None:
             return None
         bits, values = after
-        if going.operator is not None:
-            bits &= ~self._going_on(self.operators[going.number].action)
+        if pending.operator is not None:
+            bits &= ~self._running_bit(self.operators[pending.number].action)
         if not self._kept(bits, values, later):
             return None
-        return _Instant(bits, values, going.end, tuple(later), state.plan, state.count)
+        return _Instant(bits, values, pending.end, tuple(later), state.plan, state.count)
 
     def _started(self, state: _Instant, number: int, name: str) -> _Instant | None:
         action = GroundAction(name, self.operators[number].action.args)
-        going_on = self._going_on(action, name)
-        if state.bits & going_on:
+        running_bit = self._running_bit(action, name)
+        if state.bits & running_bit:
             return None
         duration = self._duration(action, state.values)
         if duration is None or duration <= 0:
@@ -315,12 +315,12 @@ class _Happenings:
         if after is None:
             return None
         end = state.now + duration
-        going = _Going(end, state.count, number, durative, None, state.now, duration)
-        agenda = sorted([*state.agenda, going], key=lambda one: (one.end, one.order))
+        pending = _Pending(end, state.count, number, durative, None, state.now, duration)
+        agenda = sorted([*state.agenda, pending], key=lambda one: (one.end, one.order))
         if not self._kept(*after, agenda):
             return None
         step = TimedAction(action, state.now + state.count * _ORDER, Fraction(duration))
-        bits, values = after[0] | going_on, after[1]
+        bits, values = after[0] | running_bit, after[1]
         plan = state.plan, step
         return _Instant(bits, values, state.now, tuple(agenda), plan, state.count + 1)
 
@@ -331,15 +331,15 @@ class _Happenings:
         step = TimedAction(operator.action, state.now + state.count * _ORDER)
         return _Instant(*after, state.now, state.agenda, (state.plan, step), state.count + 1)
 
-    def _going_on(self, action: GroundAction, name: str = "") -> int:
+    def _running_bit(self, action: GroundAction, name: str = "") -> int:
         name = name or self.names.starts[action.name]
         return 1 << self.task.index_of(self.names.running[name], action.args)
 
     @staticmethod
-    def _kept(bits: int, values: Values, agenda: list[_Going] | tuple[_Going, ...]) -> bool:
+    def _kept(bits: int, values: Values, agenda: list[_Pending] | tuple[_Pending, ...]) -> bool:
         return all(
-            going.operator is None or holds(going.operator.invariant, bits, values)
-            for going in agenda
+            pending.operator is None or holds(pending.operator.invariant, bits, values)
+            for pending in agenda
         )
 
     def _duration(self, action: GroundAction, values: Values) -> Rational | None:
@@ -393,7 +393,7 @@ def temporal(domain: Domain, problem: Problem, seconds: float) -> TemporalOutcom
         return TemporalOutcome(None, "" if relaxation.complete else TOO_LARGE)
     space = _Happenings(task, names, relaxation, Validator(Task(domain, problem)))
     literals = [
-        _Going(
+        _Pending(
             Fraction(timed.time),
             number - len(problem.timed_init),
             -1,
@@ -421,7 +421,7 @@ def main(arguments: list[str]) -> int:
         print(error)
         return UNABLE
     if outcome.plan is None:
-        print(outcome.why or "it does not look for plans with a start between two happenings")
+        print(outcome.why or "it does not consider starts between two happenings")
         return 23 if outcome.why else 12
     write_whole(Path("plan.1"), print_plan(outcome.plan))
     return 2

@@ -194,10 +194,10 @@ def test_a_failed_write_leaves_the_old_file(
         ("library.ttl", lambda t: t[: len(t) // 2], r"library\.ttl:\d+: not valid Turtle"),
         ("library.ttl", lambda t: t.replace("pick_up", "pick_it"), "was it changed by hand"),
         ("library.ttl", lambda t: t.replace("k:block", "k:blok"), "expected one k:block, found 0"),
-        ("library.ttl", lambda _: "<a:b> <a:c> <a:d> .", "no macro action in it"),
+        ("library.ttl", lambda _: "<a:b> <a:c> <a:d> .", "found no macro action"),
         ("library.json", lambda t: t[:-20], r"library\.json:\d+:\d+: not valid JSON"),
-        ("library.json", lambda _: "[]", "no list 'entries'"),
-        ("library.json", lambda t: t.replace("hvr-library-1", "hvr-library-9"), "format is"),
+        ("library.json", lambda _: "[]", "the list 'entries'"),
+        ("library.json", lambda t: t.replace("hvr-library-1", "hvr-library-9"), "the format"),
         ("library.json", lambda t: t.replace('"steps"', '"stepz"'), "'steps' is missing"),
         ("library.json", lambda t: t.replace('"agent": "', '"agent": "x'), "changed by hand"),
         ("library.json", lambda _: '{"format": "hvr-library-1", "entries": [3]}', "entry 1"),
@@ -273,7 +273,7 @@ def test_what_begins_no_id_is_an_error(start: str) -> None:
 def test_what_begins_several_ids_is_an_error() -> None:
     starts = [e.id[0] for e in learnt()]
     twice = next(s for s in starts if starts.count(s) > 1)
-    with pytest.raises(UsageError, match="begins the ids of"):
+    with pytest.raises(UsageError, match="is ambiguous"):
         learnt().find(twice)
 
 

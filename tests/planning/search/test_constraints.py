@@ -130,5 +130,5 @@ def test_what_a_constraint_makes_impossible_is_proven(constraint: str) -> None:
 
 
 def test_times_are_refused() -> None:
-    with pytest.raises(PlannerError, match="constraint with times"):
+    with pytest.raises(PlannerError, match="constraints with times"):
         build(room("(on loaf table)", "(within 3 (held loaf))"))

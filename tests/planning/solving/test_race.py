@@ -84,7 +84,7 @@ def test_no_more_work_at_a_time_than_there_are_slots(tmp_path: Path) -> None:
         ("print('no derived predicates'); sys.exit(34)", PlannerEnd.UNABLE, "no derived"),
         ("sys.exit(22)", PlannerEnd.OUT_OF_MEMORY, "out of memory"),
         ("sys.exit(23)", PlannerEnd.OUT_OF_TIME, "out of time"),
-        (PLAN.replace("light", "dark"), PlannerEnd.GAVE_UP, "not valid"),
+        (PLAN.replace("light", "dark"), PlannerEnd.GAVE_UP, "invalid plan"),
     ],
 )
 def test_ends_are_told_apart(tmp_path: Path, code: str, outcome: PlannerEnd, words: str) -> None:

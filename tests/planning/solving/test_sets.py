@@ -178,9 +178,9 @@ def test_options_that_do_not_go_together(
 
 
 def test_sets_without_problems_are_refused(hvr_: Hvr, tmp_path: Path, ways: Path) -> None:
-    assert "there is no problem" in hvr_("solve", tmp_path / "ways" / "problems").err
+    assert "found no problem" in hvr_("solve", tmp_path / "ways" / "problems").err
     (tmp_path / "empty").mkdir()
-    assert "there is no problem" in hvr_("solve", tmp_path / "empty").err
+    assert "found no problem" in hvr_("solve", tmp_path / "empty").err
     assert "not for a set" in hvr_("solve", ways, "--anytime").err
     assert "there is no domain file" in hvr_("solve", ways, ways / "problems").err
     assert "names the domains itself" in hvr_("solve", ways / "domain.pddl", "set.jsonl").err

@@ -208,7 +208,7 @@ def test_lines_around_a_plan_are_counted_and_never_those_of_a_plan() -> None:
     assert report.valid
     (note,) = report.notes
     assert note.endswith("from '==>' to '<==' were read as the plan; 2 other lines were ignored")
-    with pytest.raises(PddlSyntaxError, match="belongs to no plan"):
+    with pytest.raises(PddlSyntaxError, match="is outside the plan"):
         verifier.check_file(f"{text}90 deliver book shop -> carry 1 2\n")
 
 
