@@ -166,7 +166,9 @@ def acted_on(path: Path, scene: str, reader: str = "grammar") -> tuple[int, list
         with contextlib.suppress(HvrError):
             goal = read(line, inventory)
             told = "; ".join(goal.notes)
-            acted.append(f"{line!r}: {'; then '.join(goal.said)}" + (f" ({told})" if told else ""))
+            acted.append(
+                f"{line!r}: {'; then '.join(goal.paraphrase)}" + (f" ({told})" if told else "")
+            )
     return total, acted
 
 

@@ -199,7 +199,7 @@ def _judged(outcome: Outcome, wanted: Wanted, ends: EndStates) -> Result:
         text = text.replace(mark, state)
     right = [ends.entails(goal, Goal((Stage(text),))) for goal in outcome]
     named = any((*strict, *right))
-    said = " / ".join("; then ".join(goal.said) for goal in outcome)
+    said = " / ".join("; then ".join(goal.paraphrase) for goal in outcome)
     if len(outcome) > 1:
         return Result(asked=True, named=named, said=said)
     return Result(True, False, strict[0], strict[0] or right[0], named, said)

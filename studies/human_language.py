@@ -249,7 +249,7 @@ class Trial:
             outcome.refusal, outcome.message = type(error).__name__, str(error)
             return outcome, None
         outcome.goal = tuple(stage.wanted for stage in goal.stages)
-        outcome.said, outcome.flagged = goal.said, bool(goal.notes or goal.unread)
+        outcome.said, outcome.flagged = goal.paraphrase, bool(goal.notes or goal.unread)
         if self.execute:
             done, _ = self._run(goal)
             for name in ("claimed", "met", "met_by_any", "lacking", "steps", "message"):

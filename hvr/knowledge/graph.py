@@ -139,7 +139,7 @@ class KnowledgeGraph:
         Raises:
             StoreError: The folder has no graph, it is corrupt, or another process writes to it.
         """
-        journal, quads = (None, read_journal(path)) if read_only else Journal.take_up(path)
+        journal, quads = (None, read_journal(path)) if read_only else Journal.resume(path)
         graph = cls(Store(), ontology or load_ontology(), path=path, journal=journal)
         graph._fill(quads, str(path))
         return graph

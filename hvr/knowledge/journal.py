@@ -44,7 +44,7 @@ def read_journal(folder: Path) -> bytes:
 class Journal:
     """The file of one graph, locked for writing.
 
-    Create it with `create` or `take_up`. Only the process that opened it may write. A forked
+    Create it with `create` or `resume`. Only the process that opened it may write. A forked
     process keeps its graph in memory and has no access to the file.
 
     Args:
@@ -90,7 +90,7 @@ class Journal:
         return journal
 
     @classmethod
-    def take_up(cls, folder: Path) -> tuple[Self, bytes]:
+    def resume(cls, folder: Path) -> tuple[Self, bytes]:
         """Open the journal of a folder, and return it with its quads as N-Quads.
 
         An incomplete transaction of a killed process is removed.

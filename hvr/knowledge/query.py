@@ -335,8 +335,8 @@ def _read(out: bytes, err: bytes, code: int, limits: QueryLimits) -> QueryResult
         raise QueryLimitError(_TIME_OVER.format(seconds=limits.timeout))
     if code < 0 or code > 255:  # a signal, or a Windows fault code
         raise StoreError("the query is too long or too deeply nested")
-    said = err.decode("utf-8", "replace").strip().splitlines()
-    raise StoreError(f"the query process failed: {said[-1] if said else code}")
+    errors = err.decode("utf-8", "replace").strip().splitlines()
+    raise StoreError(f"the query process failed: {errors[-1] if errors else code}")
 
 
 def _ended_by(code: int, name: str) -> bool:

@@ -186,7 +186,7 @@ def publish(server: SparqlServer, run: SharedRun, ontology: Ontology, quads: byt
     SharedGraph.begin(server, run, ontology).append(parsed)
 
 
-def ask_run(
+def query_run(
     server: SparqlServer, name: str, sparql: str, *, rows: int | None = None
 ) -> QueryResult:
     """Run a query on the server over one run and its ontology."""

@@ -71,17 +71,17 @@ class Login:
         return ""
 
 
-class AuthAnswers:
+class Authenticator:
     """Answer the challenges of one server, and reuse the last one.
 
     Args:
-        unasked: Send the credentials in plain with the first request; a server that uses
+        preemptive: Send the credentials in plain with the first request; a server that uses
             Digest should never see the password.
     """
 
-    def __init__(self, login: Login, *, unasked: bool = True) -> None:
+    def __init__(self, login: Login, *, preemptive: bool = True) -> None:
         self._login = login
-        self._unasked = unasked
+        self._preemptive = preemptive
         self._challenge: dict[str, str] = {}
         self._passwords = HTTPPasswordMgrWithDefaultRealm()
         self._digest = AbstractDigestAuthHandler(self._passwords)
@@ -89,15 +89,15 @@ class AuthAnswers:
     def header(self, method: str, url: str) -> dict[str, str]:
         """Return the Authorization header for a request, if any."""
         if not self._challenge:
-            value = self._login.plain if self._unasked or self._login.token else ""
+            value = self._login.plain if self._preemptive or self._login.token else ""
         else:
             self._passwords.add_password(None, url, self._login.user, self._login.password)
             request = Request(url, method=method)
-            said = self._digest.get_authorization(request, self._challenge)
-            value = f"Digest {said}" if said else ""
+            credentials = self._digest.get_authorization(request, self._challenge)
+            value = f"Digest {credentials}" if credentials else ""
         return {"Authorization": value} if value else {}
 
-    def challenged(self, challenges: Iterable[str]) -> bool:
+    def accept_challenge(self, challenges: Iterable[str]) -> bool:
         """Process the WWW-Authenticate headers of a server.
 
         Returns:
@@ -115,8 +115,8 @@ class AuthAnswers:
                         {**challenge, "qop": "auth"} if "qop" in challenge else challenge
                     )
                     return True
-            elif scheme.lower() == "basic" and not self._unasked:
-                self._unasked = True
+            elif scheme.lower() == "basic" and not self._preemptive:
+                self._preemptive = True
                 return True
         return False
 
@@ -130,13 +130,13 @@ LAYOUTS = {
     "virtuoso": ("sparql", "sparql", "sparql-graph-crud"),
 }
 """Paths below the server address: for queries, for updates, for graphs."""
-_ASKING = {"virtuoso": ("sparql-auth", "sparql-auth", "sparql-graph-crud-auth")}
+_AUTHENTICATED = {"virtuoso": ("sparql-auth", "sparql-auth", "sparql-graph-crud-auth")}
 """Paths for authenticated requests, where they differ; these require Digest."""
 _ANSWERS = "application/sparql-results+json, application/n-triples;q=0.9"
 _TRIPLES = "application/n-triples"
 _BOOLEAN = Literal(True).datatype
 _UNAUTHORISED = (401, 403)
-_ASKED = ("__ASK_RETVAL",)
+_ASK_COLUMNS = ("__ASK_RETVAL",)
 """The column of Virtuoso's ASK results: a row with 1, or no row."""
 
 
@@ -188,7 +188,7 @@ class ServerAddress:
 
     def path(self, use: int) -> str:
         """Return the path for queries (0), updates (1) or graphs (2)."""
-        asked = self.login.user and _ASKING.get(self.layout)
+        asked = self.login.user and _AUTHENTICATED.get(self.layout)
         base, below = urlsplit(self.text).path, (asked or LAYOUTS[self.layout])[use]
         return f"{base}/{below}" if below else base or "/"
 
@@ -206,7 +206,9 @@ class SparqlServer:
         self.address = address
         self._timeout = timeout
         self._connection: http.client.HTTPConnection | None = None
-        self._answers = AuthAnswers(address.login, unasked=address.layout not in _ASKING)
+        self._authenticator = Authenticator(
+            address.login, preemptive=address.layout not in _AUTHENTICATED
+        )
 
     def close(self) -> None:
         """Close the connection."""
@@ -262,9 +264,9 @@ class SparqlServer:
             if isinstance(answer, QueryBoolean):
                 return ("answer",), iter([(Literal(bool(answer)),)])
             names = tuple(v.value for v in answer.variables)
-            if names == _ASKED:
-                said = any(row[0].value == "1" for row in answer)
-                return ("answer",), iter([(Literal(said),)])
+            if names == _ASK_COLUMNS:
+                found = any(row[0].value == "1" for row in answer)
+                return ("answer",), iter([(Literal(found),)])
             return names, iter([tuple(map(_plain, row)) for row in answer])
         except (SyntaxError, ValueError) as error:
             raise StoreError(
@@ -299,25 +301,25 @@ class SparqlServer:
     def _send(
         self, method: str, path: str, body: bytes, headers: dict[str, str], missing: bool = False
     ) -> tuple[str, bytes]:
-        response, data = self._asked(method, path, body, headers)
-        if response.status == 401 and self._answers.challenged(
+        response, data = self._exchange(method, path, body, headers)
+        if response.status == 401 and self._authenticator.accept_challenge(
             response.headers.get_all("WWW-Authenticate", [])
         ):
-            response, data = self._asked(method, path, body, headers)
+            response, data = self._exchange(method, path, body, headers)
         if response.status == 404 and missing:
             return "", b""
         if response.status >= 300:
             raise self._refused(response.status, data)
         return (response.headers.get_content_type(), data)
 
-    def _asked(
+    def _exchange(
         self, method: str, path: str, body: bytes, headers: dict[str, str]
     ) -> tuple[http.client.HTTPResponse, bytes]:
         parts = urlsplit(self.address.text)
         url = f"{parts.scheme}://{parts.netloc}{path}"
         again = self._connection is not None
         while True:
-            shown = {**headers, **self._answers.header(method, url)}
+            shown = {**headers, **self._authenticator.header(method, url)}
             try:
                 connection = self._connected()
                 connection.request(method, path, body or None, shown)
@@ -355,7 +357,7 @@ class SparqlServer:
         return StoreError(f"the store at {self.address.text} {what}", exit_code=4)
 
     def _refused(self, status: int, data: bytes) -> StoreError:
-        said = " ".join(data.decode("utf-8", "replace").split())
+        detail = " ".join(data.decode("utf-8", "replace").split())
         if status in _UNAUTHORISED:
             return StoreError(
                 f"the store at {self.address.text} refused the credentials "
@@ -363,7 +365,7 @@ class SparqlServer:
             )
         return StoreError(
             f"the store at {self.address.text} refused the request "
-            f"(HTTP {status}): {short(said, 300)}",
+            f"(HTTP {status}): {short(detail, 300)}",
             exit_code=4 if status >= 500 else 2,
         )
 

@@ -210,7 +210,7 @@ class WorldFile:
                 field="world",
             )
 
-    def matching_nothing(self) -> tuple[tuple[str, str], ...]:
+    def unmatched_patterns(self) -> tuple[tuple[str, str], ...]:
         """Return pairs of an entry and a file pattern that matches no file."""
         keys = ("ontology", "problems", "task_files", "scenes")
         return tuple(

@@ -124,8 +124,10 @@ def _check_place(choice: ObjectChoice, relation: SpatialRelation) -> None:
     label, a_label = taxonomy.label(misfits[0]), taxonomy.a_label(misfits[0])
     portable = taxonomy.roles.class_of(PORTABLE)
     if portable is None or not taxonomy.is_a(misfits[0], portable):
-        told = f"{portable} ({taxonomy.label(portable)})" if portable else PORTABLE
-        raise ImpossibleGoalError(f"cannot move the {label}: {a_label} lacks the affordance {told}")
+        needed = f"{portable} ({taxonomy.label(portable)})" if portable else PORTABLE
+        raise ImpossibleGoalError(
+            f"cannot move the {label}: {a_label} lacks the affordance {needed}"
+        )
     places = sorted(
         taxonomy.label(p) for p in taxonomy.places(misfits[0]) if choice.inventory.of(p)
     )

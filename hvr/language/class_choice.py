@@ -152,8 +152,8 @@ class ClassChoice:
                 if outers & usual(e) and self.inventory.of(e)
             )
             if exact:
-                told, read = self._asked[number].text, self.taxonomy.label(exact[0])
-                self.note(f"read {told!r} as {read!r}, since only that goes there")
+                text, label = self._asked[number].text, self.taxonomy.label(exact[0])
+                self.note(f"read {text!r} as {label!r}, since only that goes there")
                 return exact
         return classes
 

@@ -39,19 +39,19 @@ from hvr.language.syntax import (
 # How clauses order and refer to each other: 'after washing it', 'to put it there'.
 
 
-def told(clauses: list[Clause]) -> list[Clause]:
+def goals_from_descriptions(clauses: list[Clause]) -> list[Clause]:
     """Turn descriptions without a later action into goals."""
     last = max((n for n, clause in enumerate(clauses) if clause.verb is not None), default=-1)
     return [c.replace(given=c.given and n < last) for n, c in enumerate(clauses)]
 
 
-def done_with(clause: Clause, means: Adjunct) -> Clause:
+def with_means(clause: Clause, means: Adjunct) -> Clause:
     """Add a means to every group of a clause."""
     groups = tuple(g.replace(adjuncts=(*g.adjuncts, means)) for g in clause.groups)
     return clause.replace(groups=groups)
 
 
-def only_fetched(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
+def fetch_only(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
     """Make the last clause fetch if the next one places: 'gather the forks to place them …'."""
     if not clauses or clauses[-1].verb is None or clauses[-1].verb.frame != "put":
         return clauses
@@ -65,14 +65,16 @@ def ordered(clauses: list[Clause], then: bool) -> list[Clause]:
     return [c.replace(then=c.then or then) if n == 0 else c for n, c in enumerate(clauses)]
 
 
-def earlier(early: list[Clause], before: list[Clause]) -> list[Clause]:
+def insert_before_last(early: list[Clause], before: list[Clause]) -> list[Clause]:
     """Insert clauses before the last one: 'put the mug away after washing it'."""
     if not (before and early):
         return [*early, *ordered(before, True)]
     # 'put the mug away after washing it': the noun is in the clause that now comes second, so
     # the noun and the pronoun swap places.
     main = before[-1].groups[0]
-    named = [c.replace(groups=tuple(naming(g, main.things) for g in c.groups)) for c in early]
+    named = [
+        c.replace(groups=tuple(resolve_pronoun(g, main.things) for g in c.groups)) for c in early
+    ]
     if named == early:
         return [*before[:-1], *early, *ordered(before[-1:], True)]
     late = before[-1]
@@ -90,7 +92,7 @@ def _spoken_of(things: tuple[NounPhrase, ...]) -> bool:
     return bool(things) and all(thing.kind == "pronoun" for thing in things)
 
 
-def naming(group: NounGroup, things: tuple[NounPhrase, ...]) -> NounGroup:
+def resolve_pronoun(group: NounGroup, things: tuple[NounPhrase, ...]) -> NounGroup:
     """Replace the pronoun of a group by things."""
     if _spoken_of(group.things):
         return group.replace(things=things)
@@ -154,10 +156,10 @@ def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
             )
         elif cursor.take("be", "needing"):
             if cursor.kind(Dish) and not cursor.kind(Adjective):
-                raise cursor.lost()
+                raise cursor.parse_error()
             stated = read_predicate(cursor)
             if not stated and not cursor.states(cursor.at):
-                raise cursor.lost()
+                raise cursor.parse_error()
         else:
             stated = read_passive(cursor)
     if stated is None:
@@ -215,22 +217,22 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             clauses = _before(cursor, clauses)
         elif purpose := cursor.purpose():
             cursor.at += purpose
-            clauses = only_fetched(cursor, clauses)
+            clauses = fetch_only(cursor, clauses)
             clauses += ordered(read_clause(cursor), then and bool(clauses))
             then = False
         elif clauses and cursor.word() == "to" and cursor.function("be", at=cursor.at + 1):
             cursor.at += 1
-            clauses = [*only_fetched(cursor, clauses), _passive_clause(cursor)]
+            clauses = [*fetch_only(cursor, clauses), _passive_clause(cursor)]
         elif start and cursor.word() == "but":
             cursor.at += 1
             if clauses and cursor.take("first"):  # 'make coffee, but first wash the mug'
-                clauses = earlier(read_clause(cursor), clauses)
+                clauses = insert_before_last(read_clause(cursor), clauses)
         elif clauses and (state := _until(cursor)) is not None:
             clauses.append(state)
         elif cursor.function("instead"):
             prohibitions += _read_instead(cursor)
         elif clauses and clauses[-1].verb is not None and (means := _with_it(cursor)) is not None:
-            clauses[-1] = done_with(clauses[-1], means)
+            clauses[-1] = with_means(clauses[-1], means)
         elif linker := cursor.take("then", "and", "first"):
             then = _linked(cursor, clauses, then or linker.role == "then")
         elif prohibits(cursor):
@@ -241,17 +243,17 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
                 clauses.append(forbidden)
         else:
             read = _separate_clauses(cursor, clauses, start)
-            if _keeps(cursor, start):
+            if _preserves_state(cursor, start):
                 prohibitions += [p for clause in read for p in kept(clause)]
             if clauses and not then and cursor.take("first"):  # 'put it away, but wash it first'
-                clauses = earlier(read, clauses)
+                clauses = insert_before_last(read, clauses)
             else:
                 clauses += ordered(read, then and bool(clauses))
             then = False
         cursor.begun = bool(clauses)
         if cursor.at == start:  # nothing was consumed: avoid an endless loop
-            raise cursor.lost()
-    return tuple(told(clauses)), tuple(prohibitions)
+            raise cursor.parse_error()
+    return tuple(goals_from_descriptions(clauses)), tuple(prohibitions)
 
 
 def _linked(cursor: Cursor, clauses: list[Clause], then: bool) -> bool:
@@ -272,16 +274,16 @@ def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> l
     read = _choice_of_clauses(cursor)
     if not apart and any(clause.verb is None for clause in read):
         cursor.at = start  # 'make coffee bread'
-        raise cursor.lost()
-    if cursor.word() in STOPS and _tells(cursor, start):
+        raise cursor.parse_error()
+    if cursor.word() in STOPS and _describes_state(cursor, start):
         read = [clause.replace(given=clause.verb is None) for clause in read]
     return read
 
 
-def _tells(cursor: Cursor, start: int) -> bool:
+def _describes_state(cursor: Cursor, start: int) -> bool:
     """Return whether the words describe the initial state: 'the mug is dirty', not 'should be'."""
-    told = any(cursor.word(at) in {"is", "are"} for at in range(start, cursor.at))
-    return told and not any(
+    described = any(cursor.word(at) in {"is", "are"} for at in range(start, cursor.at))
+    return described and not any(
         cursor.function("modal", "ensure", at=at)
         or (cursor.function("goal", at=at) and cursor.word(at) != "there")
         for at in range(start, cursor.at)
@@ -325,7 +327,7 @@ def _with_it(cursor: Cursor) -> Adjunct | None:
 
 def _verb_left_out(cursor: Cursor, before: Clause) -> bool:
     """Return whether only a thing follows 'then': 'wash the fork, then the knife'."""
-    passed = cursor.function("filler", "unheeded")
+    passed = cursor.function("filler", "ignored")
     return (
         before.verb is not None
         and before.verb.frame == "state"
@@ -349,7 +351,7 @@ def _choice_of_clauses(cursor: Cursor) -> list[Clause]:
     return read
 
 
-def _keeps(cursor: Cursor, start: int) -> bool:
+def _preserves_state(cursor: Cursor, start: int) -> bool:
     return any(
         cursor.word(at) == "keep" or cursor.function("be never", at=at)
         for at in range(start, cursor.at)
@@ -365,7 +367,7 @@ def _passive_clause(cursor: Cursor) -> Clause:
 
 def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     cursor.take("after")
-    return earlier(read_clause(cursor), before)
+    return insert_before_last(read_clause(cursor), before)
 
 
 def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
@@ -385,7 +387,9 @@ def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     if early and late and pronouns(early[0].groups[0]):
         # 'before you slice the tomato wash it': the noun and the pronoun swap places
         first, last = early[0], late[0]
-        early[0] = first.replace(groups=(naming(first.groups[0], named), *first.groups[1:]))
+        early[0] = first.replace(
+            groups=(resolve_pronoun(first.groups[0], named), *first.groups[1:])
+        )
         late[0] = last.replace(groups=(last.groups[0].replace(things=(IT,)), *last.groups[1:]))
     return [*early, *late]
 
@@ -413,12 +417,12 @@ def read_clause(cursor: Cursor) -> list[Clause]:
     if cursor.done or cursor.word() in PAUSES:
         return []
     if (means := _fronted(cursor)) is not None:
-        return [done_with(clause, means) for clause in read_clause(cursor)]
+        return [with_means(clause, means) for clause in read_clause(cursor)]
     if cursor.verb() or cursor.split_verb() or (cursor.begun and cursor.last_verb()):
         return _verbs(cursor)
     if cursor.starts_thing() or cursor.function("none"):
         return [read_statement(cursor)]
-    raise cursor.lost()
+    raise cursor.parse_error()
 
 
 def _fronted(cursor: Cursor) -> Adjunct | None:
@@ -427,7 +431,7 @@ def _fronted(cursor: Cursor) -> Adjunct | None:
     if cursor.take("use"):
         means = Adjunct("means", "using", (read_thing(cursor, "use"),))
         if cursor.take("to") is None:
-            raise cursor.lost()
+            raise cursor.parse_error()
         return means
     excepting = cursor.function("except") and cursor.word() != "but"
     if cursor.verb() or not (excepting or cursor.function("prep", "with", "means", "from")):
@@ -521,7 +525,7 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
         if particle == "back" and cursor.particle_here() == "down":
             cursor.at += 1
     if verb is None:
-        raise cursor.lost()
+        raise cursor.parse_error()
     also = _also(cursor, apart) if particle in apart else []
     groups = [_rest_of_group(cursor, things)]
     while (at := next_thing(cursor, listing=listing)) is not None:

@@ -131,7 +131,7 @@ class Cursor:
         """Return the words from a position up to here."""
         return " ".join(self.tokens[start : self.at])
 
-    def lost(self) -> LanguageError:
+    def parse_error(self) -> LanguageError:
         """Return the error for words that cannot be parsed."""
         if self.done:
             return LanguageError(f"the request ends too early: {self.text.strip()!r}")
@@ -193,7 +193,7 @@ class Cursor:
         for length, adjective in self.entries(Adjective):
             self.at += length
             return adjective
-        raise self.lost()
+        raise self.parse_error()
 
     def after_or(self) -> int | None:
         """Return the position after 'or' and an optional comma before it, or None."""
@@ -204,7 +204,7 @@ class Cursor:
     def skip_fillers(self) -> None:
         """Skip words without effect; note those that are ignored although they mean something."""
         while not self.done and self.verb() is None:
-            filler = self.function("filler", "unheeded")
+            filler = self.function("filler", "ignored")
             # The longest phrase wins ('there' is a filler, 'there should be' starts a goal), and a
             # thing is never skipped.
             if filler is None or filler.length < self.longest() or filler.length <= self.named():
@@ -213,15 +213,15 @@ class Cursor:
                 return
             if self.function("prep") and self.named(self.at + filler.length):
                 return  # 'on the side table' does not contain the filler 'on the side'
-            self.unheeded(filler)
+            self.note_ignored(filler)
             self.at += filler.length
 
-    def unheeded(self, passed: Match[FunctionWord]) -> None:
+    def note_ignored(self, passed: Match[FunctionWord]) -> None:
         """Record a skipped phrase if it means something."""
-        if passed.entry.role == "unheeded":
-            self.heed_not(" ".join(self.tokens[self.at : self.at + passed.length]))
+        if passed.entry.role == "ignored":
+            self.ignore(" ".join(self.tokens[self.at : self.at + passed.length]))
 
-    def heed_not(self, phrase: str) -> None:
+    def ignore(self, phrase: str) -> None:
         """Record words that are skipped although they mean something."""
         if phrase not in self.unread:
             self.unread.append(phrase)
@@ -241,7 +241,7 @@ class Cursor:
     def starts_thing(self, at: int | None = None) -> bool:
         """Return whether a noun phrase can start at a position."""
         at = self.at if at is None else at
-        passed = self.function("filler", "unheeded", "apart", at=at)
+        passed = self.function("filler", "ignored", "apart", at=at)
         return bool(
             self.starts_exactly(at)
             or self.function("slice", "meal", at=at)
@@ -398,7 +398,7 @@ def described(cursor: Cursor, at: int) -> bool:
         at += length
         following = cursor.after("and", at)
         if not cursor.kind(Adjective, following):
-            return not (cursor.named(at) or cursor.function("filler", "unheeded", "slice", at=at))
+            return not (cursor.named(at) or cursor.function("filler", "ignored", "slice", at=at))
         at = following
         length = cursor.kind(Adjective, at)
     return False
@@ -457,7 +457,7 @@ def predicate_goes_on(cursor: Cursor) -> bool:
 # 'a tomato and lettuce salad', 'breakfast: toast and coffee', 'put the kettle on'.
 
 
-def plainly(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
+def expand_idioms(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
     """Replace the idioms of a request by their plain equivalents.
 
     An idiom must end its clause: 'put the kettle on', but not 'put the kettle on the stove'.
@@ -499,8 +499,8 @@ def skip_meal(cursor: Cursor) -> None:
     cursor.take("of", "with")
     if not cursor.starts_thing():
         example = cursor.lexicon.examples.get("meal")
-        told = f", for example '{name}: {example}'" if example else ""
-        raise LanguageError(f"{name} can be many things: say which{told}")
+        hint = f", for example '{name}: {example}'" if example else ""
+        raise LanguageError(f"{name} can be many things: say which{hint}")
 
 
 def compound_dish(cursor: Cursor) -> tuple[int, Dish] | None:

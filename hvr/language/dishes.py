@@ -151,11 +151,11 @@ class Making:
     def wanted(self, group: NounGroup) -> list[int]:
         """Interpret a state without a verb: 'a hot coffee on the table', 'the mug clean'."""
         draft = self.draft
-        said = group.predicate.adjectives
-        if said and all(a.selects for a in said) and not group.adjuncts:
+        adjectives = group.predicate.adjectives
+        if adjectives and all(a.selects for a in adjectives) and not group.adjuncts:
             what = group.things[0].text
             raise LanguageError(
-                f"hvr cannot make things {said[0].word}: say what to do with the {what}"
+                f"hvr cannot make things {adjectives[0].word}: say what to do with the {what}"
                 f"{self.taxonomy.example('request')}"
             )
         needed = next((a.requires for a in group.predicate.adjectives if a.requires), None)

@@ -207,7 +207,7 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
                "i need help to", "i need your help to", "your job is to", "your goal is to",
                "the goal is to", "i'm asking you to", "i ask you to"),
     # Ignored, with a note.
-    "unheeded": ("only", "nothing else", "and nothing else", "small", "big", "large", "little",
+    "ignored": ("only", "nothing else", "and nothing else", "small", "big", "large", "little",
                  "tiny", "huge", "red", "green", "blue",
                  "white", "yellow", "brown", "black", "purple", "orange", "round", "old", "ripe",
                  "quickly", "slowly", "carefully", "gently", "quick", "simple", "nicely",
@@ -304,6 +304,6 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
 ROOM_WORDS: Mapping[str, Iterable[str]] = {
     "filler": ("{0}", "the {0}", "in the {0}", "in this {0}", "in a {0}", "from the {0}",
                "of the {0}", "around the {0}", "the {0}'s"),
-    "unheeded": ("in the corner of the {0}",),
+    "ignored": ("in the corner of the {0}",),
 }  # fmt: skip
 """Phrases with the name of a room, by role; they add nothing, since the room is known."""

@@ -169,12 +169,12 @@ def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
         if when:
             undone[demand] = min(when)
     moments = {m for d, m in undone.items() if not _on_the_way(choice, d, demands)}
-    told = {
+    explicit = {
         m for m in (2 * clause for clause in choice.ordered) if not _comes_last(choice, m, demands)
     }
-    told.update(_washing_first(choice, demands))
+    explicit.update(_washing_first(choice, demands))
     split: list[list[Demand]] = []
-    for moment in sorted(moments | told):
+    for moment in sorted(moments | explicit):
         stage = [d for d in demands if d.moment < moment and undone.get(d, moment) >= moment]
         if moment not in moments:  # this stage comes from the word order alone
             stage = [d for d in stage if not (d.holds and _on_the_way(choice, d, demands))]
@@ -426,14 +426,14 @@ class Goal(Value):
         stages: Conditions to reach in this order; usually one.
         notes: Assumptions, one sentence each.
         unread: Content words of the request that did not enter the reading, in order.
-        said: Paraphrase of each stage, generated from its PDDL (`hvr.language.paraphrase`).
+        paraphrase: Paraphrase of each stage, generated from its PDDL (`hvr.language.paraphrase`).
         reader: "grammar", or `learnt` with the digest of its head.
     """
 
     stages: tuple[Stage, ...]
     notes: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
-    said: tuple[str, ...] = ()
+    paraphrase: tuple[str, ...] = ()
     reader: str = "grammar"
 
 
@@ -442,7 +442,7 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
     choice = ObjectChoice(meaning, taxonomy, inventory, domain)
     check(choice)
     demands = collect(choice)
-    if not demands and choice.already_so:
+    if not demands and choice.already_satisfied:
         # 'close all open drawers' where none is open: the goal holds already and needs no plan.
         kept = constraints(choice, meaning.bans)
         return Goal((Stage("(and)", constraints=kept),), tuple(choice.notes), meaning.unread)

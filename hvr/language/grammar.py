@@ -18,12 +18,12 @@ from hvr.errors import (
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.clauses import read_clauses
-from hvr.language.cursor import PAUSES, Cursor, Picks, explore, plainly
+from hvr.language.cursor import PAUSES, Cursor, Picks, expand_idioms, explore
 from hvr.language.goal_builder import Goal, Stage, goal_of, one_of
 from hvr.language.lexicon import PARTICLES, Dish, FunctionWord, Lexicon, load_lexicon, tokenize
 from hvr.language.meaning import Meaning, MeaningDraft, adapt
 from hvr.language.negation import Forbidding
-from hvr.language.paraphrase import in_order, said
+from hvr.language.paraphrase import in_order, paraphrase
 from hvr.language.taxonomy import Taxonomy
 from hvr.language.verb_phrases import Interpreter
 from hvr.pddl import Domain
@@ -50,7 +50,7 @@ def correct(tokens: Sequence[str], lexicon: Lexicon) -> tuple[tuple[str, ...], l
     notes: list[str] = []
     tokens = _rejoined(tokens, lexicon)
     for token in tokens:
-        meant = None if _known(token, lexicon) else meant_by(token, lexicon)
+        meant = None if _known(token, lexicon) else correction(token, lexicon)
         corrected.append(meant or token)
         if meant:
             notes.append(f"read {token!r} as {meant!r}")
@@ -79,14 +79,14 @@ def _known(token: str, lexicon: Lexicon) -> bool:
     return not token.isalpha() or token in lexicon.parts
 
 
-def meant_by(word: str, lexicon: Lexicon) -> str | None:
+def correction(word: str, lexicon: Lexicon) -> str | None:
     """Return the one known word that a misspelt word resembles most, or None.
 
     Examples:
         >>> from hvr.knowledge.ontology import load_ontology
         >>> from hvr.language.lexicon import load_lexicon
         >>> lexicon = load_lexicon(load_ontology())
-        >>> meant_by("tomatoe", lexicon), meant_by("cake", lexicon)
+        >>> correction("tomatoe", lexicon), correction("cake", lexicon)
         ('tomato', None)
     """
     if len(word) < _SHORTEST or word in _ordinary_words():
@@ -151,7 +151,7 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]
 def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Meaning, ...], ...]:
     """Parse a request in all ways that English allows, most likely first; see `read`."""
     tokens = tuple(token for token in tokenize(text) if token not in _NOISE)
-    tokens, corrections = correct(plainly(tokens, lexicon), lexicon)
+    tokens, corrections = correct(expand_idioms(tokens, lexicon), lexicon)
     # Check words first: the grammar would stumble over an unknown word and blame its neighbours.
     check_words(Cursor(text, tokens, lexicon))
 
@@ -287,7 +287,7 @@ class Reader:
         if reading is not None and not 1 <= reading <= len(goals):
             raise UsageError(f"reading must be between 1 and {len(goals)}, got {reading}")
         if len(goals) > 1 and reading is None:
-            raise AmbiguousError(tuple(in_order(goal.said) for goal in goals))
+            raise AmbiguousError(tuple(in_order(goal.paraphrase) for goal in goals))
         return goals[(reading or 1) - 1]
 
     def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
@@ -309,7 +309,7 @@ class Reader:
         if not found:
             raise refusals[0]
         return tuple(
-            goal.replace(said=said(goal.stages, self.taxonomy, inventory, self.domain))
+            goal.replace(paraphrase=paraphrase(goal.stages, self.taxonomy, inventory, self.domain))
             for goal in found.values()
         )
 

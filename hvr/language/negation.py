@@ -23,7 +23,7 @@ from hvr.language.syntax import (
     Predication,
     Prohibition,
 )
-from hvr.language.taxonomy import Taxonomy, literals, negated, telling
+from hvr.language.taxonomy import Taxonomy, characteristic_literal, literals, negated
 
 # Prohibitions -------------------------------------------------------------------------------------
 # 'without the microwave', 'do not open the fridge', 'never two doors open', 'must not be dirty'.
@@ -79,7 +79,7 @@ def read_prohibition(cursor: Cursor) -> Prohibition | Clause:
     cursor.take("at once")
     entry = verb.entry if verb else None
     if not (state.adjectives or (entry and entry.condition)):
-        raise cursor.lost()
+        raise cursor.parse_error()
     return Prohibition(entry, things, (), state.adjectives, most)
 
 
@@ -167,9 +167,9 @@ def _without(draft: MeaningDraft, number: int, others: list[int]) -> None:
     entity = draft.entities[number]
     for other in others:
         left_out = draft.entities[other]
-        told = left_out.selectors or left_out.place_from or left_out.name or left_out.near
+        described = left_out.selectors or left_out.place_from or left_out.name or left_out.near
         classes = tuple(c for c in entity.classes if c not in left_out.classes)
-        if classes and not told:
+        if classes and not described:
             entity = entity.replace(classes=classes)
         else:
             entity = entity.replace(besides=(*entity.besides, other))
@@ -281,7 +281,7 @@ class Forbidding:
                 inside = {f"({self.taxonomy.relation(c)} ?inside ?x)" for c in vessels}
                 yield from (f"(exists (?inside - {thing}) {at})" for at in sorted(inside))
         elif verb.frame == "state" and verb.condition:
-            yield telling(verb.condition)
+            yield characteristic_literal(verb.condition)
         elif verb.frame in {"put", "hold", "clear", "discard", "drop", "set"}:
             yield "(holding ?x)"
         elif verb.frame in {"fill", "transfer"}:

@@ -77,10 +77,10 @@ def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
             if after > cursor.at and cursor.kind(Adjective, after):
                 cursor.at = after
             continue
-        passed = cursor.function("filler", "unheeded")
+        passed = cursor.function("filler", "ignored")
         if passed is None or cursor.named():
             break
-        cursor.unheeded(passed)
+        cursor.note_ignored(passed)
         cursor.at += passed.length
     return tuple(adjectives)
 
@@ -115,14 +115,12 @@ def several(determiner: Determiner, word: FunctionWord) -> Determiner:
 def skip_part(cursor: Cursor) -> bool:
     """Consume a part of a place ('the lower right of'), with a note; return whether it did."""
     start = at = cursor.at
-    while (match := cursor.function("part", "unheeded", at=at)) and cursor.named(
-        at
-    ) <= match.length:
+    while (match := cursor.function("part", "ignored", at=at)) and cursor.named(at) <= match.length:
         at += match.length
     if at == start or cursor.word(at) != "of" or not cursor.starts_thing(at + 1):
         return False
     cursor.at = at
-    cursor.heed_not(cursor.between(start))
+    cursor.ignore(cursor.between(start))
     cursor.at += 1
     return True
 
@@ -154,7 +152,7 @@ def for_how_many(cursor: Cursor) -> int | None:
     unit = cursor.function("unit", at=at)
     if unit:  # 'for two minutes'
         start, cursor.at = cursor.at, at + unit.length
-        cursor.heed_not(cursor.between(start))
+        cursor.ignore(cursor.between(start))
         return None
     if cursor.starts_thing(at) and not cursor.function("people", at=at):
         return None
@@ -188,10 +186,12 @@ def _named_again(cursor: Cursor, at: int) -> int:
     """Return the length of a repeated noun phrase: 'a pan with an apple on the pan'."""
     if cursor.word(at) != "the" or not (length := cursor.named(at + 1)):
         return 0
-    said = cursor.tokens[at + 1 : at + 1 + length]
+    repeated = cursor.tokens[at + 1 : at + 1 + length]
     starts = range(cursor.clause_at, at - length)
     first = next((n for n in starts if cursor.named(n)), None)
-    return 1 + length if first is not None and cursor.tokens[first : first + length] == said else 0
+    return (
+        1 + length if first is not None and cursor.tokens[first : first + length] == repeated else 0
+    )
 
 
 def skip_interjection(cursor: Cursor) -> None:
@@ -392,7 +392,7 @@ def _head(
         raise LanguageError(f"{after} what? {_rest(cursor)} is not a thing that hvr knows")
     while cursor.modifier(length):
         cursor.at += length
-        cursor.heed_not(cursor.between(start))
+        cursor.ignore(cursor.between(start))
         start, length = cursor.at, cursor.named()
     filled = compound_dish(cursor)
     if filled is not None and filled[0] > cursor.kind(Dish):
@@ -457,12 +457,12 @@ def _relative(cursor: Cursor) -> Predication | None:
         while cursor.take("relative") or cursor.take("be"):
             pass
         if "you" in cursor.between(start).split() and cursor.kind(Adjective):
-            told = Predication((cursor.take_adjective(),))  # 'that you washed'
+            clause = Predication((cursor.take_adjective(),))  # 'that you washed'
         else:
-            told = read_predicate(cursor, sole_place=True)
-        if not told:
-            raise cursor.lost()
-        predicate = predicate.and_also(told) if predicate else told
+            clause = read_predicate(cursor, sole_place=True)
+        if not clause:
+            raise cursor.parse_error()
+        predicate = predicate.and_also(clause) if predicate else clause
     if apart and cursor.word() == ",":  # 'the mug, which is dirty, in the sink'
         cursor.at += 1
     return predicate
@@ -539,7 +539,7 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
     length, function = match
     if cursor.purpose() or not cursor.starts_thing(cursor.at + length):
         if function.role == "unplaced":  # 'the cabinet below'
-            cursor.heed_not(" ".join(cursor.tokens[cursor.at : cursor.at + length]))
+            cursor.ignore(" ".join(cursor.tokens[cursor.at : cursor.at + length]))
             cursor.at += length
             return read_adjunct(cursor)
         cursor.at = saved
@@ -607,7 +607,7 @@ def _for_what(cursor: Cursor) -> bool:
     else:
         cursor.at = start
         return False
-    cursor.heed_not(cursor.between(start))
+    cursor.ignore(cursor.between(start))
     return True
 
 
@@ -621,7 +621,7 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
     adjuncts: list[Adjunct] = []
     serve = False
     while not cursor.done:
-        passed = cursor.function("filler", "unheeded")
+        passed = cursor.function("filler", "ignored")
         placed = cursor.function("placed")
         on_off = cursor.word() if cursor.word() in {"on", "off"} else ""
         if on_off and cursor.particle_here():
@@ -646,7 +646,7 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
         elif (adjunct := read_adjunct(cursor)) is not None:
             adjuncts.append(adjunct)
         elif passed:
-            cursor.unheeded(passed)
+            cursor.note_ignored(passed)
             cursor.at += passed.length
             continue
         else:

@@ -22,7 +22,7 @@ from hvr.pddl.model import Domain, TypedName
 from hvr.pddl.problem_parser import parse_formula
 
 
-def single_out(
+def most_plausible(
     entity: Entity,
     things: Sequence[str],
     inventory: Inventory,
@@ -88,14 +88,14 @@ class ObjectChoice(ClassChoice):
     ) -> None:
         super().__init__(meaning, taxonomy, inventory)
         self.domain = domain
-        self.already_so = False
+        self.already_satisfied = False
         """Whether something was asked of all that are so, and none is."""
         for number in self.numbers:
             among = partial(self._among, self.available(number))
-            self.entities[number], told = possible(
+            self.entities[number], notes = possible(
                 self.entities[number], self.classes[number], self.taxonomy, among
             )
-            self.notes += [note for note in told if note not in self.notes]
+            self.notes += [note for note in notes if note not in self.notes]
         self._names: dict[int, tuple[str, ...]] = {}
         for number in sorted(self.numbers, key=lambda n: bool(self.entities[n].besides)):
             self._names[number] = self._select(number)
@@ -151,10 +151,10 @@ class ObjectChoice(ClassChoice):
             chosen = tuple(n for n in chosen if self.taxonomy.is_there(self.inventory, n))
         for template in entity.selectors:
             fitting = tuple(n for n in chosen if self.holds(template, n))
-            none = "" if fitting else self._said_of_none(number, template)
+            none = "" if fitting else self._describe_none(number, template)
             if none and entity.every and chosen:
                 self.note(none)
-                self.already_so = True
+                self.already_satisfied = True
                 self.entities[number] = entity.replace(classes=())
                 return ()
             if none:
@@ -175,12 +175,12 @@ class ObjectChoice(ClassChoice):
                 self.note(self._elsewhere(number, chosen))
             chosen = fitting or chosen
         if entity.near:
-            chosen, told = narrowed(self.inventory, entity, chosen)
-            self.notes += [note for note in told if note not in self.notes]
+            chosen, notes = narrowed(self.inventory, entity, chosen)
+            self.notes += [note for note in notes if note not in self.notes]
             kinds = {self.inventory.classes[name] for name in chosen}
             self.classes[number] = tuple(c for c in self.classes[number] if c in kinds)
         chosen = self._left(number, chosen)
-        chosen = single_out(entity, chosen, self.inventory, self.holds)
+        chosen = most_plausible(entity, chosen, self.inventory, self.holds)
         if entity.returns is not None and entity.count > 0:
             chosen = chosen[: entity.count]  # the initial place depends on which object it is
         if every and entity.group and self._asked_of(number):
@@ -197,7 +197,7 @@ class ObjectChoice(ClassChoice):
             return chosen
         return () if chosen == everything else chosen
 
-    def _said_of_none(self, number: int, template: str) -> str:
+    def _describe_none(self, number: int, template: str) -> str:
         """Phrase that a description fits nothing: 'no mug here is dirty'."""
         entity = self.entities[number]
         if entity.everything:
@@ -207,12 +207,12 @@ class ObjectChoice(ClassChoice):
         else:
             subject = f"no {self.label(number)} here"
         wording = wording_of(self.taxonomy.ontology)
-        told = [
+        clauses = [
             wording.clause(name, [subject], positive=wanted)
             for name, wanted in sorted(literals(template))
         ]
-        rest = [text.removeprefix(f"{subject} ") for text in told[1:]]
-        return " and ".join([*told[:1], *rest])
+        rest = [text.removeprefix(f"{subject} ") for text in clauses[1:]]
+        return " and ".join([*clauses[:1], *rest])
 
     def _holds_one_of(self, place: str, classes: tuple[str, ...]) -> bool:
         return any(

@@ -28,7 +28,7 @@ _MOST = 12
 """Largest number of alternatives, or things of a kind, to list individually."""
 
 
-def said(
+def paraphrase(
     stages: Sequence[Stage], taxonomy: Taxonomy, inventory: Inventory, domain: Domain
 ) -> tuple[str, ...]:
     """Return a paraphrase of each stage of a goal, without preferred final conditions."""
@@ -36,12 +36,12 @@ def said(
     return tuple(_stage(stage, domain, objects, taxonomy, inventory) for stage in stages)
 
 
-def constraints_said(
+def paraphrase_constraints(
     constraints: Sequence[Expression], taxonomy: Taxonomy, inventory: Inventory
 ) -> str:
     """Return a paraphrase of trajectory constraints, without duplicates."""
-    told = (_Speaker(taxonomy, inventory).kept(constraint) for constraint in constraints)
-    return "; ".join(dict.fromkeys(told))
+    texts = (_Speaker(taxonomy, inventory).kept(constraint) for constraint in constraints)
+    return "; ".join(dict.fromkeys(texts))
 
 
 def in_order(sentences: Sequence[str]) -> str:
@@ -102,8 +102,8 @@ class _Speaker:
             self._speak_of_all(constraint.variables)
             return self.kept(constraint.body)
         if isinstance(constraint, Trajectory) and constraint.operator in _KEPT:
-            told = map(self.whole, constraint.formulas)
-            return _KEPT[constraint.operator].format(*told)
+            parts = map(self.whole, constraint.formulas)
+            return _KEPT[constraint.operator].format(*parts)
         return f"throughout {constraint}"
 
     def _collect(self, formula: Expression, found: list[Expression]) -> None:
@@ -159,13 +159,13 @@ class _Speaker:
                 by_subject.setdefault(subject, []).append(part)
             else:
                 others.append(part)
-        told = []
+        sentences = []
         while by_subject:
             alike = self._alike(by_subject)
-            told.append(self._about(alike, by_subject[alike[0]]))
+            sentences.append(self._about(alike, by_subject[alike[0]]))
             for subject in alike:
                 del by_subject[subject]
-        return [*told, *map(self._other, others)]
+        return [*sentences, *map(self._other, others)]
 
     def _without_none(self, part: Expression) -> Expression:
         """Turn "no mug is on it" or "it is not on any table" into a literal about them."""
@@ -300,14 +300,14 @@ class _Speaker:
         literals: list[Expression] = []
         self._collect(part.body, literals)
         self._learn(part.variables)
-        said = [p for p in literals if isinstance(p, Atom) and len(p.args) == 1]
-        others = [p for p in literals if p not in said and not _tells_apart(p)]
+        unary = [p for p in literals if isinstance(p, Atom) and len(p.args) == 1]
+        others = [p for p in literals if p not in unary and not _tells_apart(p)]
         names = [variable.name for variable in part.variables]
-        if others or [p.args[0] for p in said] != names or len({p.predicate for p in said}) != 1:
+        if others or [p.args[0] for p in unary] != names or len({p.predicate for p in unary}) != 1:
             return None
         noun = self._nouns[names[0]]
         many = f"at most {len(names) - 1} {noun if len(names) == 2 else _plural(noun)}"
-        return self._literal(said[0], many)
+        return self._literal(unary[0], many)
 
     def _within(self, part: Expression) -> str:
         literals: list[Expression] = []

@@ -69,11 +69,11 @@ def negated(condition: str) -> str:
     return f"(not {condition})"
 
 
-def telling(condition: str) -> str:
+def characteristic_literal(condition: str) -> str:
     """Return the most characteristic part of a conjunction: its last positive literal.
 
     Examples:
-        >>> telling("(and (washed ?x) (not (dirty ?x)))")
+        >>> characteristic_literal("(and (washed ?x) (not (dirty ?x)))")
         '(washed ?x)'
     """
     if not condition.startswith("(and "):

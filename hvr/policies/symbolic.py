@@ -29,7 +29,7 @@ from hvr.knowledge.retrieval.relevance import (
 from hvr.knowledge.wording import action_annotations_of
 from hvr.language.goal_builder import Stage, end_conditions
 from hvr.language.grammar import Reader, make_reader
-from hvr.language.paraphrase import constraints_said
+from hvr.language.paraphrase import paraphrase_constraints
 from hvr.pddl import And, Atom, Domain, Problem, Task, TypedName, parse_constraint, parse_formula
 from hvr.pddl.facts import necessary_literals
 from hvr.pddl.model import Formula, changes_of
@@ -276,7 +276,7 @@ class SymbolicPolicy(Policy[Stage]):
                 return planned
         keeping = ""
         if asked.kept:
-            said = constraints_said(asked.kept, self.reader.taxonomy, inventory)
+            said = paraphrase_constraints(asked.kept, self.reader.taxonomy, inventory)
             keeping = f" that keeps to this: {said}"
         full = sorted(inventory.too_full)
         if full:

@@ -54,7 +54,7 @@ class _Check:
         for file in world.ontology_files:
             if self._there(file, "ontology") and domain is not None:
                 self.findings += _ties(file, domain)
-        for key, pattern in world.matching_nothing():
+        for key, pattern in world.unmatched_patterns():
             self._add(world.file, f"{key}: no file matches {pattern!r}", pattern)
         for task_file in world.task_files:
             self._there(task_file, "task_files")

@@ -102,7 +102,7 @@ def judge_by_goals(
         except HvrError as error:
             refusal = refusal or error
             continue
-        found = found if len(goals) == 1 else replace(found, reading=in_order(goal.said))
+        found = found if len(goals) == 1 else replace(found, reading=in_order(goal.paraphrase))
         if _fits(found.verdict):
             return found
         judged.append(found)

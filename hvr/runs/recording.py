@@ -58,7 +58,7 @@ class Recorder:
         if goal is not None and not understanding.judged_only:
             wanted = tuple(stage.wanted for stage in goal.stages)
             ends = goal.stages[-1].ends
-            self(Understood(wanted, ends, goal.notes, goal.said, goal.unread, goal.reader))
+            self(Understood(wanted, ends, goal.notes, goal.paraphrase, goal.unread, goal.reader))
 
     def plan_made(self, planned: Planned) -> None:
         """Write a plan and its problem before execution."""

@@ -115,7 +115,7 @@ class Run:
             "request": self.request,
             "scene": self.scene,
             "goal": [stage.text for stage in self.goal.stages] if self.goal else None,
-            "reading": list(self.goal.said) if self.goal else [],
+            "reading": list(self.goal.paraphrase) if self.goal else [],
             "unread": list(self.goal.unread) if self.goal else [],
             "read_by": self.goal.reader if self.goal else None,
             "notes": list(self.goal.notes) if self.goal else [],

@@ -138,7 +138,7 @@ def test_a_reader_sees_whole_transactions_wherever_the_file_ends(
             read_journal(folder)
         return
     assert state(read_journal(folder)) == whole[-1]
-    journal, quads = Journal.take_up(folder)
+    journal, quads = Journal.resume(folder)
     assert state(quads) == whole[-1]
     more = Quad(NamedNode("x:more"), NamedNode("x:p"), Literal("\r\n\u2028\x85 ' \" \\"))
     journal.append({more})

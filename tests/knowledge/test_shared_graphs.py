@@ -23,9 +23,9 @@ from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.shared_graph import (
     SharedGraph,
     SharedRun,
-    ask_run,
     list_runs,
     publish,
+    query_run,
     run_quads,
 )
 from hvr.knowledge.sparql_server import PASSWORD, TOKEN, USER, ServerAddress, SparqlServer
@@ -85,7 +85,7 @@ def test_a_run_on_the_server_is_the_run_in_its_folder(
         _acted(graph, 1)
         assert _quads(run_quads(server, "one")) == _quads(graph.quads())
         question = "SELECT ?o ?c { ?o a k:Drinkware ; k:locatedIn ?c } ORDER BY ?o ?c"
-        assert ask_run(server, "one", question).rows == graph.query(question).rows
+        assert query_run(server, "one", question).rows == graph.query(question).rows
         publish(server, SharedRun("two"), ontology, graph.quads())
         assert _quads(run_quads(server, "two")) == _quads(graph.quads())
 

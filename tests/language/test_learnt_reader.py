@@ -73,7 +73,7 @@ def learnt(grammar: Reader) -> LearntReader:
 
 
 def goal(text: str) -> Goal:
-    return Goal((Stage(text),), said=(text,))
+    return Goal((Stage(text),), paraphrase=(text,))
 
 
 ON = "(exists (?a - apple ?t - countertop) (on ?a ?t))"

@@ -282,7 +282,7 @@ def test_what_must_not_be_is_a_constraint(understand, text, always):
 def test_what_may_be_once_only_is_a_constraint(understand, text):
     goal = understand("1", text)
     assert goal.stages[0].constraints == ("(forall (?x - fridge) (at-most-once (opened ?x)))",)
-    assert "at most once the fridge is open" in goal.said[0]
+    assert "at most once the fridge is open" in goal.paraphrase[0]
 
 
 def test_a_prohibition_is_about_what_it_can_be_about(understand):
@@ -314,7 +314,7 @@ def test_a_part_is_left_out_of_a_dish(read):
     ],
 )
 def test_what_must_not_be_is_said(understand, text, words):
-    assert words in understand("1", text).said[0]
+    assert words in understand("1", text).paraphrase[0]
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ def test_either_of_a_choice_will_do(understand, text, words):
     goal = understand("1", text)
     (stage,) = goal.stages
     assert stage.wanted.startswith("(or (exists")
-    assert words in goal.said[0]
+    assert words in goal.paraphrase[0]
 
 
 def test_a_choice_that_cannot_be_is_left_out_and_said(understand):
@@ -364,7 +364,7 @@ def test_two_ways_to_bracket_are_asked_about(policy: SymbolicPolicy, understand)
     inventory = world_of("FloorPlan1").inventory()
     for number, words in enumerate(caught.value.readings, start=1):
         goal = policy.reader.goal("wash the mug and the plate or the cup", inventory, number)
-        assert goal.said == (words,)
+        assert goal.paraphrase == (words,)
 
 
 def test_after_not_or_means_neither(understand):
@@ -382,14 +382,14 @@ def test_every_way_to_choose_is_gone_through_once(sizes):
 def test_each_is_in_some_drawer_and_no_other_drawer_is_needed(understand):
     goal = understand("1", "put the spatula and the spoon in drawers")
     assert "(= " not in goal.stages[0].wanted
-    assert goal.said == ("the spatula is in a drawer; the spoon is in a drawer",)
+    assert goal.paraphrase == ("the spatula is in a drawer; the spoon is in a drawer",)
 
 
 def test_different_places_are_one_for_each(understand):
     for text in ("put the fork and the spoon in different drawers",
                  "put the fork and the spoon each in a drawer of its own"):  # fmt: skip
         goal = understand("1", text)
-        assert goal.said == ("the fork is in a drawer; the spoon is in a second drawer",)
+        assert goal.paraphrase == ("the fork is in a drawer; the spoon is in a second drawer",)
         assert "(not (= ?drawer" in goal.stages[0].wanted
 
 
@@ -511,7 +511,7 @@ def test_what_is_asked_of_all_that_are_so_holds_where_none_is(understand, text, 
     ],
 )
 def test_what_stands_on_a_surface_is_not_put_in_what_comes_there(understand, text, said):
-    assert said in understand("8", text).said[0]
+    assert said in understand("8", text).paraphrase[0]
 
 
 def test_adjectives_of_pieces_spoken_of_before_are_asked_for(understand):
@@ -547,7 +547,7 @@ def test_what_is_said_to_be_on_a_cupboard_is_read_as_in_it_with_a_note(understan
     ],
 )
 def test_what_is_said_of_a_thing_ends_where_the_clause_goes_on(understand, text, said):
-    assert said in understand("1", text).said[0]
+    assert said in understand("1", text).paraphrase[0]
 
 
 def test_a_state_that_was_asked_for_is_not_asked_for_once_more(understand):
@@ -557,5 +557,5 @@ def test_a_state_that_was_asked_for_is_not_asked_for_once_more(understand):
 
 def test_of_kinds_with_one_name_that_is_meant_which_goes_there(understand):
     goal = understand("1", "put a cup with a knife in it on the counter")
-    assert goal.said == ("the cup is on a counter top; the butter knife is in the cup",)
+    assert goal.paraphrase == ("the cup is on a counter top; the butter knife is in the cup",)
     assert "read 'knife' as 'butter knife'" in goal.notes[0]

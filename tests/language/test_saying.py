@@ -11,7 +11,7 @@ import pytest
 import hvr
 from hvr.execution.events import Finished
 from hvr.language.goal_builder import Goal, Stage
-from hvr.language.paraphrase import constraints_said, in_order, said
+from hvr.language.paraphrase import in_order, paraphrase, paraphrase_constraints
 from hvr.pddl import parse_constraint
 from hvr.planning.plans import Judgement, Understanding
 from hvr.policies.symbolic import SymbolicPolicy
@@ -38,7 +38,7 @@ Understand = Callable[[str, str], Goal]
     ],
 )  # fmt: skip
 def test_sentences_are_said_back(understand: Understand, sentence: str, words: str) -> None:
-    assert in_order(understand("1", sentence).said) == words
+    assert in_order(understand("1", sentence).paraphrase) == words
 
 
 STAGES = {
@@ -63,7 +63,7 @@ STAGES = {
 def test_formulas_are_said(policy: SymbolicPolicy, wanted: str) -> None:
     reader = policy.reader
     inventory = world_of("FloorPlan1").inventory()
-    (words,) = said([Stage(wanted)], reader.taxonomy, inventory, reader.domain)
+    (words,) = paraphrase([Stage(wanted)], reader.taxonomy, inventory, reader.domain)
     assert words == STAGES[wanted]
 
 
@@ -71,14 +71,14 @@ def test_constraints_are_said(policy: SymbolicPolicy) -> None:
     reader = policy.reader
     inventory = world_of("FloorPlan1").inventory()
     stage = Stage("(cold apple-1)", constraints=("(always (not (opened microwave-1)))",))
-    (words,) = said([stage], reader.taxonomy, inventory, reader.domain)
+    (words,) = paraphrase([stage], reader.taxonomy, inventory, reader.domain)
     assert words == "the apple is cold; at all times the microwave is closed"
 
 
 def test_no_pddl_is_left_in_what_is_said(understand: Understand) -> None:
     for sentence in ("make a salad", "fried egg on toast", "do the dishes", "close all cabinets",
                      "make a sandwich", "water the plant", "boil water in a pot"):  # fmt: skip
-        words = in_order(understand("1", sentence).said)
+        words = in_order(understand("1", sentence).paraphrase)
         assert words and not re.search(r"[()?]", words), words
 
 
@@ -103,5 +103,5 @@ def test_constraints_are_said_once_each(policy: SymbolicPolicy) -> None:
     inventory = world_of("FloorPlan1").inventory()
     text = "(always (forall (?x - microwave) (not (toggled ?x))))"
     constraint = parse_constraint(text, reader.domain, [])
-    told = constraints_said([constraint, constraint], reader.taxonomy, inventory)
+    told = paraphrase_constraints([constraint, constraint], reader.taxonomy, inventory)
     assert told == "at all times the microwave is off"

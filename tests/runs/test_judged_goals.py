@@ -30,7 +30,7 @@ def judged(goals: Sequence[Goal], plan: str) -> JudgedGoal:
 
 
 def goal(*wanted: str, said: str = "", constraints: tuple[str, ...] = ()) -> Goal:
-    return Goal(tuple([Stage(w, constraints=constraints) for w in wanted]), said=(said,))
+    return Goal(tuple([Stage(w, constraints=constraints) for w in wanted]), paraphrase=(said,))
 
 
 THERE_AND_BACK = "(pick ball a) (move a b) (drop ball b) (pick ball b) (move b a) (drop ball a)"

@@ -244,13 +244,13 @@ def run_query(args: argparse.Namespace) -> int:
 
 def _asked_of_server(args: argparse.Namespace, text: str) -> QueryResult:
     """Query a server: one run with its ontology, or all named graphs."""
-    from hvr.knowledge.shared_graph import ask_run
+    from hvr.knowledge.shared_graph import query_run
 
     if args.scene is not None:
         raise UsageError("a store has runs, not scenes: leave --scene out")
     with open_server(args.store, args.timeout) as server:
         if args.run is not None:
-            return ask_run(server, str(args.run), text, rows=args.rows)
+            return query_run(server, str(args.run), text, rows=args.rows)
         return server.query(text, rows=args.rows, allow_service=args.allow_service)
 
 

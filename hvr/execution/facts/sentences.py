@@ -512,7 +512,7 @@ class _Requests:
         domain = self.domain
         if earlier:
             domain, problem = with_stages(*_with_constants(domain, problem, texts), earlier)
-        said = self._with_own_names(in_order(goal.said))
+        said = self._with_own_names(in_order(goal.paraphrase))
         return RequestedProblem(domain, problem, said, tuple(map(self._with_own_names, goal.notes)))
 
     def _with_grammar_names(self, text: str) -> str:

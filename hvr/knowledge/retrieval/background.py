@@ -70,21 +70,21 @@ def meanings(request: str, ontology: Ontology) -> tuple[str, ...]:
     """Return the conditions on `x` that verbs and adjectives of a request achieve."""
     # Match contiguous words: 'put a cup on a table' does not contain 'put on'.
     spoken = f" {' '.join(words(request))} "
-    told: dict[str, str] = {}
+    conditions_by_word: dict[str, str] = {}
     for kind in ("Verb", "Adjective"):
         for name in ontology.instances(kind):
             conditions = ontology.annotation(name, "condition")
             forms = (*ontology.labels(name), *map(str, ontology.annotation(name, "participle")))
             named = [text for text in forms if f" {' '.join(words(text))} " in spoken]
             if named and conditions:
-                told[max(named, key=len)] = _plain(str(conditions[0]))
-    lines = (f"{word}: {text}" for word, text in told.items() if word != text)
+                conditions_by_word[max(named, key=len)] = _plain(str(conditions[0]))
+    lines = (f"{word}: {text}" for word, text in conditions_by_word.items() if word != text)
     return tuple(lines)[:_MOST_WORDS]
 
 
 def preferences(classes: Collection[str], ontology: Ontology) -> tuple[str, ...]:
     """Return the preferences between kinds that are both present."""
-    told = []
+    texts = []
     for name in ontology.instances("Preference"):
         sides = [
             {c for c in ontology.subclasses(kind, reflexive=True) if c in classes}
@@ -93,8 +93,8 @@ def preferences(classes: Collection[str], ontology: Ontology) -> tuple[str, ...]
             if ontology.has_class(kind := str(value).removeprefix("k:"))
         ]
         if len(sides) == 2 and all(sides):
-            told.append(ontology.label(name))
-    return tuple(told)
+            texts.append(ontology.label(name))
+    return tuple(texts)
 
 
 def default_end_states(ontology: Ontology) -> tuple[str, ...]:
@@ -115,14 +115,14 @@ def notes(
 ) -> tuple[str, ...]:
     """Return the notes on some predicates and classes for a reader, `goal` or `steps`."""
     above = {a for c in classes for a in ontology.superclasses(c, reflexive=True)}
-    told: list[str] = []
+    texts: list[str] = []
     for name in ontology.instances("Note"):
         meant = " ".join(map(str, ontology.annotation(name, "forWhom")))
         about = set(_listed(ontology, name, "aboutPredicate"))
         kinds = set(_listed(ontology, name, "aboutClass"))
         if (not meant or meant == reader) and (about & set(predicates) or kinds & above):
-            told += map(str, ontology.annotation(name, "tells"))
-    return tuple(told)
+            texts += map(str, ontology.annotation(name, "tells"))
+    return tuple(texts)
 
 
 def _listed(ontology: Ontology, name: str, prop: str) -> list[str]:

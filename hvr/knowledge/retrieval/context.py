@@ -106,8 +106,8 @@ def line_words_of(ontology: Ontology) -> LineWords:
     def listed(prop: str) -> tuple[str, ...]:
         return tuple(
             name
-            for told in ontology.instances("Telling")
-            for value in ontology.annotation(told, prop)
+            for individual in ontology.instances("Telling")
+            for value in ontology.annotation(individual, prop)
             for name in str(value).split()
         )
 
@@ -118,9 +118,9 @@ def line_words_of(ontology: Ontology) -> LineWords:
         listed("states"),
         frozenset(listed("statesIfSo")),
         tuple(
-            said
+            phrase
             for prop, first in sorted(ontology.pairs("saidOfFirst"), reverse=True)
-            for said in ((prop, first), (f"^{prop}", second[prop]))
+            for phrase in ((prop, first), (f"^{prop}", second[prop]))
         ),
     )
 
@@ -183,7 +183,7 @@ class _Kinds:
         self.graph = graph
         self._shown = shown
         self._ontology = graph.ontology
-        self.told = line_words_of(graph.ontology)
+        self.line_words = line_words_of(graph.ontology)
         self.roles = roles_of(graph.ontology)
         self._there = frozenset(graph.object_class(n) for n in graph.objects())
         rules = predicate_rules(graph.ontology).values()
@@ -207,8 +207,8 @@ class _Kinds:
 
     def _good_for(self, predicates: frozenset[str]) -> list[str]:
         label = {p: self._ontology.label(self.terms[p]) for p in predicates}
-        able = [label[p].removeprefix(_CAN) for p in self.told.abilities if p in predicates]
-        other = [label[p] for p in self.told.uses if p in predicates]
+        able = [label[p].removeprefix(_CAN) for p in self.line_words.abilities if p in predicates]
+        other = [label[p] for p in self.line_words.uses if p in predicates]
         if predicates & set(self.roles.predicates(SLOT)):
             other = [o for o in other if o not in map(label.get, self.roles.predicates(SURFACE))]
         return [f"{_CAN}{', '.join(able)}" if able else "", ", ".join(other)]
@@ -258,7 +258,7 @@ def _absence(o: _Object, kinds: _Kinds) -> str:
     how = kinds.source(o.cls)
     if sources and how is not None:
         return f"does not exist yet: made by {how[0]} {sources[0]}"
-    done = [p for p in kinds.told.implied if o.state.get(kinds.terms[p]) is True]
+    done = [p for p in kinds.line_words.implied if o.state.get(kinds.terms[p]) is True]
     return f"does not exist any more{': ' if done else ''}{', '.join(sorted(done))}"
 
 
@@ -278,22 +278,22 @@ def _states(o: _Object, kinds: _Kinds) -> Iterator[str]:
     yield from (["near the robot"] if "^near" in o.relations else [])
     full = kinds.roles.predicates(FILLED)
     inside = [x for r in kinds.roles.players(CONTAINS) for x in o.relations.get(r, ())]
-    for predicate in kinds.told.states:
+    for predicate in kinds.line_words.states:
         value = o.state.get(kinds.terms[predicate])
         if value is True and predicate in full and inside:
             yield f"{predicate} with {', '.join(inside)}"
         elif value is True:
             yield predicate
-        elif value is False and predicate not in kinds.told.implied:
+        elif value is False and predicate not in kinds.line_words.implied:
             yield f"not {predicate}"
     yield from (t for t in o.relations.get("temperature", ()) if t in kinds.predicates)
-    shown = {kinds.terms[p] for p in (*kinds.told.states, "present")}
+    shown = {kinds.terms[p] for p in (*kinds.line_words.states, "present")}
     marks = (kinds.predicates[t] for t, v in o.state.items() if v is True and t not in shown)
     yield from sorted(marks)
 
 
 def _belongs(o: _Object, kinds: _Kinds) -> Iterator[str]:
-    for prop, words in kinds.told.relations:
+    for prop, words in kinds.line_words.relations:
         if prop in o.relations:
             yield f"{words} {', '.join(o.relations[prop])}"
     if "^on" in o.relations and o.kinds & set(kinds.roles.players(SLOT)):

@@ -149,8 +149,8 @@ class EndStates:
         return isinstance(part, Atom) and part.predicate in self._lasting
 
     def _named(self, conjunction: _Conjunction) -> Mapping[str, tuple[str, ...]]:
-        said = {a for part in conjunction.parts for a in _arguments(part)}
-        return {name: self._types[name] for name in sorted(said & self._types.keys())}
+        names = {a for part in conjunction.parts for a in _arguments(part)}
+        return {name: self._types[name] for name in sorted(names & self._types.keys())}
 
     def _conjunction(self, stage: Stage, mark: str) -> _Conjunction:
         formula = parse_formula(stage.wanted, self._domain, self._objects, file="<goal>")
@@ -263,24 +263,30 @@ def agreed(
         raise _with_nearest(grammar, reading, thresholds)
     if learnt is None or reading.p < thresholds.heard:
         return (grammar,)
-    said, heard = ends.predicates(grammar), ends.predicates(learnt)
+    by_grammar, learned = ends.predicates(grammar), ends.predicates(learnt)
     more = len(grammar.stages) > len(learnt.stages) or ends.things(grammar) > ends.things(learnt)
-    if more or not _could_be_a_frame(said, heard, ends.states) or ends.entails(grammar, learnt):
+    if (
+        more
+        or not _could_be_a_frame(by_grammar, learned, ends.states)
+        or ends.entails(grammar, learnt)
+    ):
         return (grammar,)
     other = marked(learnt, reading.p, head)
     sure = reading.p >= thresholds.against
     if ends.entails(learnt, grammar):
         # A learnt reading may add how a state is achieved, but not a state that was not mentioned.
-        added = heard - said <= ends.states and said & ends.states
+        added = learned - by_grammar <= ends.states and by_grammar & ends.states
         return (other,) if sure and added else (grammar,)
     if sure and ends.kinds(learnt) <= ends.kinds(grammar):
         return (other,)
     return grammar, other
 
 
-def _could_be_a_frame(said: frozenset[str], heard: frozenset[str], states: frozenset[str]) -> bool:
+def _could_be_a_frame(
+    grammar: frozenset[str], learnt: frozenset[str], states: frozenset[str]
+) -> bool:
     frames = _PLACES | states | {"="}
-    return said <= frames and not (said & _PLACES and not heard & _PLACES)
+    return grammar <= frames and not (grammar & _PLACES and not learnt & _PLACES)
 
 
 def marked(goal: Goal, p: float, head: str) -> Goal:
@@ -292,4 +298,4 @@ def marked(goal: Goal, p: float, head: str) -> Goal:
 def _with_nearest(error: HvrError, reading: Reading, thresholds: ReaderThresholds) -> HvrError:
     if reading.goal is None or reading.p < thresholds.near or type(error) is not LanguageError:
         return error
-    return LanguageError(f"{error}; did you mean: {in_order(reading.goal.said)}?")
+    return LanguageError(f"{error}; did you mean: {in_order(reading.goal.paraphrase)}?")

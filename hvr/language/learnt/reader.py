@@ -41,7 +41,7 @@ from hvr.language.learnt.frames import (
     meaning_of,
 )
 from hvr.language.lexicon import Lexicon
-from hvr.language.paraphrase import said
+from hvr.language.paraphrase import paraphrase
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain
 from hvr.values import cached_property
@@ -402,4 +402,6 @@ class LearntReader:
     def _goal(self, frame: Frame, request: str, inventory: Inventory) -> Goal:
         meaning = meaning_of(frame, request, self.taxonomy)
         goal = goal_of(meaning, self.taxonomy, inventory, self.domain)
-        return goal.replace(said=said(goal.stages, self.taxonomy, inventory, self.domain))
+        return goal.replace(
+            paraphrase=paraphrase(goal.stages, self.taxonomy, inventory, self.domain)
+        )

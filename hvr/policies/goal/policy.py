@@ -20,7 +20,7 @@ from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.retrieval.selection import kinds_mentioned
 from hvr.knowledge.roles import INSTRUMENT, PORTABLE
 from hvr.language.goal_builder import Goal, Stage, end_conditions, end_predicates
-from hvr.language.paraphrase import said
+from hvr.language.paraphrase import paraphrase
 from hvr.language.taxonomy import Taxonomy
 from hvr.models.choice import ModelChoice
 from hvr.models.meter import Meter
@@ -133,7 +133,7 @@ class GoalDraft:
             "answer": answer_json(self.answer),
             "problem": self.problem,
             "goal": [stage.wanted for stage in self.goal.stages] if self.goal else None,
-            "said": list(self.goal.said) if self.goal else [],
+            "said": list(self.goal.paraphrase) if self.goal else [],
         }
 
 
@@ -217,8 +217,8 @@ class GoalWriting:
             Stage(text, tuple(_ends(checked, number, taxonomy)), throughout)
             for number, text in enumerate(stage_conditions(checked, taxonomy, inventory))
         )
-        told = said(stages, taxonomy, inventory, self.words.domain)
-        return Goal(stages, (), answer.left_out, told)
+        texts = paraphrase(stages, taxonomy, inventory, self.words.domain)
+        return Goal(stages, (), answer.left_out, texts)
 
     def _holds(self, stage: Stage) -> bool:
         domain, inventory = self.words.domain, self.words.inventory
@@ -451,7 +451,7 @@ class GoalPolicy(Policy[Stage]):
         if Task(domain, graph.problem(domain, "judge")).initial.holds(wanted):
             return Judgement(True, "by the model's reading and by hvr's own")
         return Judgement(
-            True, f"by the model's reading; by hvr's own, this does not hold: {own.said[-1]}"
+            True, f"by the model's reading; by hvr's own, this does not hold: {own.paraphrase[-1]}"
         )
 
     def records(self) -> Mapping[str, Any]:

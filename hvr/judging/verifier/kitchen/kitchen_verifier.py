@@ -216,7 +216,7 @@ def check_end(plan: LinkedPlan, request: str) -> EndCheck:
         return EndCheck(bare=all(_is_bare(plan, goal) for goal in goals))
     if any(reached):
         return EndCheck(unread="the request can mean several things")
-    return EndCheck(lacking=in_order(readings[0].said))
+    return EndCheck(lacking=in_order(readings[0].paraphrase))
 
 
 def _inventory(plan: LinkedPlan, ontology: Ontology) -> Inventory:

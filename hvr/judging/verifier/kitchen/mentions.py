@@ -185,8 +185,8 @@ _PLACES = frozenset({IN, NEAR, FROM})
 _SPOKEN_OF = frozenset({"", WITH})
 """Roles of things that a pronoun, or an adjective without a noun, can refer to."""
 _PIECES = frozenset({"Slice"})
-_BEFORE_NOUNS = frozenset({"det", "number", "of", "be", "unheeded", *_ROLES})
-_ARTICLES = frozenset({"det", "number", "unheeded"})
+_BEFORE_NOUNS = frozenset({"det", "number", "of", "be", "ignored", *_ROLES})
+_ARTICLES = frozenset({"det", "number", "ignored"})
 _AFTER_VERBS = frozenset({",", ".", ";", "!", "?", "and", "then", "again", "for", "please"})
 _FILLING = "fill"
 """Frame of verbs that say what to fill with."""
