@@ -186,7 +186,7 @@ def test_a_marked_line_has_options_that_its_program_knows(
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("hvr plan --taks T1", "no option --taks"),
+        ("hvr plan --taks T1", "no option named --taks"),
         ("hvr paln", "no command of hvr"),
         ("hvr plan x && hvr validate", ""),
         ("VAL=v python benchmarks/cold_start.py --runs 5", ""),

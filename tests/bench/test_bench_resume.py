@@ -112,7 +112,7 @@ def test_a_signal_costs_only_what_is_under_way(
             process.send_signal(how)
             _, err = process.communicate(timeout=_TEN_MINUTES)
         assert process.returncode == code and "Traceback" not in err
-        assert said in err and (not said or "go on with --save" in err)
+        assert said in err and (not said or "resume with --save" in err)
     paid = 4
     healed = Behaviour(make_coffee)
     with OpenAIServer(healed) as server, command(tmp_path / "b", server.url, *seeds) as process:

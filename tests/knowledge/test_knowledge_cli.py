@@ -59,8 +59,8 @@ def test_export(run: Path, hvr_: Hvr) -> None:
     [
         (["query", "SELECT"], "line 1"),
         (["show", "mug-9"], "mug-9"),
-        (["show", "mug-1", "--run", "nowhere"], "no such folder"),
-        (["show", "mug-1", "--run", "."], "no folder of a run"),
+        (["show", "mug-1", "--run", "nowhere"], "folder does not exist"),
+        (["show", "mug-1", "--run", "."], "not a run folder"),
         (["show", "mug-1", "--run", "runs/new", "--scene", "FloorPlan1"], "not both"),
     ],
 )
@@ -73,7 +73,7 @@ def test_bad_input(args: list[str], message: str, hvr_: Hvr) -> None:
 def test_no_run(tmp_path: Path, hvr_: Hvr, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     result = hvr_("kg", "show", "mug-1")
-    assert result.code == 2 and "there is no run" in result.err
+    assert result.code == 2 and "no run under" in result.err
 
 
 def test_check_without_java(hvr_: Hvr, monkeypatch: pytest.MonkeyPatch) -> None:

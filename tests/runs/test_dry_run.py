@@ -57,7 +57,7 @@ def test_a_dry_run_says_what_carrying_it_out_shows(task: str, setting: str, spec
     ("request_text", "code", "word"),
     [
         ("open the fridge", 1, "goal not reached"),
-        ("close the fridge", 0, "it is already so"),
+        ("close the fridge", 0, "the goal already holds"),
         ("contemplate the universe", 1, "the plan has no steps"),
     ],
 )
@@ -79,7 +79,7 @@ def test_the_symbolic_plan_is_proven(hvr_: Hvr) -> None:
     ended = hvr_("plan", "open the fridge", "--dry-run", "-q", "--no-verify")
     assert (ended.code, "valid, goal reached" in ended.out) == (0, True)
     ended = hvr_("plan", "close the fridge", "--dry-run", "-q", "--no-verify")
-    assert (ended.code, "it is already so" in ended.out) == (0, True)
+    assert (ended.code, "the goal already holds" in ended.out) == (0, True)
     ended = hvr_("plan", "open the fridge, then close it", "--dry-run", "--json", "--no-verify")
     document = json.loads(ended.out)
     assert (ended.code, document["would_reach"]) == (0, None)

@@ -112,7 +112,7 @@ def test_what_is_so_already_is_no_error_where_nothing_else_is_asked(hvr_: Hvr) -
         hvr_, Script([goal("on Spatula CounterTop")]), "put a spatula on the counter top"
     )
     assert (ended.code, asked) == (0, ["goal", "correct_goal"])
-    assert "0 steps, it is already so" in ended.out
+    assert "0 steps, the goal already holds" in ended.out
 
 
 def test_a_model_that_finds_no_goal_is_believed(hvr_: Hvr) -> None:

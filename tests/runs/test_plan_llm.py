@@ -84,8 +84,8 @@ def account(folder: Path) -> dict[str, Any]:
 
 def going_on(folder: Path) -> str:
     """How the message of an error ends that left a folder."""
-    what = f"; what was asked and answered is in {folder}"
-    return f"{what}; hvr plan --resume {folder} goes on"
+    what = f"; the model's answers are saved in {folder}"
+    return f"{what}; resume with hvr plan --resume {folder}"
 
 
 def one_line(ended: Ended) -> str:

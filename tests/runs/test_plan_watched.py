@@ -74,7 +74,7 @@ def test_a_robot_that_sees_little_and_badly_reaches_the_goal(hvr, tmp_path) -> N
         (("--env", "moon"), "unknown environment 'moon' (environments: kitchen, thor, "),
         (("--faults", "none.json"), "none.json"),
         (("--faults", "bad.json"), "bad.json:1:1: not valid JSON"),
-        (("--html", "no/such/x.html"), "there is no folder"),
+        (("--html", "no/such/x.html"), "does not exist"),
     ],
 )
 def test_a_bad_option_gets_one_line_and_leaves_nothing(hvr, tmp_path, capsys, words, said) -> None:

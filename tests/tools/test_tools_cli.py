@@ -43,7 +43,7 @@ def test_tools_of_a_file_are_found_without_training(hvr_: Hvr, data: Path) -> No
     found = hvr_(*file, "--encoder", "lexical-hash", *steps)
     assert found.out == "train_search -> train_book\n"
     trained = hvr_("tools", "retrieve", data, "--encoder", "lexical-hash", "book a seat")
-    assert trained.code == 2 and "for a file of tools" in trained.err
+    assert trained.code == 2 and "require a file of tools" in trained.err
 
 
 @pytest.mark.slow

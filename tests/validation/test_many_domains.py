@@ -133,7 +133,7 @@ def test_only_what_has_changed_is_judged(hvr_: Hvr, clean: Path) -> None:
     wrong = hvr_("validate", "--changed-since", "--output=x")
     assert wrong.code == 2
     unknown = hvr_("validate", "--changed-since", "nowhere")
-    assert unknown.code == 2 and "git does not say" in unknown.err
+    assert unknown.code == 2 and "git cannot list the changes" in unknown.err
 
 
 def test_a_baseline_leaves_only_new_findings(hvr_: Hvr, faulty: Path) -> None:

@@ -68,17 +68,17 @@ def test_what_was_judged_before_counts_for_the_exit_code(tmp_path: Path, hvr_: H
     assert hvr_("validate", "--rows", rows, "--output-file", out, "-q").code == 1
     assert hvr_("validate", "--rows", rows, "--output-file", out, "-q").code == 1
     told = hvr_("validate", "--rows", rows, "--output-file", out)
-    assert "2 rows are judged already" in told.err
+    assert "2 rows were judged before" in told.err
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["rows.jsonl", "--output-file", "rows.jsonl"], "no verdict of a row"),
+        (["rows.jsonl", "--output-file", "rows.jsonl"], "expected the verdict of a row"),
         (["nowhere.jsonl"], "nowhere.jsonl"),
-        (["rows.jsonl", "--watch"], "--rows takes no other files"),
+        (["rows.jsonl", "--watch"], "--rows cannot be combined with other files"),
         (["rows.jsonl", "--engine", "rey"], "did you mean 'ray'"),
-        (["rows.jsonl", "--address", "auto"], "name the engine"),
+        (["rows.jsonl", "--address", "auto"], "needs a cluster engine"),
         (["rows.jsonl", "--output-file", "no/where"], "no/where"),
     ],
 )

@@ -54,38 +54,38 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
             "hvr.doors.cli.solve"),
     Group("world", "Make, check and show worlds: folders with a domain, words and an "
           "environment.", (
-        Command("new", "Make a world of a PDDL domain.", "hvr.doors.cli.world"),
-        Command("check", "Name every mismatch of a world's domain, words, tasks and environment.",
+        Command("new", "Make a world from a PDDL domain.", "hvr.doors.cli.world"),
+        Command("check", "List every mismatch of a world's domain, words, tasks and environment.",
                 "hvr.doors.cli.world"),
-        Command("show", "Show what there is in a world: types, facts, actions, objects.",
+        Command("show", "Show the contents of a world: types, facts, actions, objects.",
                 "hvr.doors.cli.world"),
     )),
-    Command("problems", "Generate graded planning problems to train on, with what is proven of "
-            "each.", "hvr.doors.cli.tasks"),
-    Command("validate", "Validate PDDL plans; say at which step and why a plan fails.",
+    Command("problems", "Generate graded planning problems for training, with proven lengths.",
+            "hvr.doors.cli.tasks"),
+    Command("validate", "Validate PDDL plans; report at which step and why a plan fails.",
             "hvr.doors.cli.validate"),
     Command("check", "Check a certificate of hvr validate: does it prove its verdict?",
             "hvr.doors.cli.check"),
-    Command("judge", "Judge a plan step by step: what is superfluous, what is missing, and the "
-            "proof of each.", "hvr.doors.cli.judge"),
-    Command("lint", "Find what is suspicious in a PDDL domain and problem.", "hvr.doors.cli.lint"),
-    Command("convert", "Print hierarchical plans in other forms; write a run as one.",
+    Command("judge", "Judge a plan step by step: redundant and missing steps, with proofs.",
+            "hvr.doors.cli.judge"),
+    Command("lint", "Find suspicious parts of a PDDL domain and problem.", "hvr.doors.cli.lint"),
+    Command("convert", "Print hierarchical plans in other formats; write a run as one.",
             "hvr.doors.cli.convert"),
     Command("tasks", "List the paper's tasks, with the scenes that fit.", "hvr.doors.cli.tasks"),
     Command("scenes", "List the scenes of all worlds.", "hvr.doors.cli.tasks"),
-    Command("show", "Show a saved run: its plans, its steps, and what went otherwise than "
-            "expected.", "hvr.doors.cli.runs"),
+    Command("show", "Show a saved run: its plans, its steps, and all deviations.",
+            "hvr.doors.cli.runs"),
     Group("kg", "Query, show, export and check the knowledge graph of a run or a scene.", (
         Command("query", "Answer a SPARQL query.", "hvr.doors.cli.kg"),
-        Command("show", "Show everything known of one object.", "hvr.doors.cli.kg"),
+        Command("show", "Show everything known about one object.", "hvr.doors.cli.kg"),
         Command("export", "Write the graph as Turtle.", "hvr.doors.cli.kg"),
         Command("runs", "List the runs whose graphs are on a server.", "hvr.doors.cli.kg"),
         Command("publish", "Put the graph of a run on a server.", "hvr.doors.cli.kg"),
-        Command("check", "Check the ontology for contradictions, with the facts of a run or "
-                "scene if one is named.", "hvr.doors.cli.kg"),
+        Command("check", "Check the ontology for contradictions, optionally with the facts of a "
+                "run or a scene.", "hvr.doors.cli.kg"),
     )),
     Group("llm", "Check that a language model answers; sum up what a run used.", (
-        Command("check", "Say in one line whether a model answers.", "hvr.doors.cli.llm"),
+        Command("check", "Check whether a model answers.", "hvr.doors.cli.llm"),
         Command("usage", "Sum up the calls, tokens, cost and time of a transcript by purpose.",
                 "hvr.doors.cli.llm"),
     )),
@@ -94,14 +94,14 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("list", "List the macro actions.", "hvr.doors.cli.library"),
         Command("show", "Show one macro action: conditions, block, where it was learnt, and its "
                 "cluster.", "hvr.doors.cli.library"),
-        Command("merge", "Merge other libraries into this one; nothing is lost, nothing is there "
-                "twice.", "hvr.doors.cli.library"),
-        Command("import", "Take in a library that somebody has exported.",
+        Command("merge", "Merge other libraries into this one, without loss or duplicates.",
+                "hvr.doors.cli.library"),
+        Command("import", "Import a library that was exported elsewhere.",
                 "hvr.doors.cli.library"),
         Command("export", "Write the library to another file, as Turtle or JSON.",
                 "hvr.doors.cli.library"),
-        Command("clusters", "Show which macro actions do the same, across agents, and what they "
-                "have in common.", "hvr.doors.cli.library"),
+        Command("clusters", "Show clusters of equivalent macro actions, across agents.",
+                "hvr.doors.cli.library"),
     )),
     Group("bench", "Plan tasks with models under the paper's settings, and measure the plans.", (
         Command("run", "Plan tasks with models under the paper's settings, and measure the plans.",
@@ -110,7 +110,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "hvr.doors.cli.bench"),
     ), usual="run"),
     Group("doctor", "Check what hvr can use on this machine.", (
-        Command("machine", "Show what hvr can use on this machine, and what does not work.",
+        Command("machine", "Show what hvr can use on this machine, and what is broken.",
                 "hvr.doors.cli.doctor"),
         Command("thor", "Check whether AI2-THOR can run here. Nothing is downloaded or started.",
                 "hvr.doors.cli.doctor"),
@@ -125,23 +125,24 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
           "and why?", (
         Command("plan", "Score a plan; exit code 1 if it scores below the threshold.",
                 "hvr.doors.cli.verify"),
-        Command("train", "Train a verifier on true plans over your tools.",
+        Command("train", "Train a verifier on correct plans over your tools.",
                 "hvr.doors.cli.verify"),
-        Command("correct", "Correct plans at their risky places.", "hvr.doors.cli.verify"),
-        Command("evaluate", "Measure how well a verifier tells true plans from wrong ones that "
-                "are made of them.", "hvr.doors.cli.verify"),
+        Command("correct", "Correct plans at their risky steps and links.",
+                "hvr.doors.cli.verify"),
+        Command("evaluate", "Measure how well a verifier separates correct plans from mutated "
+                "ones.", "hvr.doors.cli.verify"),
     ), usual="plan"),
     Group("tools", "Worlds of tools: plan and run requests; find the tools for the steps of a "
           "plan.", (
-        Command("plan", "Say what comes next with a request to tools, and the cheapest chain of "
+        Command("plan", "Show the next move for a request to tools, and the cheapest chain of "
                 "calls.", "hvr.doors.cli.tools.plan"),
-        Command("run", "Carry a request out with calls of tools, watched and repaired.",
+        Command("run", "Carry out a request by calling tools, with monitoring and repair.",
                 "hvr.doors.cli.tools.run"),
-        Command("guard", "Stand between an agent and its tools, as an MCP server in front of "
-                "another.", "hvr.doors.cli.tools.guard"),
-        Command("import", "Read tools from function schemas, MCP, OpenAPI or Python; say which "
-                "parameters mean the same.", "hvr.doors.cli.tools.ingest"),
-        Command("graph", "Draw the graph of tools and parameters, with how often calls went well.",
+        Command("guard", "Guard an agent's tools, as an MCP server in front of another.",
+                "hvr.doors.cli.tools.guard"),
+        Command("import", "Read tools from function schemas, MCP, OpenAPI or Python, and match "
+                "their parameters.", "hvr.doors.cli.tools.ingest"),
+        Command("graph", "Draw the graph of tools and parameters, with success rates of calls.",
                 "hvr.doors.cli.tools.graph"),
         Command("learn", "Learn from judged dialogues when to call, find, ask or answer.",
                 "hvr.doors.cli.tools.graph"),
@@ -149,8 +150,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "JSON.", "hvr.doors.cli.tools.graph"),
         Command("retrieve", "Print the tools for the steps of a plan, in order.",
                 "hvr.doors.cli.tools.retrieval"),
-        Command("train", "Train a retriever on true plans.", "hvr.doors.cli.tools.retrieval"),
-        Command("evaluate", "Compare plans with the true ones: node F1, link F1, both "
+        Command("train", "Train a retriever on correct plans.", "hvr.doors.cli.tools.retrieval"),
+        Command("evaluate", "Compare plans with the correct ones: node F1, link F1, both "
                 "accuracies.", "hvr.doors.cli.tools.retrieval"),
     )),
     Command("completion", "Print a script that completes commands and options in a shell.",

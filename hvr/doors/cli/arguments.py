@@ -47,7 +47,7 @@ class ArgumentParser(argparse.ArgumentParser):
         Raises:
             UsageError: Always.
         """
-        raise UsageError(f"{message} ({self.prog} --help shows the options and examples)")
+        raise UsageError(f"{message} ({self.prog} --help shows options and examples)")
 
     def read(self, given: Sequence[str]) -> argparse.Namespace:
         """Parse arguments; options may appear anywhere.
@@ -92,12 +92,12 @@ class ArgumentParser(argparse.ArgumentParser):
     def _refuse(self, surplus: Sequence[str]) -> NoReturn:
         options = [word.partition("=")[0] for word in surplus if word.startswith("-")]
         if not options:
-            self.error(f"{surplus[0]!r} is one argument too many")
+            self.error(f"unexpected argument {surplus[0]!r}")
         from hvr.pddl.diagnostics import nearest
 
         near = nearest(options[0], self._option_string_actions)
         hint = f"; did you mean {near}?" if near else ""
-        self.error(f"there is no option {options[0]}{hint}")
+        self.error(f"no option named {options[0]}{hint}")
 
 
 def asks_for_help(given: Sequence[str]) -> bool:
@@ -153,7 +153,7 @@ def seconds(text: str) -> float:
     """
     value = real(text)
     if not value:
-        raise argparse.ArgumentTypeError(f"a time must be positive, not {text}")
+        raise argparse.ArgumentTypeError(f"a time must be positive, got {text}")
     return value
 
 
@@ -186,7 +186,7 @@ def jobs(text: str) -> int:
     """
     value = whole_number(text)
     if value > _MOST_JOBS:
-        raise argparse.ArgumentTypeError(f"{value} processes are too many: at most {_MOST_JOBS}")
+        raise argparse.ArgumentTypeError(f"must be at most {_MOST_JOBS} processes, got {value}")
     return value
 
 

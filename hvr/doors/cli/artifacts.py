@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Certify ------------------------------------------------------------------------------------------
 
-_MORE = "no certificate: the file is not just a plan; write the plan to a file of its own"
+_MORE = "no certificate: the file contains more than a plan; write the plan to a separate file"
 
 
 def check_certificate(path: Path, suite: Suite) -> None:
@@ -33,9 +33,9 @@ def check_certificate(path: Path, suite: Suite) -> None:
     check_writable(path)
     plans = [plan for job in suite.jobs for plan in job.plans]
     if len(plans) != 1:
-        raise UsageError(f"--certificate proves one plan, and {len(plans)} plans are given")
+        raise UsageError(f"--certificate requires one plan, got {len(plans)}")
     if plans[0] == STDIN:
-        raise UsageError("--certificate needs files that others can read: name the plan's file")
+        raise UsageError("--certificate cannot use standard input: name the plan's file")
 
 
 def certify(
@@ -119,7 +119,7 @@ def named_pictures(gantt: str | None, values: str | bool | None) -> dict[str, Pa
         if path.suffix.lower() not in endings:
             hint = "; write --values after the files" if option == "values" else ""
             drawn = " or ".join(endings)
-            raise UsageError(f"--{option} draws {drawn} files, and {path} is none{hint}")
+            raise UsageError(f"--{option} must name a {drawn} file, got {path}{hint}")
     return pictures
 
 
@@ -138,7 +138,7 @@ def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
         check_writable(path)
         plans = sum(len(job.plans) for job in suite.jobs)
         if plans != 1:
-            raise UsageError(f"--{option} draws one plan, and {plans} plans are given")
+            raise UsageError(f"--{option} requires one plan, got {plans}")
 
 
 def draw_charts(pictures: Mapping[str, Path], results: Iterable[Judged]) -> Iterator[Judged]:
@@ -157,7 +157,7 @@ def draw_charts(pictures: Mapping[str, Path], results: Iterable[Judged]) -> Iter
             continue
         yield result
         names = " and ".join(map(str, pictures.values()))
-        raise UsageError(f"{names} not written: there is no plan over time to draw")
+        raise UsageError(f"{names} not written: no plan over time to draw")
 
 
 def _picture(option: str, path: Path, result: Judged, title: str) -> str:

@@ -53,12 +53,12 @@ def split_seeds(text: str) -> list[int]:
     """
     parts = split_list(text)
     if not parts or not all(re.fullmatch(r"\d{1,9}", part, re.ASCII) for part in parts):
-        raise UsageError(f"--seeds must be a number such as 5, or a list such as 0,7, not {text!r}")
+        raise UsageError(f"--seeds must be a number such as 5, or a list such as 0,7, got {text!r}")
     numbers = list(dict.fromkeys(map(int, parts)))
     if "," in text:
         return numbers
     if not 1 <= numbers[0] <= _MOST_SEEDS:
-        raise UsageError(f"--seeds must be 1 to {_MOST_SEEDS}, not {text}")
+        raise UsageError(f"--seeds must be 1 to {_MOST_SEEDS}, got {text}")
     return list(range(numbers[0]))
 
 
@@ -72,13 +72,13 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("report")
     add_json(group, "print one JSON document")
     group.add_argument(
-        "--csv", metavar="FILE", type=Path, help="write a CSV file with a line for each cell"
+        "--csv", metavar="FILE", type=Path, help="write a CSV file with a line per cell"
     )
     group.add_argument(
         "--html",
         metavar="FILE",
         type=Path,
-        help="write a page with the paper's tables beside these, and plots",
+        help="write a page with plots, and with the paper's tables for comparison",
     )
     group.add_argument(
         "--latex",
@@ -90,11 +90,9 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
         "--compare",
         metavar="BENCH",
         type=Path,
-        help="an earlier bench, as its folder or its --json: print what changed",
+        help="print the changes since an earlier bench: its folder, or its --json output",
     )
-    group.add_argument(
-        "--per-task", action="store_true", help="print a table for each measure, too"
-    )
+    group.add_argument("--per-task", action="store_true", help="also print a table per measure")
 
 
 def check_report(args: argparse.Namespace) -> None:
@@ -168,7 +166,7 @@ def _print(
         screen.print(f"error in {where}: {result.error}", markup=False)
     if len(errors) > _MOST_ERRORS:
         screen.print(
-            f"and {len(errors) - _MOST_ERRORS} more errors: see {folder / 'cells'}", markup=False
+            f"{len(errors) - _MOST_ERRORS} more errors: see {folder / 'cells'}", markup=False
         )
     done = sum(r.finished for r in results)
     screen.print(f"{done} of {len(results)} cells · saved in {folder}", markup=False)
@@ -179,9 +177,9 @@ def _print(
 _RUN_DESCRIPTION = """\
 Plan tasks with models under the paper's settings, or with other policies, and measure the plans.
 
-Every finished cell is kept: the same command goes on where it was interrupted or killed, and
-tries cells again that ended in an error. --max-calls, --max-tokens and --max-dollars hold for all
-cells together, however often the bench is gone on with; each cell is a plan.
+Every finished cell is saved: the same command resumes an interrupted bench, and repeats cells that
+ended in an error. --max-calls, --max-tokens and --max-dollars limit all cells together, however
+often the bench is resumed; each cell is a plan.
 """
 
 _RUN_EPILOG = """\
@@ -195,9 +193,9 @@ examples:
 
 exit codes:
   0  all cells have scores
-  2  an option cannot be used, or cells have no scores because of such a thing (a wrong key)
-  3  a cell failed for a reason that nobody foresaw, or its processes died
-  4  cells have no scores because a model or the budget did not allow it: the same command goes on
+  2  an option is invalid, or cells have no scores for such a reason (a wrong key)
+  3  a cell failed with an internal error, or its processes died
+  4  cells have no scores because a model or the budget failed: the same command resumes the bench
 """
 
 _TWELVE = "T1,T2,T3,T4,T5,T6,T7,T8,T9,T10,T11,T12"
@@ -224,7 +222,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         "--tasks",
         default=_TWELVE,
         help=(
-            "tasks, such as T2,T7 or T13-T24, or paper, or all, or files and folders of your own "
+            "tasks, such as T2,T7 or T13-T24, or paper, or all, or task files and folders "
             "(default: %(default)s)"
         ),
     )
@@ -253,41 +251,38 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds",
         default="1",
-        help="how many (5 stands for 0 to 4), or which, as in 0,7 (default: %(default)s)",
+        help="number of seeds (5 means 0 to 4), or a list such as 0,7 (default: %(default)s)",
     )
     _add_execution_options(parser)
 
 
 def _add_execution_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--scene", help="where (default: where each task has its ground truth)")
+    parser.add_argument("--scene", help="the scene (default: each task's ground-truth scene)")
     parser.add_argument(
         "--jobs",
         metavar="N",
         type=jobs,
         default=1,
-        help="processes; 0 for one a processor core (default: %(default)s)",
+        help="number of processes; 0: one per processor core (default: %(default)s)",
     )
     add_engine_options(parser)
     parser.add_argument(
         "--save",
         metavar="FOLDER",
         type=Path,
-        help=(
-            "folder of the bench; one that is there is gone on with "
-            "(default: a new one under ./bench)"
-        ),
+        help=("folder of the bench; an existing one is resumed (default: a new one under ./bench)"),
     )
     parser.add_argument(
         "--execute",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="carry plans out in the kitchen",
+        help="execute plans in the kitchen",
     )
     parser.add_argument(
         "--cassettes",
         metavar="FOLDER",
         type=Path,
-        help="replay the answers in this folder, such as bench/x/transcripts",
+        help="replay answers from this folder, such as bench/x/transcripts",
     )
     add_model_options(parser, _MODEL_FIELDS)
     add_report_options(parser)
@@ -327,7 +322,7 @@ def run_run(args: argparse.Namespace) -> int:
             )
     except KeyboardInterrupt:
         print(
-            f"finished cells are in {folder}, go on with --save {folder} and the same options",
+            f"finished cells are in {folder}; resume with --save {folder} and the same options",
             file=sys.stderr,
         )
         raise
@@ -415,6 +410,6 @@ def run_show(args: argparse.Namespace) -> int:
 
     check_report(args)
     if not args.folder.is_dir():
-        raise UsageError(f"{args.folder}: there is no such folder; `hvr bench --save` makes one")
+        raise UsageError(f"the folder {args.folder} does not exist; `hvr bench --save` makes one")
     report(args.folder, load_results(args.folder), args)
     return 0

@@ -22,7 +22,7 @@ examples:
 
 exit codes:
   0  the certificate proves its verdict, valid or invalid, which is printed
-  1  it does not, or needs more than the checker knows
+  1  the certificate is not a proof, or the checker does not support it
   2  a file cannot be read, or is not a certificate
 """
 

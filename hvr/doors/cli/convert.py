@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from hvr.pddl.hierarchy.plan import HierarchicalPlan
 
 _DESCRIPTION = """\
-Print a hierarchical plan as a tree, a picture or JSON; find the decomposition of a plan that comes
-without one; or write the plan of a run, with its macro actions as methods, as HDDL.
+Print a hierarchical plan as a tree, a picture or JSON; find the decomposition of a plan that lacks
+one; or write the plan of a run, with its macro actions as methods, as HDDL.
 """
 
 _EPILOG = """\
@@ -25,7 +25,7 @@ examples:
   hvr convert runs/coffee --to hddl --folder coffee-htn
 
 exit codes:
-  0  it was printed or written
+  0  the plan was printed or written
   1  the actions have no decomposition
   2  a file or an option cannot be used, or no decomposition was found within the limits
 """
@@ -37,19 +37,21 @@ def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("plan", metavar="PLAN", type=Path, help="a plan; for hddl, a run's folder")
-    parser.add_argument("--to", choices=_FORMS, default="tree", help="(default: tree)")
+    parser.add_argument(
+        "--to", choices=_FORMS, default="tree", help="output format (default: tree)"
+    )
     parser.add_argument(
         "--model",
         metavar=("DOMAIN", "PROBLEM"),
         nargs=2,
         type=Path,
-        help="find a decomposition of the actions of the plan",
+        help="find a decomposition of the plan's actions",
     )
     parser.add_argument(
         "--folder",
         metavar="DIR",
         type=Path,
-        help="for hddl: where to write domain.hddl, problem.hddl and plan.txt",
+        help="for hddl: folder for domain.hddl, problem.hddl and plan.txt",
     )
 
 
@@ -57,7 +59,7 @@ def run_convert(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
     if args.to == "hddl":
         if args.folder is None:
-            raise UsageError("--to hddl needs --folder DIR to write to")
+            raise UsageError("--to hddl requires --folder DIR")
         return _export(args.plan, args.folder)
     from hvr.pddl.hierarchy.plan import read_hierarchical_plan
 

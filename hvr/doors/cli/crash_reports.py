@@ -27,7 +27,7 @@ def describe_crash(error: BaseException, given: Sequence[str]) -> tuple[str, int
         if is_passing(error):
             return f"not answered: {error}", _NOT_ANSWERED
         if isinstance(error, FileNotFoundError) and not _has_working_folder():
-            return "the working folder is gone: go to another", _UNUSABLE
+            return "the working folder no longer exists: change to another one", _UNUSABLE
         if _is_named(error.filename, given):
             return f"{error.filename}: {error.strerror}", _UNUSABLE
     return report(error, given, os.environ), _FAILED
@@ -50,7 +50,7 @@ def report(error: BaseException, given: Sequence[str], environ: Mapping[str, str
         what = f"hvr failed: {scrub(_in_a_line(error))}"
         text = scrub(_facts(error, [scrub(word) for word in given]))[:_MOST]
     except Exception:  # out of memory, or a damaged installation
-        return f"hvr failed: {type(error).__name__}, and could make no report of it"
+        return f"hvr failed: {type(error).__name__}, and could not write a report"
     place = None if traceback_wanted(environ) else _written(text)
     if place is None:
         print(text, file=sys.stderr)

@@ -145,10 +145,10 @@ def policy_line(event: Event | PolicyEvent) -> str:
                 return f"   check of {number}: valid"
             return f"   check of {number} (correction {attempt} of {attempts}): {problem}"
         case StepsLeftOut(actions):
-            return f"left out as unnecessary: {' '.join(map(str, actions))}"
+            return f"left out as redundant: {' '.join(map(str, actions))}"
         case PlanJudged(removed, inserted, unmended):
-            parts = ["superfluous: " + " ".join(map(str, removed))] * bool(removed)
-            parts += ["put in: " + " ".join(map(str, inserted))] * bool(inserted)
+            parts = ["redundant: " + " ".join(map(str, removed))] * bool(removed)
+            parts += ["inserted: " + " ".join(map(str, inserted))] * bool(inserted)
             parts += [f"not repaired: {unmended}"] * bool(unmended)
             return f"judged: {'; '.join(parts)}"
         case _:

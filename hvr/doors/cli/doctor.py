@@ -21,9 +21,9 @@ from hvr.values import Value
 # Machine ------------------------------------------------------------------------------------------
 
 _MACHINE_DESCRIPTION = """\
-Show what hvr can use on this machine: Python, the extras with the line that installs each, the
-planner, Java, GPUs, keys by name, the model's server and proxies; and what does not work, and why.
-Nothing is installed, no key is shown or sent, and a server is only connected to.
+Show what hvr can use on this machine (Python, the extras with the command that installs each, the
+planner, Java, GPUs, names of keys, the model's server and proxies), what is broken, and why.
+Nothing is installed, no key is shown or sent, and servers are only tested for a connection.
 """
 
 _MACHINE_EPILOG = """\
@@ -33,8 +33,8 @@ examples:
   hvr doctor thor     (AI2-THOR)
 
 exit codes:
-  0  nothing that was tried is broken
-  1  something that is installed or set up does not work
+  0  everything that was tried works
+  1  something that is installed or configured is broken
 """
 
 EXTRAS = {
@@ -112,9 +112,9 @@ def run_machine(args: argparse.Namespace) -> int:
     for check in checks:
         print(f"{check.status:6}  {check.name:{width}}  {one_line(check.found)}")
         if check.advice:
-            print(f"{'':{width + 10}}do: {one_line(check.advice)}")
+            print(f"{'':{width + 10}}to do: {one_line(check.advice)}")
     broken = ", ".join(check.name for check in checks if check.status == "broken")
-    print(f"does not work: {broken}" if broken else "nothing that was tried is broken")
+    print(f"broken: {broken}" if broken else "everything that was tried works")
     return 0 if good else 1
 
 
@@ -137,7 +137,7 @@ def machine_checks() -> Iterator[MachineCheck]:
         yield MachineCheck(name, "there" if there else "none", "set" if there else "not set")
     yield from _model()
     set_ = [name for name in _PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
-    yield MachineCheck("proxies", "there" if set_ else "none", ", ".join(set_) or "none are set")
+    yield MachineCheck("proxies", "there" if set_ else "none", ", ".join(set_) or "not set")
 
 
 def _python() -> MachineCheck:
@@ -215,11 +215,11 @@ def _model() -> Iterator[MachineCheck]:
         yield MachineCheck("model", "broken", str(error), "change the setting")
         return
     if chosen.untrusted:
-        yield MachineCheck("model", "none", "none is set up", chosen.untrusted)
+        yield MachineCheck("model", "none", "not configured", chosen.untrusted)
         return
     spec = chosen.spec
     advice = "" if spec else "give --llm MODEL, or set HVR_LLM"
-    yield MachineCheck("model", "there" if spec else "none", spec or "none is set up", advice)
+    yield MachineCheck("model", "there" if spec else "none", spec or "not configured", advice)
     url = chosen.options.base_url
     if not url:
         return
@@ -252,9 +252,9 @@ examples:
   hvr doctor thor --json
 
 exit codes:
-  0  it can
+  0  AI2-THOR can run
   1  something is missing
-  2  an option cannot be used
+  2  an option is invalid
 """
 
 
@@ -273,7 +273,7 @@ def add_thor_arguments(parser: argparse.ArgumentParser) -> None:
         "--thor",
         metavar="NAME=VALUE",
         action="append",
-        help="an option of AI2-THOR, see docs/thor.md",
+        help="an option of AI2-THOR, see docs/how-to/thor.md",
     )
     add_json(parser, "print one JSON document")
 
@@ -292,9 +292,9 @@ def run_thor(args: argparse.Namespace) -> int:
     for check in checks:
         print(f"{check.status:8} {check.name:10} {check.found}")
         if check.advice:
-            print(f"{'':19} do: {check.advice}")
+            print(f"{'':19} to do: {check.advice}")
     if not good:
-        print("options are given as --thor NAME=VALUE; --thor-executable is short for executable")
+        print("give options as --thor NAME=VALUE; --thor-executable is short for executable")
     missing = ", ".join(check.name for check in checks if check.status == "missing")
     print("AI2-THOR can be started here" if good else f"AI2-THOR cannot be started: {missing}")
     return 0 if good else 1

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 _ADVICE_SECONDS = 10.0
 
 _DESCRIPTION = """\
-Judge a plan step by step: which steps are superfluous, which are missing, and the proof of each.
+Judge a plan step by step: find redundant and missing steps, with a proof of each.
 
-PLAN is a PDDL plan, a text with one in it such as a model's answer, the folder of an hvr run, or a
-log of an agent that calls tools (OpenAI, Anthropic, Gemini, LangChain, smolagents, BFCL,
-TaskBench). Say what a PDDL plan is for with a sentence, a goal in PDDL, or a problem; a run says
-it itself.
+PLAN is a PDDL plan, a text that contains one such as a model's answer, the folder of an hvr run, or
+a log of an agent that calls tools (OpenAI, Anthropic, Gemini, LangChain, smolagents, BFCL,
+TaskBench). Give the goal of a PDDL plan as a sentence, as PDDL, or as a problem; a run contains its
+goal.
 """
 
 _EPILOG = """\
@@ -42,9 +42,9 @@ examples:
 
 exit codes:
   0  the plan is clean
-  1  it is criticised: a step is superfluous, or one is missing
-  2  undecided: the goal is not understood, the model lacks an object, or a file or an option
-     cannot be used
+  1  a step is redundant or missing
+  2  undecided: the goal is not understood, the model lacks an object, or a file or an option is
+     invalid
 """
 
 
@@ -63,7 +63,7 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_goal_options(parser: argparse.ArgumentParser) -> None:
-    goal = parser.add_argument_group("what the plan is for")
+    goal = parser.add_argument_group("goal of the plan")
     goal.add_argument("--goal", metavar="SENTENCE", type=utf8_text, help="in English, in a scene")
     goal.add_argument(
         "--goal-pddl",
@@ -73,7 +73,7 @@ def _add_goal_options(parser: argparse.ArgumentParser) -> None:
     )
     goal.add_argument("--problem", metavar="FILE", type=Path, help="a PDDL problem")
     goal.add_argument(
-        "--domain", metavar="FILE", type=Path, help="its domain (default: that of the scene)"
+        "--domain", metavar="FILE", type=Path, help="its domain (default: the scene's domain)"
     )
     goal.add_argument(
         "--scene",
@@ -90,7 +90,7 @@ def _add_goal_options(parser: argparse.ArgumentParser) -> None:
         "--graph",
         metavar="FILE",
         type=Path,
-        help="the links of the tools (default: those that follow from the tools)",
+        help="the links of the tools (default: implied by the tools)",
     )
 
 
@@ -99,14 +99,14 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
     judging.add_argument(
         "--lenient",
         action="store_true",
-        help="accept what VAL accepts of what the language forbids",
+        help="accept violations of the language that VAL accepts",
     )
     judging.add_argument(
         "--work",
         metavar="N",
         type=whole_number,
         default=40,
-        help="test at most N million conditions for missing steps and a proof (default: 40)",
+        help="maximum work on missing steps and proofs, in million conditions (default: 40)",
     )
     judging.add_argument(
         "--llm",
@@ -114,7 +114,7 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
         type=utf8_text,
         dest="spec",
         help=(
-            "ask a language model, too: what it says counts as far as it is proven; openai:MODEL, "
+            "also ask a language model, whose claims count only if proven; openai:MODEL, "
             "gemini:MODEL, hf:NAME or replay:FOLDER"
         ),
     )
@@ -125,7 +125,7 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
     judging.add_argument(
         "--advise",
         action="store_true",
-        help="look some seconds for a shorter plan with other steps: advice, no finding",
+        help="search some seconds for a shorter plan with other steps, as advice",
     )
 
 
@@ -144,7 +144,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=("text", "json", "jsonl", "sarif"),
         default="text",
-        help="jsonl: a line for each plan with its critique, its repair and the proof",
+        help="jsonl prints a line per plan with its critique, its repair and the proof",
     )
     output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0")
     output.add_argument("--html", metavar="FILE", type=Path, help="write a page")
@@ -156,7 +156,7 @@ def run_judge(args: argparse.Namespace) -> int:
     from hvr.judging.reports import sarif
 
     if args.json + args.sarif + (args.format != "text") > 1:
-        raise UsageError("give one of --json, --sarif and --format")
+        raise UsageError("give only one of --json, --sarif and --format")
     as_json, as_sarif = args.json or args.format == "json", args.sarif or args.format == "sarif"
     for path in (args.html, None if args.fix == Path("-") else args.fix):
         if path is not None:
@@ -206,7 +206,7 @@ def _warn(results: Sequence[JudgedPlan]) -> None:
             print(f"hvr judge: {result.file}: {result.note}", file=sys.stderr)
         if result.validator is not None and not result.steps and result.file.stat().st_size:
             print(
-                f"hvr judge: {result.file}: 0 steps were read; a step is written as "
+                f"hvr judge: {result.file}: no steps found; expected steps such as "
                 "(name object ...)",
                 file=sys.stderr,
             )
@@ -221,7 +221,7 @@ def _print_text(results: Sequence[JudgedPlan]) -> None:
         if result.read is not None and not result.read.fault:
             print(result.read)
         if result.reading:
-            print(f"read as: {result.reading} (of what it can mean, the plan fits this best)")
+            print(f"read as: {result.reading} (the reading that fits the plan best)")
         print("\n".join(lines(result.verdict)))
 
 
@@ -230,12 +230,12 @@ def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
     from hvr.runs.judging import JudgingTarget, judge_plan
 
     if args.graph is not None and args.tools is None:
-        raise UsageError("--graph has the links of the tools: give these with --tools")
+        raise UsageError("--graph requires --tools, the tools that it links")
     # With a problem it is a PDDL plan, whatever its content.
     if is_json(args.plan) and args.problem is None:
         return _judged_tool_plans(args)
     if args.tools is not None:
-        raise UsageError(f"--tools is for tool plans (.json or .jsonl), and {args.plan} is none")
+        raise UsageError(f"--tools requires tool plans (.json or .jsonl), got {args.plan}")
     asked = JudgingTarget(
         problem=args.problem,
         goal=args.goal,
@@ -257,7 +257,7 @@ def _judged_tool_plans(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
     for option in ("goal", "goal_pddl", "problem", "domain", "scene", "spec"):
         if getattr(args, option) is not None:
             name = "--llm" if option == "spec" else f"--{option.replace('_', '-')}"
-            raise UsageError(f"{name} is not for tool plans, which say themselves what was asked")
+            raise UsageError(f"{name} cannot be used with tool plans, which contain their request")
     known = None if args.tools is None else read_known_tools(args.tools, args.graph)
 
     def judged(read: ReadPlan) -> JudgedPlan:
@@ -290,7 +290,7 @@ def _advised(result: JudgedPlan) -> JudgedPlan:
     from hvr.planning.search.planners import DEFAULT, make_planner
 
     if result.validator is None:
-        raise UsageError("--advise is for plans with a problem or a goal", field="advise")
+        raise UsageError("--advise requires a plan with a problem or a goal", field="advise")
     try:
         planner = make_planner(DEFAULT, _ADVICE_SECONDS)
         better = shorter_plan(result.validator, result.verdict, planner)
@@ -317,7 +317,7 @@ def _fixed(args: argparse.Namespace, results: tuple[JudgedPlan, ...]) -> str:
             plan = repaired_plan(result.tool_plan, result.verdict)
             texts.append(json.dumps(to_record(plan), ensure_ascii=False) + "\n")
         elif repaired is None:
-            why = f"nothing to write for --fix: no plan was found that repairs {result.file}"
+            why = f"nothing to write for --fix: no repair of {result.file} was found"
             print(why, file=sys.stderr)
             return ""
         else:

@@ -36,9 +36,7 @@ def add_graph_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="folder of a run (default: the newest one under ./runs)",
     )
-    parser.add_argument(
-        "--scene", help="take the graph of a scene as it starts, such as FloorPlan16"
-    )
+    parser.add_argument("--scene", help="use the initial graph of a scene, such as FloorPlan16")
     add_store_option(parser, "a SPARQL server with the graphs of many runs; --run names one there")
 
 
@@ -117,7 +115,7 @@ def _graph_of_server(store: str, run: Path | None) -> KnowledgeGraph:
     from hvr.knowledge.world_file import load_world
 
     if run is None:
-        raise UsageError("name a run of the store with --run: `hvr kg runs` lists them")
+        raise UsageError("name a run in the store with --run: `hvr kg runs` lists them")
     with open_server(store) as server:
         quads = run_quads(server, str(run))
         world = next((r.world for r in list_runs(server) if r.name == str(run)), "")
@@ -155,13 +153,13 @@ def world_of_run(folder: Path) -> WorldFile:
 def _run_folder(run: Path | None) -> Path:
     if run is not None:
         if not run.is_dir():
-            raise UsageError(f"--run {run}: there is no such folder")
+            raise UsageError(f"--run {run}: the folder does not exist")
         if not (run / "graph").is_dir():
-            raise UsageError(f"--run {run}: this is no folder of a run; it has no graph in it")
+            raise UsageError(f"--run {run}: not a run folder: it contains no graph")
         return run
     runs = [p.parent for p in Path("runs").glob("*/graph") if p.is_dir()]
     if not runs:
-        raise UsageError("there is no run under ./runs: name a folder with --run, or use --scene")
+        raise UsageError("no run under ./runs: name a folder with --run, or use --scene")
     return max(runs, key=lambda p: (p.stat().st_mtime, p.name))
 
 
@@ -175,8 +173,8 @@ def value_text(value: object) -> str:
 _QUERY_DESCRIPTION = """\
 Answer a SPARQL query.
 
-The prefixes k: (ontology), o: (objects), e: (events), rdf:, rdfs:, owl:, skos: and xsd:
-are known. Exit code 4 if time or memory did not suffice.
+The prefixes k: (ontology), o: (objects), e: (events), rdf:, rdfs:, owl:, skos: and xsd: are
+predefined. The exit code is 4 if time or memory did not suffice.
 """
 
 _QUERY_EPILOG = """\
@@ -200,7 +198,7 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         type=seconds,
         default=30.0,
-        help="most time for the answer (default: 30)",
+        help="time limit of the answer (default: 30)",
     )
     parser.add_argument(
         "--limit",
@@ -208,7 +206,7 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
         dest="rows",
         type=whole_number,
         default=10_000,
-        help="most rows to print; more are told of on standard error (default: %(default)s)",
+        help="maximum number of rows; standard error reports further ones (default: %(default)s)",
     )
     parser.add_argument(
         "--allow-service",
@@ -236,7 +234,7 @@ def run_query(args: argparse.Namespace) -> int:
         _print_table(answer.variables, rows)
     if not answer.complete:
         print(
-            f"note: there are more rows than these {len(answer)}; --limit sets how many",
+            f"note: only the first {len(answer)} rows are shown; --limit sets their number",
             file=sys.stderr,
         )
     return 0
@@ -247,7 +245,7 @@ def _asked_of_server(args: argparse.Namespace, text: str) -> QueryResult:
     from hvr.knowledge.shared_graph import query_run
 
     if args.scene is not None:
-        raise UsageError("a store has runs, not scenes: leave --scene out")
+        raise UsageError("a store has runs, not scenes: omit --scene")
     with open_server(args.store, args.timeout) as server:
         if args.run is not None:
             return query_run(server, str(args.run), text, rows=args.rows)
@@ -272,7 +270,7 @@ examples:
 
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = "Show everything known of one object.", _SHOW_EPILOG
+    parser.description, parser.epilog = "Show everything known about one object.", _SHOW_EPILOG
     parser.add_argument("name", metavar="NAME", help="name of an object, such as mug-1")
     add_graph_options(parser)
     add_json(parser)
@@ -325,7 +323,7 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="with the ontology and what each event changed, as TriG",
+        help="include the ontology and the changes of each event, as TriG",
     )
     add_graph_options(parser)
 
@@ -380,10 +378,10 @@ def run_runs(args: argparse.Namespace) -> int:
 # Publish ------------------------------------------------------------------------------------------
 
 _PUBLISH_DESCRIPTION = """\
-Put the graph of a run on a SPARQL server, instead of what is there under its name.
+Put the graph of a run on a SPARQL server, replacing any graph of the same name.
 
-`hvr plan --store URL` does so while the run goes on. This is for runs that were made without, and
-for those whose server failed: they keep the name that they had there.
+`hvr plan --store URL` does so during the run. This command is for runs that were made without it,
+and for runs whose server failed: these keep their name on the server.
 """
 
 _PUBLISH_EPILOG = """\
@@ -399,7 +397,7 @@ def add_publish_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="FOLDER", type=Path, help="folder of the run")
     add_store_option(parser, "address of the SPARQL server", needed=True)
     parser.add_argument(
-        "--name", help="of the run on the server (default: its name there, or that of the folder)"
+        "--name", help="name on the server (default: the name that it has there, or its folder's)"
     )
 
 
@@ -431,9 +429,9 @@ def run_publish(args: argparse.Namespace) -> int:
 # Check --------------------------------------------------------------------------------------------
 
 _CHECK_DESCRIPTION = """\
-Check the ontology for contradictions, with the facts of a run or scene if one is named.
+Check the ontology for contradictions, optionally with the facts of a run or a scene.
 
-Needs Java for the reasoner HermiT. Exit code 1 if there is a contradiction.
+The reasoner HermiT needs Java. The exit code is 1 if there is a contradiction.
 """
 
 _CHECK_EPILOG = """\

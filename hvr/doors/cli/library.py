@@ -28,8 +28,8 @@ def add_library_option(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         help=(
-            "the library, .ttl or .json (default: $HVR_LIBRARY, or library.ttl in the folder for "
-            "users' data, ~/.local/share/hvr on Linux)"
+            "the library, .ttl or .json (default: $HVR_LIBRARY, or library.ttl in the user's data "
+            "folder, ~/.local/share/hvr on Linux)"
         ),
     )
 
@@ -37,7 +37,7 @@ def add_library_option(parser: argparse.ArgumentParser) -> None:
 def add_agent_option(parser: argparse.ArgumentParser) -> None:
     """Add `--agent`."""
     parser.add_argument(
-        "--agent", help="only what this agent has learnt: single-arm, dual-arm, pusher"
+        "--agent", help="only macro actions of this agent: single-arm, dual-arm, pusher"
     )
 
 
@@ -158,7 +158,7 @@ examples:
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _SHOW_DESCRIPTION, _SHOW_EPILOG
-    parser.add_argument("id", metavar="ID", help="the id of a macro action, or how it begins")
+    parser.add_argument("id", metavar="ID", help="the id of a macro action, or its beginning")
     add_library_option(parser)
     add_json(parser)
 
@@ -218,7 +218,7 @@ def _lines(entry: Entry, cluster: Cluster) -> list[str]:
 # Merge --------------------------------------------------------------------------------------------
 
 _MERGE_DESCRIPTION = """\
-Merge other libraries into this one; nothing is lost, nothing is there twice.
+Merge other libraries into this one, without loss or duplicates.
 """
 
 _MERGE_EPILOG = """\
@@ -255,11 +255,11 @@ examples:
 def add_import_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = (
-        "Take in a library that somebody has exported.",
+        "Import a library that was exported elsewhere.",
         _IMPORT_EPILOG,
     )
     parser.add_argument(
-        "file", metavar="FILE", type=Path, help="the library to take in, .ttl or .json"
+        "file", metavar="FILE", type=Path, help="the library to import, .ttl or .json"
     )
     add_library_option(parser)
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from hvr.validation.lint_files import LintTargets
 
 _DESCRIPTION = """\
-Look for what is wrong, superfluous or suspicious in a PDDL domain: what is declared and never
-used, missing and superfluous requirements, conditions that contradict themselves, effects that
-change nothing; with a PROBLEM also actions that can never apply in it, goals that cannot be
-reached or hold from the beginning, and numbers without a value. Of folders and many files, each
-problem is linted with the domain that it names. Without FILES and settings, it is this folder.
+Find errors, redundancies and suspicious parts of a PDDL domain: unused declarations, missing and
+redundant requirements, contradictory conditions, effects that change nothing; with a PROBLEM also
+actions that can never apply, goals that cannot be reached or already hold, and numbers without a
+value. In folders and many files, each problem is linted with the domain that it names. Without
+FILES and settings, the current folder is linted.
 """
 
 _EPILOG = """\
@@ -38,10 +38,10 @@ in the files:
 
 settings:
   files, skip, select, ignore, format, strict, lenient and rules-url in [tool.hvr.lint] of the
-  nearest pyproject.toml; options given here win
+  nearest pyproject.toml; options on the command line take precedence
 
 exit codes:
-  0  nothing but notes was found
+  0  only notes or nothing was found
   1  an error or a warning was found; with --strict, a note
   2  a file or an option cannot be used
 """
@@ -58,16 +58,16 @@ def add_lint_arguments(parser: argparse.ArgumentParser) -> None:
         "--select",
         metavar="RULES",
         action="append",
-        help="report only rules that begin so, such as HVR3 or HVR301,HVR311",
+        help="report only rules with these prefixes, such as HVR3 or HVR301,HVR311",
     )
     parser.add_argument(
-        "--ignore", metavar="RULES", action="append", help="do not report rules that begin so"
+        "--ignore", metavar="RULES", action="append", help="ignore rules with these prefixes"
     )
     parser.add_argument(
         "--skip",
         metavar="PATTERN",
         action="append",
-        help="leave out files that are called so; may be given several times",
+        help="leave out files that match; may be repeated",
     )
     add_report_arguments(parser, _FORMATS)
     parser.add_argument(
@@ -77,7 +77,7 @@ def add_lint_arguments(parser: argparse.ArgumentParser) -> None:
         "--lenient",
         action="store_const",
         const=True,
-        help="report what a lenient reading overlooks, instead of refusing the file",
+        help="report violations that a lenient parser accepts, instead of rejecting the file",
     )
 
 
@@ -150,7 +150,7 @@ def _write(
         from hvr.base.printable import one_line
 
         names = ", ".join(models.others)
-        print(one_line(f"neither domains nor problems: {names}"), file=sys.stderr)
+        print(one_line(f"not domains or problems: {names}"), file=sys.stderr)
 
 
 def _text(findings: Sequence[Finding]) -> Iterator[str]:

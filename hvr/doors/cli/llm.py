@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Check --------------------------------------------------------------------------------------------
 
 _CHECK_DESCRIPTION = """\
-Say in one line whether a model answers.
+Check whether a model answers, and print one line.
 
 Keys come from the environment: HVR_LLM_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY.
 """
@@ -34,9 +34,9 @@ examples:
   hvr llm check gemini:gemini-2.0-flash --json
 
 exit codes:
-  0  it answers
-  1  it does not
-  2  it cannot be asked
+  0  the model answers
+  1  it does not answer
+  2  no usable model is named
 """
 
 _QUESTION = "Answer with the single word: ready"
@@ -65,7 +65,7 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeout",
         metavar="SECONDS",
         type=seconds,
-        help="how long to wait (default: $HVR_LLM_TIMEOUT, or 60)",
+        help="time limit of the answer (default: $HVR_LLM_TIMEOUT, or 60)",
     )
     add_trust(parser)
     add_json(parser)
@@ -94,15 +94,15 @@ def _ask(chosen: ConfiguredModel) -> dict[str, Any]:
 
     if chosen.spec is None:
         raise UsageError(
-            "name a model, such as openai:gpt-4o-mini, here or in the variable HVR_LLM, or as "
-            "model in [tool.hvr.llm] of pyproject.toml"
+            "name a model, such as openai:gpt-4o-mini, on the command line, in the variable "
+            "HVR_LLM, or as model in [tool.hvr.llm] of pyproject.toml"
         )
     model = make_model(chosen.spec, chosen.options)
     request = Request(
         messages=(Message("user", _QUESTION),), purpose="check", max_tokens=_ANSWER_TOKENS
     )
     if isinstance(model, Replay):
-        raise UsageError(f"{chosen.spec} is a recording: `hvr llm usage` shows what is in it")
+        raise UsageError(f"{chosen.spec} is a recording: use `hvr llm usage` to show its contents")
     result: dict[str, Any] = {"model": chosen.spec, "answers": False}
     start = time.monotonic()
     try:
@@ -146,8 +146,8 @@ def _brief(text: str) -> str:
 # Usage --------------------------------------------------------------------------------------------
 
 _USAGE_DESCRIPTION = """\
-Sum up the calls, tokens, cost and time of a transcript by purpose. What earlier tries of a run
-that broke off paid for in vain is counted, too.
+Sum up the calls, tokens, cost and time of a transcript by purpose, including aborted attempts of
+the run.
 """
 
 _USAGE_EPILOG = """\
@@ -216,7 +216,7 @@ def _print_totals(title: str, rows: dict[str, Totals]) -> None:
     screen = console()
     screen.print(table)
     if any("≥" in _amount(a) for a in (rows["total"].input, rows["total"].cost)):
-        screen.print("≥: this much is known, and more was used that is unknown")
+        screen.print("≥: lower bound, since some usage is unknown")
 
 
 def _amount(amount: Amount) -> str:

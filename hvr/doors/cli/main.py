@@ -126,10 +126,10 @@ def _about_group(call: Call, group: Group) -> int:
 
         print(f"hvr {hvr.__version__}")
     elif not first or (first.startswith("-") and asks_for_help(call.rest)):
-        more = "\n\nhvr --version prints the version" if group is HVR else ""
+        more = "\n\nhvr --version prints the version." if group is HVR else ""
         page = (
             f"usage: {name} COMMAND [OPTIONS]\n\n{group.help}\n\n{_commands(group)}\n"
-            f"{name} COMMAND --help shows what a command does, its options and examples, such as\n"
+            f"{name} COMMAND --help shows a command's options and examples, such as\n"
             f"  {name} {group.commands[0].name} --help{more}"
         )
         print(page, file=sys.stdout if first else sys.stderr)
@@ -140,7 +140,7 @@ def _about_group(call: Call, group: Group) -> int:
         known = [*HELP, *(() if kind == "option" else (one.name for one in group.commands))]
         near = nearest(first, (*known, "--version") if group is HVR else known)
         hint = f"; did you mean {near!r}?" if near else ""
-        raise UsageError(f"{name} has no {kind} {first!r}{hint} ({name} --help lists all)")
+        raise UsageError(f"{name}: no {kind} named {first!r}{hint} ({name} --help lists all)")
     return 0 if first else 2
 
 
@@ -155,7 +155,7 @@ def _commands(group: Group) -> str:
     for command in group.commands:
         text = command.help
         if command.name == group.usual:
-            text = text.removesuffix(".") + "; meant where no command is named."
+            text = text.removesuffix(".") + " (the default command)."
         first, *more = textwrap.wrap(text, columns() - width)
         lines.append(f"  {command.name}".ljust(width) + first)
         lines += [" " * width + line for line in more]

@@ -30,7 +30,7 @@ def add_trust(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
         action="store_true",
         default=False,
         help=(
-            "use what worlds and the nearest pyproject.toml name: code, engines, a model and its "
+            "trust what worlds and the nearest pyproject.toml name: code, engines, a model and its "
             "address (SECURITY.md)"
         ),
     )
@@ -41,7 +41,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run",
         action="store_true",
-        help="run the world's own code: open its environment or tools, start its server",
+        help="run the world's own code: open its environment or tools, or start its server",
     )
 
 
@@ -66,7 +66,7 @@ def add_engine_options(
         "--engine",
         metavar="NAME",
         help=(
-            f"{when}where the work is done: here, processes, or ray (the extra ray) (default: "
+            f"{when}where to do the work: here, processes, or ray (the extra ray) (default: "
             "HVR_ENGINE, then name in [tool.hvr.engine] of pyproject.toml, then processes if "
             "--jobs is above 1)"
         ),
@@ -74,8 +74,8 @@ def add_engine_options(
     parser.add_argument(
         "--address",
         help=(
-            f"{when}of a Ray cluster, such as auto or ray://HOST:10001, which needs ray[client] "
-            "(default: address in [tool.hvr.engine]; else one is started here)"
+            f"{when}address of a Ray cluster, such as auto or ray://HOST:10001, which needs "
+            "ray[client] (default: address in [tool.hvr.engine]; else start a local cluster)"
         ),
     )
     add_trust(parser)
@@ -120,9 +120,9 @@ def _named(args: argparse.Namespace) -> tuple[str | None, str | None]:
 def _ignored(file: Path | None, setting: str, option: str) -> None:
     from hvr.base.printable import one_line
 
-    said = f"{file}: {setting} of [{_SECTION}] is not used: a project may not say what code runs, "
-    said += f"or where; give {option}, or --trust-project"
-    print(f"note: {one_line(said)}", file=sys.stderr)
+    note = f"{file}: {setting} in [{_SECTION}] is ignored: a project must not choose what code "
+    note += f"runs or where; give {option}, or --trust-project"
+    print(f"note: {one_line(note)}", file=sys.stderr)
 
 
 def _section(folder: Path) -> tuple[dict[str, str], Path | None]:
@@ -135,11 +135,11 @@ def _section(folder: Path) -> tuple[dict[str, str], Path | None]:
             continue
         found = read_toml(file).get("tool", {}).get("hvr", {}).get("engine", {})
         if not isinstance(found, dict):
-            raise UsageError(f"{file}: [{_SECTION}] has to be a table")
+            raise UsageError(f"{file}: [{_SECTION}] must be a table")
         for key, value in found.items():
             if key not in _SETTINGS or not isinstance(value, str):
                 raise UsageError(
-                    f"{file}: [{_SECTION}] has name and address, which are texts, not {key!r}"
+                    f"{file}: [{_SECTION}] may contain the texts name and address, got {key!r}"
                 )
         return found, file
     return {}, None
@@ -162,49 +162,49 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "LLM+P, the policy goal (default: HVR+)",
     },
     "embedder": {
-        "help": "what maps names to objects: lexical, minilm, st:NAME, openai:MODEL or "
+        "help": "how to map names to objects: lexical, minilm, st:NAME, openai:MODEL or "
         "gemini:MODEL (default: lexical)",
     },
-    "prompts": {"metavar": "FOLDER", "type": Path, "help": "folder of your own prompts"},
+    "prompts": {"metavar": "FOLDER", "type": Path, "help": "folder of custom prompts"},
     "library": {
         "metavar": "FILE",
         "type": Path,
-        "help": "macro actions to use and to add to (default: $HVR_LIBRARY, or none)",
+        "help": "library of macro actions to use and extend (default: $HVR_LIBRARY, or none)",
     },
     "cache": {
         "metavar": "FILE",
         "type": Path,
-        "help": "file of answers, so that none is paid for twice",
+        "help": "cache file of answers",
     },
     "temperature": {
         "metavar": "T",
         "type": real,
-        "help": "of the model's sampling (default: 0)",
+        "help": "sampling temperature of the model (default: 0)",
     },
     "timeout": {
         "metavar": "SECONDS",
         "type": seconds,
-        "help": "for a request at most (default: $HVR_LLM_TIMEOUT, or 60)",
+        "help": "time limit of a request (default: $HVR_LLM_TIMEOUT, or 60)",
     },
     "calls_per_plan": {
         "metavar": "N",
         "type": whole_number,
-        "help": "requests for a plan at most (default: $HVR_LLM_CALLS_PER_PLAN, or 100)",
+        "help": "maximum number of requests per plan (default: $HVR_LLM_CALLS_PER_PLAN, or 100)",
     },
     "max_calls": {
         "metavar": "N",
         "type": whole_number,
-        "help": "requests to the model at most (default: $HVR_LLM_CALLS_PER_PLAN, or 100)",
+        "help": "maximum number of requests (default: $HVR_LLM_CALLS_PER_PLAN, or 100)",
     },
     "max_tokens": {
         "metavar": "N",
         "type": whole_number,
-        "help": "tokens at most, prompts and answers",
+        "help": "maximum number of tokens in prompts and answers",
     },
-    "max_dollars": {"metavar": "N", "type": real, "help": "US dollars at most"},
+    "max_dollars": {"metavar": "N", "type": real, "help": "maximum cost in US dollars"},
 }
 _OF_MANY_PLANS = {
-    "max_calls": {"metavar": "N", "type": whole_number, "help": "requests at most, in all"}
+    "max_calls": {"metavar": "N", "type": whole_number, "help": "maximum total of requests"}
 }
 _LIMITS = ("calls", "tokens", "dollars")
 _LIBRARY = "HVR_LIBRARY"
@@ -238,7 +238,7 @@ def refuse_model_options(args: argparse.Namespace, why: str) -> None:
     """
     given = next((name for name in given_model_options(args) if name != "spec"), None)
     if given is not None:
-        raise UsageError(f"{given} is for a language model, and {why}", field=given)
+        raise UsageError(f"{given} requires a language model, but {why}", field=given)
 
 
 def given_model_options(args: argparse.Namespace) -> dict[str, Any]:

@@ -24,11 +24,11 @@ def check_writable(path: Path) -> None:
         UsageError: The name is `-`, which other programs take for standard output.
     """
     if str(path) == "-":
-        raise UsageError("- is not taken for standard output here: name a file, or /dev/stdout")
+        raise UsageError("- does not mean standard output here: name a file, or /dev/stdout")
     if path.is_dir():
         raise DataFileError(f"cannot write {path}: it is a folder")
     if not path.parent.is_dir():
-        raise DataFileError(f"cannot write {path}: there is no folder {path.parent}")
+        raise DataFileError(f"cannot write {path}: the folder {path.parent} does not exist")
 
 
 def check_apart(outputs: Iterable[Path], inputs: Iterable[str] = ()) -> None:
@@ -51,7 +51,7 @@ def check_apart(outputs: Iterable[Path], inputs: Iterable[str] = ()) -> None:
     if written:
         for name in inputs:
             if _place(name) in written:
-                raise UsageError(f"{name} is read here, and a report would be written over it")
+                raise UsageError(f"a report would overwrite {name}, which is an input")
 
 
 def _place(name: str) -> object:

@@ -36,14 +36,14 @@ examples:
   hvr plan "make coffee" --llm openai:MODEL --base-url http://localhost:8000/v1
   hvr plan --task T7 --llm scripted:error=0.3 --save runs/t7     (a simulated model)
   hvr plan --llm replay:runs/t7     (the same answers again, no model needed)
-  hvr plan --resume FOLDER     (goes on with a run that broke off; nothing is asked twice)
+  hvr plan --resume FOLDER     (resumes an aborted run; no question is asked twice)
 
 exit codes:
-  0  the goal is reached (with --dry-run: by the plan's end state), or hvr cannot judge the plan
-  1  it is not, or the request is impossible here
-  2  the request or an option cannot be used, or the model's key or name; a request that can be read
-     in several ways is asked about on a terminal, and elsewhere refused with its readings
-  4  not answered, and asking again may help: the model, its budget, the simulator or the planner's
+  0  the goal is reached (with --dry-run: in the plan's final state), or hvr cannot judge the plan
+  1  the goal is not reached, or the request is impossible here
+  2  the request, an option, or the model's key or name is invalid; an ambiguous request leads to
+     a question on a terminal, and elsewhere to an error that lists its readings
+  4  no answer, and trying again may help: the model, its budget, the simulator or the planner's
      time gave out
 """
 
@@ -78,13 +78,13 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--task",
-        help="do a task instead: an id such as T2, or a file of your own such as mine.toml",
+        help="plan a task instead: an id such as T2, or a file such as mine.toml",
     )
     parser.add_argument(
         "--policy",
         help=(
-            "who plans: symbolic; with a model llm, or goal (it writes the goal, hvr plans) "
-            "(default: llm with --llm, else symbolic)"
+            "the planning policy: symbolic, llm (a model plans), or goal (a model writes the goal, "
+            "hvr plans) (default: llm with --llm, else symbolic)"
         ),
     )
     parser.add_argument(
@@ -92,8 +92,8 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         type=Path,
         help=(
-            "go on with a run that broke off, with its own request and options; limits, time-out "
-            "and address may be others"
+            "resume an aborted run with its own request and options; limits, time-out and address "
+            "may be changed"
         ),
     )
     _add_environment_options(parser)
@@ -164,20 +164,19 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
         "--scene",
         help=(
             "a scene, such as FloorPlan1 (`hvr scenes` lists them), or FILE.json with the "
-            "metadata of "
-            "an AI2-THOR event or with a ProcTHOR house (default: the first of the world; of a "
-            "task, its own)"
+            "metadata of an AI2-THOR event or a ProcTHOR house (default: the task's own, or the "
+            "first of the world)"
         ),
     )
     group.add_argument(
         "--world",
-        help="a world with scenes, by name or folder: kitchen, home (default: that of the scene)",
+        help="a world with scenes, by name or folder: kitchen, home (default: the scene's world)",
     )
     group.add_argument(
         "--env",
         help=(
-            "where: kitchen (hvr's own), thor (AI2-THOR, docs/thor.md), an installed one or "
-            "module:attribute (default: the world's first)"
+            "the environment: kitchen (hvr's own), thor (AI2-THOR, docs/how-to/thor.md), an "
+            "installed one or module:attribute (default: the world's first)"
         ),
     )
     group.add_argument(
@@ -209,18 +208,21 @@ def _add_observation_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--sight",
         help=(
-            "what the robot sees: omniscient (all metadata), doors (not what is behind closed "
-            "doors), or visible (default: omniscient; with a task that hides things doors)"
+            "what the robot sees: omniscient (all metadata), doors (nothing behind closed doors), "
+            "or visible (default: omniscient; doors for a task that hides objects)"
         ),
     )
     group.add_argument(
         "--error-rate",
         metavar="RATE",
         type=real,
-        help="wrong readings that its sensor is taken to have, 0 to 0.5 (default: 0)",
+        help="assumed error rate of the robot's sensor, 0 to 0.5 (default: 0)",
     )
     group.add_argument(
-        "--faults", metavar="FILE", type=Path, help="faults to play, a JSON file (docs/faults.md)"
+        "--faults",
+        metavar="FILE",
+        type=Path,
+        help="faults to inject, a JSON file (docs/how-to/faults.md)",
     )
 
 
@@ -229,8 +231,8 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--reader",
         help=(
-            "who reads the request: grammar, learnt (the extra language), or both "
-            "(default: both where the extra is installed, else grammar)"
+            "the reader of the request: grammar, learnt (the extra language), or both "
+            "(default: both if the extra is installed, else grammar)"
         ),
     )
     group.add_argument(
@@ -244,24 +246,24 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
         "--reading",
         metavar="NUMBER",
         type=whole_number,
-        help="which reading of a request is meant, where it has several; from 1",
+        help="the intended reading of an ambiguous request, counted from 1",
     )
     group.add_argument(
         "--budget",
         metavar="SECONDS",
         type=seconds,
-        help="for one planner call at most (default: 10)",
+        help="maximum time of one planner call (default: 10)",
     )
     group.add_argument(
         "--max-replans",
         metavar="N",
         type=whole_number,
-        help="new plans at most when the world differs (default: 3)",
+        help="maximum number of new plans when the world differs (default: 3)",
     )
     group.add_argument(
         "--dry-run",
         action=argparse.BooleanOptionalAction,
-        help="plan, prove whether the plan reaches the goal, do not execute",
+        help="plan and prove whether the plan reaches the goal, but do not execute it",
     )
 
 
@@ -277,7 +279,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         "--store",
         metavar="URL",
         default=argparse.SUPPRESS,
-        help="a SPARQL server that gets the graph of the run, too (docs/knowledge.md)",
+        help="a SPARQL server that also gets the graph of the run (docs/explanation/knowledge.md)",
     )
     group.add_argument(
         "--html", metavar="FILE", type=Path, help="write the run as one self-contained page"
@@ -286,8 +288,8 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         "--verify",
         action=argparse.BooleanOptionalAction,
         help=(
-            "show the plan verifier's score, too, where the extra gnn is installed; it takes less "
-            "than a second (default: $HVR_VERIFY, or yes)"
+            "also show the plan verifier's score if the extra gnn is installed; takes less than a "
+            "second (default: $HVR_VERIFY, or yes)"
         ),
     )
     add_json(group, "print one JSON document")
@@ -301,8 +303,8 @@ def _options(args: argparse.Namespace) -> Options:
     if not _asks_model(options):
         refuse_model_options(
             args,
-            f"the policy {options.policy_name} asks none: add --llm MODEL (or --policy llm, for "
-            "the one of $HVR_LLM), or leave it out",
+            f"the policy {options.policy_name} uses none: add --llm MODEL (or --policy llm for "
+            "the model in $HVR_LLM), or omit the option",
         )
     return options
 
@@ -345,7 +347,7 @@ def _score_wanted(given: bool | None) -> bool:
     if given is not None or not text:
         return given is not False
     if text.strip().lower() not in _SWITCHES:
-        raise UsageError(f"HVR_VERIFY is {text!r}; it may be 1 or 0, yes or no")
+        raise UsageError(f"HVR_VERIFY must be 1 or 0, yes or no, got {text!r}")
     return _SWITCHES[text.strip().lower()]
 
 
@@ -372,7 +374,7 @@ def _foreseen(run: Run, steps: int) -> str:
     if run.would_reach is None:
         return f"valid; goal not judged: {run.verdict}"
     if run.would_reach:
-        end = "valid, goal reached" if steps else "it is already so"
+        end = "valid, goal reached" if steps else "the goal already holds"
     else:
         end = "goal not reached"
     return f"{end}: {run.verdict}" if run.verdict else end
@@ -386,9 +388,9 @@ def _lines(run: Run) -> list[str]:
     if run.finished is None:
         outcome = f"planned, not executed: {count(steps, 'step')}, {_foreseen(run, steps)}"
     elif run.reached is None:
-        outcome = f"carried out in {run.finished.steps} steps: {run.verdict}"
+        outcome = f"executed in {count(run.finished.steps, 'step')}: {run.verdict}"
     elif run.reached:
-        outcome = f"goal reached in {run.finished.steps} steps"
+        outcome = f"goal reached in {count(run.finished.steps, 'step')}"
         outcome += f" ({run.verdict})" if run.verdict else ""
     else:
         outcome = f"goal not reached: {run.verdict or run.finished.reason}"

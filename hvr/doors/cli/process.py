@@ -103,8 +103,8 @@ def saved_note(error: BaseException) -> str:
 
     from hvr.models.transcript import NAME
 
-    what = "what was asked and answered" if (folder / NAME).exists() else "what was done"
-    return f"; {what} is in {folder}; hvr plan --resume {shlex.quote(str(folder))} goes on"
+    what = "the model's answers are" if (folder / NAME).exists() else "the run is"
+    return f"; {what} saved in {folder}; resume with hvr plan --resume {shlex.quote(str(folder))}"
 
 
 # Process ------------------------------------------------------------------------------------------

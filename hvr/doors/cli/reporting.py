@@ -123,8 +123,8 @@ def add_report_arguments(
         metavar="FORMAT[=FILE]",
         action="append",
         help=(
-            f"how to report: {', '.join(formats)} (default: text; github where GITHUB_ACTIONS is "
-            "true); with a file, the report is written there; may be given several times"
+            f"report format: {', '.join(formats)} (default: text; github if GITHUB_ACTIONS is "
+            "true); with a file, the report is written there; may be repeated"
         ),
     )
     # Only for completion: argparse's `choices` would reject FORMAT=FILE.
@@ -132,7 +132,7 @@ def add_report_arguments(
     group.add_argument(
         "--output-file",
         metavar="FILE",
-        help="write the report of the format without a file there",
+        help="file for the report whose format names no file",
     )
 
 
@@ -148,20 +148,20 @@ def read_reports(
     texts: Sequence[str] = given.format or settings.get("format", ())
     if getattr(given, "json", False):
         if given.format and any("=" not in text and text != "json" for text in given.format):
-            raise UsageError(f"--json and --format {given.format[0]} exclude each other")
+            raise UsageError(f"--json cannot be combined with --format {given.format[0]}")
         texts = [*(text for text in given.format or () if text != "json"), "json"]
     plain: list[str] = []
     files: list[FileReport] = []
     for text in texts:
         form, named, file = text.partition("=")
         if form not in formats:
-            raise UsageError(f"there is no format {form!r}; choose one of {', '.join(formats)}")
+            raise UsageError(f"no format named {form!r}; choose one of {', '.join(formats)}")
         if not named:
             plain.append(form)
         elif file:
             files.append(FileReport(form, Path(file)))
         else:
-            raise UsageError(f"--format {text} names no file: give one, as in {form}=report.{form}")
+            raise UsageError(f"--format {text} lacks a file: give one, as in {form}=report.{form}")
     if len(plain) > 1:
         raise UsageError(
             f"only one report can go to standard output, and {' and '.join(plain)} would: give "

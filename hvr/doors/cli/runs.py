@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Show ---------------------------------------------------------------------------------------------
 
 _DESCRIPTION = """\
-Show a saved run: its plans, its steps, and what went otherwise than expected.
+Show a saved run: its plans, its steps, and all deviations.
 """
 
 _EPILOG = """\
@@ -33,7 +33,7 @@ examples:
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("run", metavar="RUN", type=Path, help="folder of a run, as runs/boil")
+    parser.add_argument("run", metavar="RUN", type=Path, help="folder of a run, such as runs/boil")
     parser.add_argument(
         "--html",
         metavar="FILE",
@@ -117,7 +117,7 @@ def check_resumable(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
         return  # resuming reports that there is nothing to do
     began = request_from_json(about, args.resume, _named(given))
     if not began.policy.asks_model:
-        refuse_model_options(args, "the run asks none: leave it out")
+        refuse_model_options(args, "the run uses none: omit the option")
     model = {name: v for name, v in given_model_options(args).items() if name not in _ANEW}
     own = {name: value for name, value in given.items() if name not in ("save", "env_options")}
     options = replace(began.options, **own, model=replace(began.options.model, **model))
@@ -189,7 +189,6 @@ def _refuse(name: str, now: object, then: object) -> None:
     if name == "dry_run":
         now, then = not now, not then
     raise UsageError(
-        f"{name} is now {now!r} and was {then!r} when the run began: leave it out, or begin a new "
-        "run",
+        f"{name} is {now!r} but was {then!r} when the run began: omit it, or begin a new run",
         field=name,
     )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Draw the floor plan of a scene with its objects.
 
-Without --output it is drawn with characters. +z is up and +x is to the right.
+Without --output it is drawn in characters. +z points up and +x points right.
 """
 
 _EPILOG = """\
@@ -61,11 +61,11 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
         "--run",
         metavar="FOLDER",
         type=Path,
-        help="draw the scene of this run, with the robot's way and steps",
+        help="draw the scene of this run, with the robot's route and steps",
     )
-    parser.add_argument("--objects", action="store_true", help="list all objects, too")
+    parser.add_argument("--objects", action="store_true", help="also list all objects")
     parser.add_argument(
-        "--labels", action="store_true", help="name small things in the picture, too"
+        "--labels", action="store_true", help="also label small objects in the picture"
     )
     add_json(parser, "print the objects as JSON")
 
@@ -77,7 +77,7 @@ def run_show(args: argparse.Namespace) -> int:
     output: Path | None = args.output
     if output is not None:
         if output.suffix.lower() not in _SUFFIXES:
-            raise UsageError(f"--output {output}: end the name with {' or '.join(_SUFFIXES)}")
+            raise UsageError(f"--output must end in {' or '.join(_SUFFIXES)}, got {output}")
         check_writable(output)
     plan, way = _plan(args.name, args.run)
     if output is not None:
@@ -161,7 +161,7 @@ def _legend(plan: FloorPlan, drawn: CharacterPlan, width: int) -> list[str]:
     overhead = sum(shape.overhead for shape in plan.shapes)
     if enclosed or overhead:
         lines.append(
-            f"not drawn: {overhead} overhead, {enclosed} in something closed (--objects lists all)"
+            f"not drawn: {overhead} overhead, {enclosed} in closed objects (--objects lists all)"
         )
     return lines
 

@@ -40,7 +40,7 @@ def read_settings(folder: Path, section_name: str = SECTION) -> dict[str, Any]:
     for name in section_name.split("."):
         section = section.get(name, {})
         if not isinstance(section, dict):
-            raise UsageError(f"{file}: {name!r} of [{section_name}] is not a table")
+            raise UsageError(f"{file}: {name!r} in [{section_name}] must be a table")
     readers = _LINT_READERS if section_name == LINT_SECTION else _READERS
     return {
         name.replace("-", "_"): _value(name, value, file, section_name, readers)
@@ -63,14 +63,14 @@ def _value(
         from hvr.pddl.diagnostics import nearest
 
         near = nearest(name, readers)
-        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(readers)}"
-        raise UsageError(f"{file}: [{section}] has no setting {name!r}; {hint}")
-    read, wanted = readers[name]
+        hint = f"did you mean {near!r}?" if near else f"expected one of {', '.join(readers)}"
+        raise UsageError(f"{file}: [{section}]: no setting named {name!r}; {hint}")
+    read, expected = readers[name]
     try:
         return read(value, file.parent)
     except (TypeError, argparse.ArgumentTypeError) as error:
         reason = f": {error}" if str(error) else ""
-        raise UsageError(f"{file}: {name!r} of [{section}] must be {wanted}{reason}") from error
+        raise UsageError(f"{file}: {name!r} in [{section}] must be {expected}{reason}") from error
 
 
 def _flag(value: object, folder: Path) -> bool:
@@ -120,7 +120,7 @@ def _output(value: object, folder: Path) -> str:
     text = _text(value, folder)
     if not (folder / text).resolve().is_relative_to(folder.resolve()):
         raise argparse.ArgumentTypeError(
-            f"{text} is outside the project, where only the command line may have a report written"
+            f"{text} is outside the project; only the command line may write a report there"
         )
     return _path(text, folder)
 
@@ -154,7 +154,7 @@ def _jobs(value: object, folder: Path) -> int:
 _Reader = Callable[[object, Path], Any]
 _FLAG: tuple[_Reader, str] = (_flag, "true or false")
 _FILE: tuple[_Reader, str] = (_path, "the name of a file")
-_NUMBER: tuple[_Reader, str] = (_number, "a number from 0 on")
+_NUMBER: tuple[_Reader, str] = (_number, "a non-negative number")
 
 _READERS: dict[str, tuple[_Reader, str]] = {
     "domain": _FILE,
@@ -167,7 +167,7 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     ),
     "output-file": (_output, "the name of a file in the project"),
     "exit-zero": _FLAG,
-    "jobs": (_jobs, "a whole number from 0 on"),
+    "jobs": (_jobs, "a non-negative integer"),
     "advise": _FLAG,
     "minimise": _FLAG,
     "happenings": _FLAG,

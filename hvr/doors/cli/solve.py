@@ -110,8 +110,8 @@ def posed_problem(args: argparse.Namespace, *, by_model: bool = False) -> PosedP
         else:
             if world is not None and world.environment and read.domain is not domain:
                 raise UsageError(
-                    f"{world.environment} does not remember what was reached before: ask for one "
-                    "thing after the other",
+                    f"{world.environment} does not remember earlier goals: request them one after "
+                    "the other",
                     field="goal",
                 )
             domain, problem = read.domain, read.problem
@@ -126,7 +126,7 @@ def _task_of(args: argparse.Namespace) -> str | None:
     named = [str(one) for one in (args.problem, args.domain, args.file) if one is not None]
     if len(named) > 1:
         raise UsageError(
-            f"with a world one task or problem is named, and not {' and '.join(named)}",
+            f"expected one task or problem of the world, found {' and '.join(named)}",
             field="world",
         )
     return named[0] if named else None
@@ -134,15 +134,15 @@ def _task_of(args: argparse.Namespace) -> str | None:
 
 def _two_files(args: argparse.Namespace) -> tuple[Path, Path]:
     if args.domain is None or args.file is None:
-        raise UsageError("name a DOMAIN and a PROBLEM, or a --world")
+        raise UsageError("give a DOMAIN and a PROBLEM, or a --world")
     if args.problem is not None:
-        raise UsageError("this is for --world, which is not given", field="problem")
+        raise UsageError("this option requires --world", field="problem")
     return args.domain, args.file
 
 
 _DESCRIPTION = """\
 Find a plan for a PDDL domain and problem, prove it with hvr's validator, and show it as macro
-actions: blocks that end where something that has to come is reached for good.
+actions: blocks that end where a landmark is reached for good.
 """
 
 _EPILOG = """\
@@ -165,44 +165,44 @@ planners:
   forward         hvr's own search: numbers and derived predicates, for small problems
   temporal        hvr's own search: durative actions and timed literals, for small problems
   up:ENGINE       an engine of unified-planning that is installed
-  By default the first two search and the best plan counts. For numbers and time, which they do not
-  know, hvr's own search starts, and the installed engines of unified-planning that support the
-  problem. As many work at a time as there are processors; they take turns.
+  By default the first two search and the best plan counts. Problems with numbers or time go to
+  hvr's own search and to the installed engines of unified-planning that support them. As many
+  planners work at a time as there are processors; they take turns.
 
 sets:
-  A folder, or JSON lines with "domain", "problem" and perhaps "best" (the best known cost), in
-  place of PROBLEM or of both files, gives a table. With --save FOLDER each result is written to
-  FOLDER/results.jsonl when it comes, and the same command goes on where it was interrupted.
-    quality   cost of the reference plan / cost of this plan, as in the competitions' satisficing
-              tracks; 1 for what is proven. The reference is "best", or a plan of --reference.
+  A folder, or JSON lines with "domain", "problem" and optionally "best" (the best known cost), in
+  place of PROBLEM or both files, produces a table. With --save FOLDER, each result is written to
+  FOLDER/results.jsonl at once, and the same command resumes after an interruption.
+    quality   cost of the reference plan / cost of this plan, as in the satisficing tracks of the
+              competitions; 1 if proven. The reference is "best", or a plan of --reference.
     agility   1 for a plan within a second, 0 at the end of the budget, 1 - log t / log budget in
               between, as in the agile tracks
-  Exit code 0: each problem has a plan or is proven to have none; 4: some are undecided; 2: some
+  Exit code 0: each problem has a plan or is proven unsolvable; 4: some are undecided; 2: some
   cannot be used; 3: a process died.
 
 with --llm:
-  The model is told the goal in words and writes macro actions and blocks of actions, as in
+  The model gets the goal in words and writes macro actions and blocks of actions, as in
   `hvr plan`: every step is checked, explained and corrected as the setting says. hvr's validator
-  judges the whole. Actions that need time are not for models here.
+  judges the whole plan. Durative actions are not supported.
 
 with --execute:
-  The plan is carried out in an environment that runs the domain itself. Every step is watched,
-  every deviation explained, and a new plan is made from what is seen. Durative actions start and
-  end at the times of the plan, by a simulated clock. Nothing changes by itself.
-  --faults KIND:RATE makes things go wrong at each step with this probability, --faults KIND@STEP
-  at one step:
-    refused       the action is refused, though it is possible
-    no-effect     it is reported as done and changes nothing
-    lost-effect   one of its effects does not come
-    changed-fact  a fact changes that it does not touch
-    other-agent   somebody else does a possible action
+  The plan is executed in an environment that simulates the domain. hvr observes every step,
+  explains every deviation, and replans from the observed state. Durative actions start and end at
+  the times of the plan, by a simulated clock. Nothing changes by itself.
+  --faults KIND:RATE injects faults at each step with this probability, --faults KIND@STEP at one
+  step:
+    refused       the action is refused although it is possible
+    no-effect     the action is reported as done but changes nothing
+    lost-effect   one of its effects is missing
+    changed-fact  an unrelated fact changes
+    other-agent   another agent performs a possible action
   Exit code 0: the goal is reached; 1: it is proven to be out of reach; 2: undecided.
 
 exit codes:
-  0  there is a plan, and it is valid
-  1  it is proven that there is no plan
-  2  a file or an option cannot be used, or no planner has what the problem needs
-  4  not decided: a larger --budget may help if a planner ran out of time
+  0  a valid plan was found
+  1  the problem is proven unsolvable
+  2  a file or an option is invalid, or no planner supports the problem
+  4  undecided: a larger --budget may help if a planner ran out of time
 """
 
 
@@ -227,8 +227,8 @@ def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
         "--world",
         metavar="FOLDER",
         help=(
-            "a world instead of DOMAIN and PROBLEM: its folder, or one that hvr brings; code of a "
-            "folder is run only if it is written as ./FOLDER"
+            "a world instead of DOMAIN and PROBLEM: its folder, or a world that comes with hvr; "
+            "code in a folder runs only if it is written as ./FOLDER"
         ),
     )
     add_trust(parser)
@@ -236,8 +236,8 @@ def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
         "--problem",
         metavar="NAME",
         help=(
-            "which task or problem of the world (after --world its name alone does, too); not "
-            "needed where it has only one"
+            "task or problem of the world (after --world its name alone suffices); not needed if "
+            "the world has only one"
         ),
     )
     parser.add_argument(
@@ -254,39 +254,41 @@ def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_planner_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--planner", metavar="NAME", help="see below (default: those that can)")
+    parser.add_argument(
+        "--planner", metavar="NAME", help="see below (default: all that support the problem)"
+    )
     parser.add_argument(
         "--optimal",
         action="store_true",
-        help="search until the plan is proven to be best, or the time is up",
+        help="search until the plan is proven optimal, or the time is up",
     )
     parser.add_argument(
         "--anytime",
         action="store_true",
         help=(
-            "print each better plan as soon as it is found and valid, until the time is up; with "
-            "--json a line for each"
+            "print each better valid plan as soon as it is found, until the time is up; with "
+            "--json, one line per plan"
         ),
     )
     own = parser.add_mutually_exclusive_group()
     own.add_argument(
         "--alias",
         metavar="NAME",
-        help="let Fast Downward plan alone with an alias of its own, such as lama",
+        help="use only Fast Downward with one of its aliases, such as lama",
     )
     own.add_argument(
         "--search",
         metavar="TEXT",
-        help="let Fast Downward plan alone with a search of its own, such as 'lazy_greedy([ff()])'",
+        help="use only Fast Downward with one of its searches, such as 'lazy_greedy([ff()])'",
     )
     parser.add_argument(
         "--budget",
         metavar="SECONDS",
         type=seconds,
         default=60.0,
-        help="wall time at most (default: 60)",
+        help="maximum wall time (default: 60)",
     )
-    limit = "GiB of memory that a planner may use, with all that it starts (default: no limit)"
+    limit = "maximum memory of a planner and its child processes, in GiB (default: no limit)"
     parser.add_argument("--memory", metavar="GIB", type=gibibytes, default=0, help=limit)
     parser.add_argument(
         "--save",
@@ -303,20 +305,22 @@ def _add_set_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=jobs,
         default=1,
-        help="problems at a time; 0 for one a processor core (default: 1)",
+        help="problems at a time; 0: one per processor core (default: 1)",
     )
-    sets.add_argument("--csv", metavar="FILE", type=Path, help="write the table as CSV, too")
+    sets.add_argument("--csv", metavar="FILE", type=Path, help="also write the table as CSV")
     sets.add_argument(
         "--reference",
         metavar="FOLDER",
         type=Path,
-        help="results of another run of the set, whose costs qualities refer to",
+        help="results of another run of the set, as reference costs for the quality",
     )
 
 
 def _add_execution_options(parser: argparse.ArgumentParser) -> None:
-    acting = parser.add_argument_group("acting")
-    acting.add_argument("--execute", action="store_true", help="carry the plan out, and recover")
+    acting = parser.add_argument_group("execution")
+    acting.add_argument(
+        "--execute", action="store_true", help="execute the plan, and recover from deviations"
+    )
     acting.add_argument(
         "--faults",
         metavar="KIND:RATE",
@@ -329,29 +333,29 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=whole_number,
         default=0,
-        help="of the faults that are drawn (default: 0)",
+        help="seed of random faults (default: 0)",
     )
     acting.add_argument(
         "--hide",
         metavar="PREDICATE",
         action="append",
         default=[],
-        help="facts of this predicate or function are not seen; may be repeated",
+        help="hide facts of this predicate or function; may be repeated",
     )
     acting.add_argument(
         "--max-replans",
         metavar="N",
         type=whole_number,
         default=20,
-        help="most new plans (default: 20)",
+        help="maximum number of new plans (default: 20)",
     )
     acting.add_argument(
         "--env-timeout",
         metavar="SECONDS",
         type=seconds,
         help=(
-            "for each call of the world's own environment (default: env_timeout in world.toml, or "
-            "60)"
+            "time limit of each call of the world's own environment (default: env_timeout in "
+            "world.toml, or 60)"
         ),
     )
 
@@ -367,26 +371,26 @@ def run_solve(args: argparse.Namespace) -> int:
         return solve_problem_set(args)
     for name in ("csv", "reference"):
         if getattr(args, name) is not None:
-            raise UsageError("this is for sets: name a folder or a manifest", field=name)
+            raise UsageError("this option requires a folder or a manifest", field=name)
     if (
         args.save is not None
         and args.save.exists()
         and (not args.save.is_dir() or any(args.save.iterdir()))
     ):
-        raise UsageError(f"{args.save} is there already and not an empty folder", field="save")
+        raise UsageError(f"{args.save} exists and is not an empty folder", field="save")
     if not hasattr(args, "spec"):
-        refuse_model_options(args, "none is asked: name one with --llm")
+        refuse_model_options(args, "none is used: name one with --llm")
     if args.execute or hasattr(args, "spec"):
         for name in ("anytime", "alias", "search"):
             if getattr(args, name):
-                raise UsageError("this is neither for --execute nor for --llm", field=name)
+                raise UsageError("this cannot be combined with --execute or --llm", field=name)
     if args.execute:
         from hvr.doors.cli.solve_execution import execute_solution
 
         return execute_solution(args)
     for name in ("faults", "hide", "env_timeout"):
         if getattr(args, name):
-            raise UsageError("this is for --execute, which is not given", field=name)
+            raise UsageError("this option requires --execute", field=name)
     return _solve(args)
 
 
@@ -397,13 +401,11 @@ def _own_options(args: argparse.Namespace) -> tuple[str, ...]:
     if value is None:
         return ()
     if args.planner not in (None, "downward"):
-        raise UsageError("this is for the planner downward, which it stands for", field=field)
+        raise UsageError("this option requires the planner downward, its default", field=field)
     if args.optimal:
-        raise UsageError(
-            "a search of your own is not known to be optimal: leave --optimal out", field=field
-        )
+        raise UsageError("a custom search is not known to be optimal: omit --optimal", field=field)
     if not value.strip() or value.startswith("-"):
-        raise UsageError(f"{value!r} cannot be used", field=field)
+        raise UsageError(f"{value!r} is not a valid value", field=field)
     return f"--{field}", value
 
 
@@ -481,7 +483,7 @@ def _lines(solution: Solution, *, quiet: bool) -> list[str]:
     from hvr.validation.report import count
 
     if solution.steps is None:
-        return [f"there is no plan: proven by {solution.planner} in {solution.seconds:.1f} s"]
+        return [f"no plan exists: proven by {solution.planner} in {solution.seconds:.1f} s"]
     lines = []
     if not quiet and len(solution.blocks) > 1:
         number = 0
@@ -495,7 +497,7 @@ def _lines(solution: Solution, *, quiet: bool) -> list[str]:
     cost = ""
     if solution.cost is not None and solution.cost != len(solution.steps):
         cost = f", cost {decimal_text(solution.cost)}"
-    proven = ", proven to be best" if solution.proven else ""
+    proven = ", proven optimal" if solution.proven else ""
     # Large scenes offer a choice: tell how many objects the planner considered.
     among = "" if solution.objects is None else f"; all {count(solution.objects, 'object')}"
     lines.append(

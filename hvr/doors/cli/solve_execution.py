@@ -43,8 +43,7 @@ def execute_solution(args: argparse.Namespace) -> int:
     """
     if args.optimal:
         raise UsageError(
-            "plans are made anew while they run, not searched to the optimum; leave "
-            "it out with --execute",
+            "execution replans and does not search for optimal plans; omit this option",
             field="optimal",
         )
     rules = read_faults(args.faults)
@@ -132,7 +131,7 @@ def _environment(
     for name in ("faults", "hide"):
         if getattr(args, name):
             raise UsageError(
-                "hvr makes these in the PDDL environment only; this world has its own "
+                "this option requires the PDDL environment, but the world has its own "
                 f"({asked.world.environment})",
                 field=name,
             )
@@ -152,13 +151,13 @@ def summary(run: WorldRun) -> str:
     facts = ", ".join(parts)
     if done.reached and run.unseen:
         unseen = " and ".join(run.unseen)
-        return f"the goal is believed to hold, and {unseen} cannot be seen: {facts}"
+        return f"the goal is believed to hold, but {unseen} cannot be observed: {facts}"
     if done.reached:
         return f"goal reached: {facts}"
     if run.unreachable and not done.steps:
-        return f"no plan reaches the goal, which is proven: {facts}"
+        return f"proven that no plan reaches the goal: {facts}"
     if run.unreachable:
-        return f"no plan reaches the goal any more, which is proven: {facts}"
+        return f"proven that no plan reaches the goal any more: {facts}"
     return f"goal not reached, undecided: {facts}; {done.reason}"
 
 
@@ -181,7 +180,7 @@ def model_planner(
     """
     for name in ("planner", "optimal"):
         if getattr(args, name):
-            raise UsageError("a language model plans here; leave it out with --llm", field=name)
+            raise UsageError("this option cannot be combined with --llm", field=name)
     world = asked.world
     return open_model(
         model_choice(args),
@@ -208,7 +207,7 @@ def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, Posed
     choice, world = model_choice(args), asked.world
     if not asked.known and str(choice.spec).partition(":")[0] == SIMULATED:
         raise UsageError(
-            "a simulated model reads no sentences; it needs a goal in PDDL or in the world's words",
+            "a simulated model cannot read sentences: give a goal in PDDL or in the world's words",
             field="goal",
         )
     known = asked if asked.known else replace(asked, problem=asked.problem.replace(goal=TRUE))
@@ -239,17 +238,17 @@ def judged_by_own_goal(asked: PosedProblem, solution: Solution, meter: Meter) ->
     Raises:
         PlannerError: The plan does not reach the given goal.
     """
-    notes = [f"the goal is that of {meter.name} ({count(meter.totals.calls, 'question')})"]
+    notes = [f"the goal was written by {meter.name} ({count(meter.totals.calls, 'question')})"]
     if meter.simulated:
-        notes.append("this model is SIMULATED: it knows the goal, and errs at rates")
+        notes.append("this model is SIMULATED: it knows the goal and makes errors at given rates")
     if solution.steps is not None and asked.known:
         report = Validator(Task(asked.domain, asked.problem)).check(solution.steps)
         if not report.valid:
             raise PlannerError(
-                f"the goal that {meter.name} wrote is reached, and the one that was given is not: "
+                f"the plan reaches the goal of {meter.name}, but not the given goal: "
                 f"{report.explain(1)}"
             )
-        notes.append("the goal that was given is reached")
+        notes.append("the plan also reaches the given goal")
     return replace(solution, notes=(*solution.notes, *notes))
 
 
@@ -301,7 +300,7 @@ def solve_by_model(args: argparse.Namespace, asked: PosedProblem) -> Solution:
     used = model.totals
     notes = [f"{count(used.calls, 'question')} to {model.name}"]
     if model.simulated:
-        notes.append("this model is SIMULATED: it knows a plan of hvr's planner, and errs at rates")
+        notes.append("this model is SIMULATED: it knows hvr's plan and makes errors at given rates")
     blocks = planned.plan.blocks
     return Solution(
         steps, report, blocks, model.name, False, planned.plan.seconds or 0.0, tuple(notes)

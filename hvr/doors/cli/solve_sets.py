@@ -73,12 +73,12 @@ def solve_problem_set(args: argparse.Namespace) -> int:
     for name in ("execute", "anytime", "goal", "problem", "spec"):
         if getattr(args, name, None):
             field = "llm" if name == "spec" else name
-            raise UsageError("this is for one problem, not for a set", field=field)
+            raise UsageError("this option requires a single problem, not a set", field=field)
     names = [str(one) for one in (args.domain, args.file) if one is not None]
     if args.file is not None and args.file.name.endswith(MANIFEST_ENDING):
-        raise UsageError(f"{args.file} names the domains itself: leave {args.domain} out")
+        raise UsageError(f"{args.file} names the domains itself: omit {args.domain}")
     if args.file is not None and not args.domain.is_file():
-        raise UsageError(f"there is no domain file {args.domain}")
+        raise UsageError(f"the domain file {args.domain} does not exist")
     asked, left = find_set(names[-1], names[0] if len(names) > 1 else None)
     for one in left:
         print(f"note: {one_line(str(one))}", file=sys.stderr)
@@ -95,7 +95,7 @@ def solve_problem_set(args: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             if args.save is not None:
                 print(
-                    f"finished problems are in {args.save}: the same command goes on",
+                    f"finished problems are in {args.save}: the same command resumes",
                     file=sys.stderr,
                 )
             raise
@@ -131,7 +131,7 @@ def _results(
         folder.mkdir(parents=True, exist_ok=True)
     lock = try_lock(folder / _LOCK)
     if lock is None:
-        raise UsageError(f"another process writes results into {folder}", field="save")
+        raise UsageError(f"another process is writing results to {folder}", field="save")
     try:
         _check_options(folder, options)
         path = folder / RESULTS
@@ -164,8 +164,8 @@ def _check_options(folder: Path, options: SetOptions) -> None:
         write_whole(file, f"{told}\n")
     elif parse_json(file.read_bytes()) != json.loads(told):
         raise UsageError(
-            f"the results in {folder} were made with other options: {OPTIONS} has them; name "
-            "another folder",
+            f"the results in {folder} were made with other options (see {OPTIONS}); name another "
+            "folder",
             field="save",
         )
 
@@ -180,7 +180,7 @@ def _read(file: BinaryIO, path: Path) -> dict[str, SetRow]:
         try:
             row = SetRow.of_json(parse_json(line))
         except (ValueError, KeyError, TypeError) as error:
-            raise DataFileError(f"{path}:{number}: this is not a row of results") from error
+            raise DataFileError(f"{path}:{number}: expected a row of results") from error
         if row.digest:
             rows[row.digest] = row
         end += len(line)
@@ -226,10 +226,10 @@ class _Progress:
 
 def _told(row: SetRow) -> tuple[str, str]:
     if row.outcome == PLAN:
-        proven = ", proven best" if row.proven else ""
+        proven = ", proven optimal" if row.proven else ""
         return f"cost {_cost(row)}{proven}", f"{row.seconds:.1f} s ({row.planner})"
     if row.outcome == NO_PLAN:
-        return "proven to have no plan", f"{row.seconds:.1f} s ({row.planner})"
+        return "proven unsolvable", f"{row.seconds:.1f} s ({row.planner})"
     return f"{row.outcome}: {row.message}", ""
 
 
@@ -310,10 +310,10 @@ def _table(lines: Sequence[Mapping[str, str]]) -> Iterator[str]:
 def _said(figures: Mapping[str, float]) -> str:
     parts = [
         f"{figures['solved']} of {count(int(figures['problems']), 'problem')} solved, "
-        f"all plans valid, {figures['proven_best']} proven best"
+        f"all plans valid, {figures['proven_best']} proven optimal"
     ]
     for key, words in (
-        ("proven_without_plan", "proven to have no plan"),
+        ("proven_without_plan", "proven unsolvable"),
         ("undecided", "undecided"),
         ("unusable", "unusable"),
         ("lost", "lost"),

@@ -97,14 +97,12 @@ def _files(given: Sequence[str], settings: dict[str, Any]) -> tuple[str, str, li
             models.append(rest.pop(0))
         else:
             raise UsageError(
-                f"there is no {kind} file: hvr validate DOMAIN PROBLEM PLAN..., or a folder with "
+                f"missing {kind} file: use hvr validate DOMAIN PROBLEM PLAN..., or a folder with "
                 f"all of them, or set {str(kind)!r} under [tool.hvr.validate] in pyproject.toml"
             )
     plans = rest or _list(settings.get("plans"))
     if not plans:
-        raise UsageError(
-            "there is no plan: name plan files after the problem, or - for standard input"
-        )
+        raise UsageError("missing plan: name plan files after the problem, or - for standard input")
     return models[0], models[1], plans
 
 
@@ -170,8 +168,8 @@ def _git(*words: str) -> str:
         raise UsageError(f"git cannot be run: {error.strerror}", field="changed_since") from error
     if done.returncode:
         lines = os.fsdecode(done.stderr).strip().splitlines()
-        said = lines[0] if lines else "no reason"
-        raise UsageError(f"git does not say what has changed: {said}", field="changed_since")
+        reason = lines[0] if lines else "no reason given"
+        raise UsageError(f"git cannot list the changes: {reason}", field="changed_since")
     return os.fsdecode(done.stdout)
 
 
@@ -202,7 +200,7 @@ def watch(work: Callable[[], object], files: Callable[[], Iterable[str]]) -> int
                 work()
             except HvrError as error:
                 print(f"error: {block(str(error))}", file=sys.stderr, flush=True)
-            print(f"-- watching {len(seen)} files; Ctrl-C ends --", file=sys.stderr, flush=True)
+            print(f"-- watching {len(seen)} files; Ctrl-C stops --", file=sys.stderr, flush=True)
             while (now := _stamps(files)) == seen:
                 if is_reader_gone():
                     return 0

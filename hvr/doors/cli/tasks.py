@@ -23,7 +23,7 @@ examples:
 
 def add_tasks_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description = "List the tasks, the paper's and harder ones, with the scenes that fit."
+    parser.description = "List the paper's tasks and harder ones, with the scenes that fit."
     parser.epilog = _TASKS_EPILOG
     parser.add_argument("--world", help="the world: kitchen (the default), home, or a folder")
     add_json(parser)
@@ -61,8 +61,8 @@ def run_tasks(args: argparse.Namespace) -> int:
             print(f"{t.id:6} {t.name:44} {len(t.scenes):2} scenes  {t.goal_oriented}")
         if not tasks:
             print(
-                f"the world {world.name} has no tasks in scenes (task_files in world.toml); "
-                "hvr world show lists its problems",
+                f"the world {world.name} has no tasks in scenes (task_files in world.toml); use "
+                "hvr world show to list its problems",
                 file=sys.stderr,
             )
     return 0
@@ -104,16 +104,16 @@ def run_scenes(args: argparse.Namespace) -> int:
             print(f"{entry['scene']:12} {entry['objects']:3} objects")
         if not entries:
             what = f"with {args.having} " if args.having else ""
-            where = f"the world {args.world} has" if args.world else "there is"
-            print(f"{where} no scene {what}".rstrip(), file=sys.stderr)
+            where = f"in the world {args.world}" if args.world else ""
+            print(" ".join(f"no scene {what}{where}".split()), file=sys.stderr)
     return 0
 
 
 # Problems -----------------------------------------------------------------------------------------
 
 _DESCRIPTION = """\
-Generate planning problems to train on: each with the length of a shortest plan and the reason why
-none is shorter, or the reason why there is no plan. One line of JSON for each problem.
+Generate planning problems for training, each with the length of a shortest plan or the fact that
+none exists, and the proof. The output has one line of JSON per problem.
 """
 
 _PROBLEMS_EPILOG = """\

@@ -86,7 +86,7 @@ def ask_reading(
     for number, words in enumerate(readings, start=1):
         tell(f"  {number}  {words}")
     try:
-        answer = ask(f"1 to {len(readings)}, or nothing to leave it: ").strip()
+        answer = ask(f"1 to {len(readings)}, or nothing to cancel: ").strip()
     except EOFError:
         return None
     number = int(answer) if answer.isdecimal() else 0

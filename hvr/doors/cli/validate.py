@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from hvr.validation.suites import Suite
 
 _DESCRIPTION = """\
-Validate PDDL plans: say whether each is valid, and if not, at which step and why.
+Validate PDDL plans: report whether each is valid, and if not, at which step and why.
 
 FILES are the domain, the problem and then plans: files, patterns such as 'plans/**/*.soln',
-folders (everything below them that looks like a plan), or - for standard input. Or they are a
-suite: folders with domains, problems and plans, which are paired by their names; names with
-{domain} and {problem} in them; or a manifest, a .jsonl file with domain, problem and plan.
-Without FILES and settings, the suite is this folder.
+folders (everything in them that looks like a plan), or - for standard input. Alternatively they
+form a suite: folders with domains, problems and plans, which are paired by name; names that
+contain {domain} and {problem}; or a manifest, a .jsonl file with domain, problem and plan.
+Without FILES and settings, the suite is the current folder.
 """
 
 _EPILOG = """\
@@ -59,13 +59,12 @@ exit codes:
   0  every plan is valid
   1  at least one plan is invalid, and every plan could be judged
   2  at least one plan could not be judged, a file that looks like a plan was not validated, or
-     a file or an option cannot be used
+     a file or an option is invalid
 
 settings:
-  the same names in [tool.hvr.validate] of the nearest pyproject.toml, and there also
+  [tool.hvr.validate] in the nearest pyproject.toml accepts the same names, and also
   domain = "FILE", problem = "FILE", plans = ["NAME", ...] or suites = ["FOLDER", ...], and
-  rules-url = "ADDRESS";
-  what is configured may be left out here, and options given here win
+  rules-url = "ADDRESS"; options on the command line take precedence
 """
 
 
@@ -108,7 +107,7 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
         "--skip",
         metavar="PATTERN",
         action="append",
-        help="leave out files that are called so; may be given several times",
+        help="leave out files that match; may be repeated",
     )
     _add_judging_options(parser)
     _add_detail_options(parser)
@@ -120,24 +119,24 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
     _flag(
         judging,
         "--extract",
-        "take the plan out of texts that do not mark it, such as the answers of language "
-        "models; done for standard input, and for what planners print",
+        "extract the plan from texts that do not mark it, such as answers of language models; "
+        "always done for standard input and for the output of planners",
     )
     _value(
         judging,
         "--plan-number",
         "N",
         arguments.whole_number,
-        "which plan of a text with several, from 1 on; 0: the last",
+        "index of the plan in a text with several, from 1; 0: the last one",
     )
-    _flag(judging, "--lenient", "accept what VAL accepts of what the language forbids")
+    _flag(judging, "--lenient", "accept violations of the language that VAL accepts")
     _add_tolerances(judging)
     _value(
         judging,
         "--until",
         "TIME",
         arguments.number,
-        "let processes and events go on until then, after the last step, too",
+        "continue processes and events until then, even after the last step",
     )
     _flag(
         judging,
@@ -147,14 +146,14 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
     judging.add_argument(
         "--no-decomposition",
         action="store_true",
-        help="hierarchical plans: read the actions only, and look for a decomposition",
+        help="hierarchical plans: read only the actions, and search for a decomposition",
     )
     _value(
         judging,
         "--jobs",
         "N",
         arguments.jobs,
-        "use N processes; 0: one for each processor core (default: 1)",
+        "number of processes; 0: one per processor core (default: 1)",
     )
 
     add_engine_options(judging)
@@ -166,32 +165,32 @@ def _add_tolerances(group: argparse._ArgumentGroup) -> None:
         "--epsilon",
         "N",
         arguments.number,
-        "steps no further apart are simultaneous (default: tolerance / 10)",
+        "maximum distance of simultaneous steps (default: tolerance / 10)",
     )
     _value(
         group,
         "--tolerance",
         "N",
         arguments.number,
-        "how far a duration may be from what its action demands (default: 0.01)",
+        "maximum deviation from a required duration (default: 0.01)",
     )
     _value(
         group,
         "--numeric-tolerance",
         "N",
         arguments.number,
-        "how far a numeric condition may be missed (default: 0; VAL: 0.0001)",
+        "maximum violation of a numeric condition (default: 0; VAL: 0.0001)",
     )
 
 
 def _add_detail_options(parser: argparse.ArgumentParser) -> None:
-    asking = parser.add_argument_group("asking for more")
+    asking = parser.add_argument_group("details")
     asking.add_argument(
         "--on-failure",
         choices=tuple(OnFailure),
         help=(
-            "what to do after a failing step: stop there, or report every failure, going on as if "
-            "the step were skipped, or executed by force (default: stop)"
+            "after a failing step: stop, or report every failure and continue as if the step were "
+            "skipped or executed by force (default: stop)"
         ),
     )
     asking.add_argument(
@@ -202,7 +201,7 @@ def _add_detail_options(parser: argparse.ArgumentParser) -> None:
         help="short for --on-failure skip",
     )
     _flag(asking, "--advise", "search for steps that would repair an invalid plan")
-    _flag(asking, "--minimise", "find steps that a valid plan does not need")
+    _flag(asking, "--minimise", "find redundant steps of a valid plan")
     _value(
         asking,
         "--state-at",
@@ -210,14 +209,14 @@ def _add_detail_options(parser: argparse.ArgumentParser) -> None:
         arguments.whole_number,
         "show the state after a step; 0: the initial state",
     )
-    _flag(asking, "--happenings", "show what changed when")
+    _flag(asking, "--happenings", "show all changes with their times")
     asking.add_argument(
         "--values",
         metavar="FILE.svg",
         nargs="?",
         const=True,
         help=(
-            "show the numeric fluents over time; with FILE.svg draw those of the one plan, with "
+            "show the numeric fluents over time; with FILE.svg, draw them for a single plan, with "
             "its processes"
         ),
     )
@@ -227,12 +226,12 @@ def _add_detail_options(parser: argparse.ArgumentParser) -> None:
     asking.add_argument(
         "--gantt",
         metavar="FILE",
-        help="draw the one plan over time, as a picture (.svg) or a page (.html)",
+        help="draw a single plan over time, as a picture (.svg) or a page (.html)",
     )
     asking.add_argument(
         "--certificate",
         metavar="FILE",
-        help="write a proof of the verdict on the one plan, for hvr check",
+        help="write a proof of the verdict on a single plan, for hvr check",
     )
 
 
@@ -243,14 +242,14 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
     reporting.add_argument(
         "--explain-skipped",
         action="store_true",
-        help="list every file that is not validated, why, and how to include it",
+        help="list every file that is not validated, the reason, and how to include it",
     )
-    _flag(reporting, "--exit-zero", "exit with 0 when plans are invalid; not when in doubt")
+    _flag(reporting, "--exit-zero", "exit with 0 for invalid plans, but not for undecided ones")
     _flag(reporting, "--quiet", "print nothing", "-q")
     _flag(
         reporting,
         "--failures-only",
-        "text and github: print only what is not valid, and the counts",
+        "text and github: print only plans that are not valid, and the counts",
     )
     _flag(
         reporting,
@@ -264,18 +263,18 @@ def _add_mode_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--baseline",
         metavar="FILE",
-        help="report only findings that this file of accepted ones does not have",
+        help="report only findings that are not in this file of accepted ones",
     )
     group.add_argument(
         "--update-baseline",
         action="store_true",
-        help="write the findings of this run to the file of --baseline, and exit with 0",
+        help="write the findings of this run to the --baseline file, and exit with 0",
     )
     group.add_argument(
         "--changed-since",
         metavar="REV",
         help=(
-            "leave out plans that are the same as in a revision of git, as are their domains and "
+            "leave out plans that are unchanged since a git revision, with unchanged domains and "
             "problems"
         ),
     )
@@ -288,24 +287,23 @@ def _add_mode_options(group: argparse._ArgumentGroup) -> None:
         "--rows",
         metavar="FILE",
         help=(
-            "judge each row of a file of JSON lines (- for standard input) or Parquet, with the "
-            "texts "
-            "domain, problem and plan: a line of JSON each, in order; with --output-file it goes "
-            "on where it was killed"
+            "judge each row of a JSON lines file (- for standard input) or Parquet file with the "
+            "texts domain, problem and plan; print a line of JSON per row, in order; with "
+            "--output-file, resume after an interruption"
         ),
     )
     group.add_argument(
         "--serve",
         action="store_true",
         help=(
-            "stay, and answer requests: a line of JSON each with domain, problem and plan, from "
-            "standard input"
+            "keep running and answer requests from standard input, each a line of JSON with "
+            "domain, problem and plan"
         ),
     )
     group.add_argument(
         "--texts-only",
         action="store_true",
-        help="with --serve: open no file that a request names",
+        help="with --serve: ignore files that a request names",
     )
 
 
@@ -318,14 +316,14 @@ def run_validate(args: argparse.Namespace) -> int:
         written = args.format or args.output_file or args.certificate or request.pictures
         if args.files or args.watch or written:
             raise UsageError(
-                "--serve takes no files, no --watch, --output-file, --format, --certificate, "
-                "--gantt and no --values FILE"
+                "--serve cannot be combined with files, --watch, --output-file, --format, "
+                "--certificate, --gantt or --values FILE"
             )
         from hvr.doors.cli.verdict_streams import serve
 
         return serve(request.options, texts_only=args.texts_only)
     if args.texts_only:
-        raise UsageError("--texts-only goes with --serve")
+        raise UsageError("--texts-only requires --serve")
     if args.rows is not None:
         return _judge_rows(args, request)
     if request.watch:
@@ -339,8 +337,8 @@ def _judge_rows(args: argparse.Namespace, request: _Request) -> int:
     shown = _pictures(args) or args.certificate or args.format or args.json
     if args.files or args.watch or args.serve or shown:
         raise UsageError(
-            "--rows takes no other files, no --watch, --serve, --gantt, --values FILE, "
-            "--certificate and no --format: it writes a line of JSON for each row"
+            "--rows cannot be combined with other files, --watch, --serve, --gantt, --values FILE, "
+            "--certificate or --format: it writes a line of JSON per row"
         )
     from hvr.doors.cli.verdict_streams import judge_rows
 
@@ -381,7 +379,7 @@ def _request(given: argparse.Namespace) -> _Request:
         return settings.get(name, default) if value is None else value
 
     if given.update_baseline and not chosen("baseline", None):
-        raise UsageError("--update-baseline needs the file: --baseline FILE")
+        raise UsageError("--update-baseline requires --baseline FILE")
     if given.watch and "-" in given.files:
         raise UsageError("--watch cannot read a plan from standard input: name a file")
     given.jobs = chosen("jobs", 1)

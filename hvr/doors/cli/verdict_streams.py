@@ -88,8 +88,8 @@ def _taken_up(file: BinaryIO, outcomes: set[str], path: Path) -> int:
                 raise ValueError
         except (ValueError, KeyError, TypeError):
             raise DataFileError(
-                f"{path}:{done + 1}: this is no verdict of a row: name a new file, or one that the "
-                "same command began"
+                f"{path}:{done + 1}: expected the verdict of a row: name a new file, or one that "
+                "the same command began"
             ) from None
         done, end = done + 1, end + len(line)
     file.seek(end)
@@ -148,7 +148,7 @@ class _Progress:
         self._quiet = quiet
         self._begun = self._told = time.monotonic()
         if done and not quiet:
-            print(f"{done} rows are judged already", file=sys.stderr)
+            print(f"{done} rows were judged before", file=sys.stderr)
 
     def one_more(self) -> None:
         """Count a row."""

@@ -93,7 +93,7 @@ def read_tool_logs(path: Path) -> Sequence[ReadPlan]:
 
     found = read_log(path)
     if not found:
-        raise DataFileError(f"{path}: has no plan")
+        raise DataFileError(f"{path} has no plans")
     return found
 
 
@@ -107,7 +107,7 @@ def read_tool_plans(path: Path) -> Sequence[ToolPlan]:
 
     plans = read_plans(path)
     if not plans:
-        raise DataFileError(f"{path}: has no plan")
+        raise DataFileError(f"{path} has no plans")
     return plans
 
 
@@ -132,7 +132,7 @@ def _tool_judge(model: Path | None, tools: Path | None, graph: Path | None) -> J
             "hvr verify train"
         )
     if graph is not None and tools is None:
-        raise UsageError("--graph has the links of the tools: give these with --tools")
+        raise UsageError("--graph requires --tools, the tools that it links")
     judge = load_judge(model)
     if tools is not None:
         mine, given = (
@@ -140,10 +140,10 @@ def _tool_judge(model: Path | None, tools: Path | None, graph: Path | None) -> J
             tools_fingerprint(read_tool_graph(tools, graph)),
         )
         if mine != given:
-            files = f"{tools} and {graph} have" if graph else f"{tools} has"
+            files = f"{tools} and {graph}" if graph else str(tools)
             raise UsageError(
-                f"{model} was trained for other tools than {files} "
-                f"({mine} and {given}): train one for these with hvr verify train"
+                f"{model} was trained for other tools than those in {files} "
+                f"({mine} and {given}): train a verifier for them with hvr verify train"
             )
     return judge
 
@@ -153,8 +153,9 @@ def _tool_judge(model: Path | None, tools: Path | None, graph: Path | None) -> J
 _PLAN_DESCRIPTION = """\
 Score a plan: does it do what was asked? Which steps and links are risky, and why?
 
-The score of a tool plan is the probability that it is right. Exit code 1 if it is below the
-threshold, 4 if the verifier does not know. `hvr verify PLAN` is short for `hvr verify plan PLAN`.
+The score of a tool plan is the probability that it is correct. The exit code is 1 if it is below
+the threshold, and 4 if the verifier is undecided. `hvr verify PLAN` is short for
+`hvr verify plan PLAN`.
 """
 
 _PLAN_EPILOG = """\
@@ -179,14 +180,14 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
         "--request",
         metavar="TEXT",
         type=utf8_text,
-        help="what was asked, if the plan does not say",
+        help="the request, if the plan does not contain it",
     )
     parser.add_argument(
         "--model",
         metavar="FOLDER",
         type=Path,
         help=(
-            "a verifier that `hvr verify train` wrote (default for robot plans: the one that comes "
+            "a verifier written by `hvr verify train` (default for robot plans: the one that comes "
             "with hvr)"
         ),
     )
@@ -200,7 +201,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
         "--graph",
         metavar="FILE",
         type=Path,
-        help="their links (default: those that follow from the tools)",
+        help="links of the tools (default: implied by the tools)",
     )
     parser.add_argument(
         "--domain",
@@ -210,7 +211,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--problem", metavar="FILE", type=Path, help="the problem of a PDDL plan")
     parser.add_argument(
-        "--svg", metavar="FILE", type=Path, help="draw the plan with its risks; for one plan only"
+        "--svg", metavar="FILE", type=Path, help="draw a single plan with its risks"
     )
     add_json(parser)
 
@@ -244,9 +245,9 @@ def run_plan(args: argparse.Namespace) -> int:
         from hvr.runs.report.verdicts import draw_plan_graph
 
         if len(verdicts) != 1:
-            raise UsageError(f"--svg draws one plan, and {args.plan} has {len(verdicts)}")
+            raise UsageError(f"--svg requires a single plan, but {args.plan} has {len(verdicts)}")
         if isinstance(verdicts[0], NoVerdict):
-            raise UsageError(f"--svg has nothing to draw: {verdicts[0].unknown}")
+            raise UsageError(f"--svg: nothing to draw: {verdicts[0].unknown}")
         write_whole(args.svg, draw_plan_graph(verdicts[0]))
     if args.json:
         documents = [verdict.to_dict() for verdict in verdicts]
@@ -273,9 +274,9 @@ examples:
 
 def add_train_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description = "Train a verifier on true plans over your tools."
+    parser.description = "Train a verifier on correct plans over your tools."
     parser.epilog = _TRAIN_EPILOG
-    parser.add_argument("plans", metavar="PLANS", type=Path, help="true plans, JSON lines")
+    parser.add_argument("plans", metavar="PLANS", type=Path, help="correct plans, JSON lines")
     parser.add_argument(
         "--tools",
         metavar="FILE",
@@ -309,7 +310,7 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seen-links",
         action="store_true",
-        help="links are those that occur in these plans, whatever else the files list",
+        help="use only links that occur in these plans",
     )
     parser.add_argument(
         "--seed",
@@ -346,7 +347,7 @@ def run_train(args: argparse.Namespace) -> int:
     at = judge.thresholds
     if judge.weights is None:
         print(
-            f"{len(judge.past)} plans are too few to learn from (there must be {MIN_PLANS}): "
+            f"{len(judge.past)} plans are too few to learn from (at least {MIN_PLANS} needed): "
             "plans will be judged and corrected by the names of tools alone",
             file=sys.stderr,
         )
@@ -360,9 +361,9 @@ def run_train(args: argparse.Namespace) -> int:
         print_json(about)
     else:
         print(
-            f"{args.out}: a verifier for {len(tools)} tools, by {len(judge.past)} plans; a plan is "
-            f"accepted from {at.graph:.2f} on, a step is risky from {at.node:.2f}, a link from "
-            f"{at.edge:.2f}"
+            f"{args.out}: a verifier for {len(tools)} tools, from {len(judge.past)} plans; a plan "
+            f"is accepted at a score of {at.graph:.2f} or more, a step is risky at {at.node:.2f} "
+            f"or more, a link at {at.edge:.2f} or more"
         )
     return 0
 
@@ -378,9 +379,9 @@ def _progress() -> Iterator[ProgressCallback]:
 # Correct ------------------------------------------------------------------------------------------
 
 _CORRECT_DESCRIPTION = """\
-Correct plans at their risky places; the changes are printed on standard error.
+Correct plans at their risky steps and links; the changes are printed on standard error.
 
-A plan changes only where such changes were a gain on training plans that were left out.
+A change is made only if changes of its kind improved held-out training plans.
 """
 
 _CORRECT_EPILOG = """\
@@ -394,7 +395,7 @@ def add_correct_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _CORRECT_DESCRIPTION, _CORRECT_EPILOG
     parser.add_argument(
-        "model", metavar="VERIFIER", type=Path, help="folder that `hvr verify train` wrote"
+        "model", metavar="VERIFIER", type=Path, help="folder written by `hvr verify train`"
     )
     parser.add_argument("plans", metavar="PLANS", type=Path, help="plans to correct, JSON lines")
     parser.add_argument(
@@ -425,7 +426,7 @@ def run_correct(args: argparse.Namespace) -> int:
     judge = load_judge(args.model)
     if judge.weights is None:
         print(
-            f"the verifier knows {len(judge.past)} plans, too few to learn from: only names of "
+            f"the verifier has {len(judge.past)} plans, too few to learn from: only names of "
             "tools and links are corrected",
             file=sys.stderr,
         )
@@ -434,8 +435,8 @@ def run_correct(args: argparse.Namespace) -> int:
         drafts = _asked(drafts, {p.id: p.request for p in read_plans(args.requests)})
     if unasked := sum(not p.request for p in drafts):
         print(
-            f"{unasked} of {len(drafts)} plans have no request, and are corrected by their "
-            "steps alone: give --requests",
+            f"{unasked} of {len(drafts)} plans have no request and are corrected by their steps "
+            "alone: give --requests",
             file=sys.stderr,
         )
     records, changed = [], 0
@@ -473,7 +474,7 @@ def _asked(plans: Sequence[ToolPlan], requests: Mapping[str, str]) -> tuple[Tool
 # Evaluate -----------------------------------------------------------------------------------------
 
 _EVALUATE_DESCRIPTION = """\
-Measure how well a verifier tells true plans from wrong ones that are made of them.
+Measure how well a verifier separates correct plans from mutated ones.
 """
 
 _EVALUATE_EPILOG = """\
@@ -487,16 +488,16 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _EVALUATE_DESCRIPTION, _EVALUATE_EPILOG
     parser.add_argument(
-        "model", metavar="VERIFIER", type=Path, help="folder that `hvr verify train` wrote"
+        "model", metavar="VERIFIER", type=Path, help="folder written by `hvr verify train`"
     )
     parser.add_argument(
-        "plans", metavar="PLANS", type=Path, help="true plans that it has not seen, JSON lines"
+        "plans", metavar="PLANS", type=Path, help="correct plans not used in training, JSON lines"
     )
     parser.add_argument(
         "--seed",
         type=whole_number,
         default=1,
-        help="of the wrong plans made of them (default: %(default)s)",
+        help="seed of the mutations (default: %(default)s)",
     )
     add_json(parser)
 
@@ -512,13 +513,13 @@ def run_evaluate(args: argparse.Namespace) -> int:
 
     plans = [p for p in read_plans(args.plans) if p.tools]
     if not plans:
-        raise DataFileError(f"{args.plans}: there is no plan with tools in it")
+        raise DataFileError(f"{args.plans} has no plan with tools")
     judge = load_judge(args.model)
     kinds = auc_by_kind(judge.judge, plans, judge.embeddings, args.seed)
     if args.json:
         print_json({"kinds": kinds})
     else:
-        print("true plans against wrong ones, ROC-AUC by kind:")
+        print("correct plans against mutated ones, ROC-AUC by kind:")
         for kind, auc in kinds.items():
             print(f"  {kind:26}{auc:.3f}")
     return 0

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 # New world ----------------------------------------------------------------------------------------
 
 _NEW_DESCRIPTION = """\
-Make a world of a PDDL domain: a folder with world.toml, a copy of the domain, and words.ttl with
-words for its types, facts and actions, derived from their names and meant to be edited.
+Make a world from a PDDL domain: a folder with world.toml, a copy of the domain, and words.ttl with
+words for its types, facts and actions. The words are derived from names and meant to be edited.
 """
 
 _NEW_EPILOG = """\
@@ -49,7 +49,7 @@ def run_new(args: argparse.Namespace) -> int:
     from hvr.worlds.facts.folder import create_world
 
     if args.domain is None:
-        raise UsageError("a world needs a domain: --domain FILE", field="domain")
+        raise UsageError("missing domain: give --domain FILE", field="domain")
     create_world(args.folder, args.domain, args.problem)
     print(f"made {args.folder}: edit world.toml and words.ttl, then hvr world check {args.folder}")
     return 0
@@ -58,14 +58,14 @@ def run_new(args: argparse.Namespace) -> int:
 # Check --------------------------------------------------------------------------------------------
 
 _CHECK_DESCRIPTION = """\
-Name every mismatch of a world, with file and line: missing files, a domain that cannot be used or
-has no actions, words for what the domain does not have, problems and goals that cannot be read, an
-environment whose source lacks its function. Of a world of tools: tasks and files of meanings that
-speak of what is not there.
+List every mismatch of a world, with file and line: missing files, a domain that is unusable or has
+no actions, words for unknown names of the domain, unreadable problems and goals, and an environment
+whose source lacks its function. For a world of tools: unknown names in tasks and in files of
+meanings.
 
-No code of the world is run and no server started, unless --run says so: then an environment that
-cannot be opened, raises at reset, or does not begin as the problem says is named, too, and tools
-that cannot be opened.
+The world's code does not run and no server starts, except with --run. Then the list also includes
+tools that cannot be opened, and an environment that cannot be opened, raises an error at reset, or
+differs from the problem's initial state.
 """
 
 _CHECK_EPILOG = """\
@@ -75,22 +75,22 @@ examples:
   hvr world check ward --run      (runs its environment)
 
 exit codes:
-  0  everything fits
-  1  something does not
-  2  there is no such world
+  0  there are no mismatches
+  1  there are mismatches
+  2  the world does not exist
 """
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _CHECK_DESCRIPTION, _CHECK_EPILOG
-    parser.add_argument("world", metavar="WORLD", help="a folder, or a world that hvr brings")
+    parser.add_argument("world", metavar="WORLD", help="a folder, or a world that comes with hvr")
     add_run(parser)
     parser.add_argument(
         "--env-timeout",
         metavar="SECONDS",
         type=seconds,
-        help="for each call of the environment (default: that of world.toml, or 60)",
+        help="time limit of each call of the environment (default: by world.toml, or 60)",
     )
     add_json(parser)
 
@@ -123,19 +123,19 @@ def run_check(args: argparse.Namespace) -> int:
         for finding in findings:
             print(one_line(finding))
         if not findings:
-            print(f"{folder}: everything{' else' if not_run else ''} fits")
+            print(f"{folder}: no {'other ' if not_run else ''}mismatches")
         if not_run:
-            print(one_line(f"not run, and so not checked: {not_run} (--run does)"))
+            print(one_line(f"not checked, since it was not run: {not_run} (use --run)"))
     return 1 if findings else 0
 
 
 # Show ---------------------------------------------------------------------------------------------
 
 _SHOW_DESCRIPTION = """\
-Show what there is in a world: types, facts, numbers and actions with their words, problems and
-tasks; with --problem its objects, too. Of a world of tools: the tools, what they take and give,
-which of their parameters mean the same, and the tasks. Functions are read from the source of the
-world's module; other tools are listed with --run only.
+Show the contents of a world: types, facts, numbers and actions with their words, problems and
+tasks; with --problem also its objects. For a world of tools: the tools with their inputs and
+outputs, parameters with the same meaning, and the tasks. Functions are read from the source of the
+world's module; other tools are listed only with --run.
 """
 
 _SHOW_EPILOG = """\
@@ -148,9 +148,9 @@ examples:
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _SHOW_DESCRIPTION, _SHOW_EPILOG
-    parser.add_argument("world", metavar="WORLD", help="a folder, or a world that hvr brings")
-    parser.add_argument("--problem", metavar="NAME", help="show the objects of this one, too")
-    parser.add_argument("--svg", metavar="FILE", type=Path, help="write a drawing, too")
+    parser.add_argument("world", metavar="WORLD", help="a folder, or a world that comes with hvr")
+    parser.add_argument("--problem", metavar="NAME", help="also show the objects of this problem")
+    parser.add_argument("--svg", metavar="FILE", type=Path, help="also write a drawing")
     add_run(parser)
     add_json(parser)
 
@@ -193,14 +193,14 @@ def _show_tools(world: WorldFile, args: argparse.Namespace) -> int:
 
     for name in ("problem", "svg"):
         if getattr(args, name) is not None:
-            raise UsageError("this is not for a world of tools", field=name)
+            raise UsageError("this option cannot be used with a world of tools", field=name)
     view = overview(world, run=args.run)
     if args.json:
         print_json(view)
         return 0
     print(f"{one_line(view['name'])}:")
     if view["tools"] is None:
-        print(f"  not listed: {one_line(code_of(world))} would have to be run (--run does)")
+        print(f"  not listed, since it was not run: {one_line(code_of(world))} (use --run)")
     for tool in view["tools"] or ():
         takes = ", ".join(p["name"] + ("" if p["required"] else "?") for p in tool["takes"])
         gives = ", ".join(tool["gives"])

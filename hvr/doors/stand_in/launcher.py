@@ -75,11 +75,11 @@ _MOST_PIXELS = 16384
 _T = TypeVar("_T")
 
 DESCRIPTION = """\
-A process that AI2-THOR's Python client takes for Unity; behind it is hvr's kitchen.
+A process that AI2-THOR's Python client takes for Unity, backed by hvr's kitchen.
 
 The client starts it:
   Controller(local_executable_path="hvr scene serve", x_display="0", scene="FloorPlan1")
-or it is started by hand and goes to a client that listens:
+or the user starts it, and it connects to a listening client:
   Controller(start_unity=False, port=8200, server_class=WsgiServer, scene="FloorPlan1")
   hvr scene serve --port 8200
 
@@ -89,23 +89,23 @@ It ends when the client stops or goes away.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the process, and the supported ones of Unity."""
-    parser.add_argument("--port", type=_port, help="go to a client that listens at this port")
-    parser.add_argument("--host", default="127.0.0.1", help="where it listens (%(default)s)")
+    parser.add_argument("--port", type=_port, help="port of a listening client")
+    parser.add_argument("--host", default="127.0.0.1", help="host of the client (%(default)s)")
     parser.add_argument(
         "--wait",
         type=_seconds,
         default=60.0,
         metavar="SECONDS",
-        help="how long to wait for it to listen (%(default)g)",
+        help="time to wait for the client to listen (%(default)g)",
     )
-    parser.add_argument("--seed", type=_whole, default=0, help="for what is random (%(default)s)")
+    parser.add_argument("--seed", type=_whole, default=0, help="random seed (%(default)s)")
     parser.add_argument(
-        "--profile", default="5", help="version of AI2-THOR that the kitchen plays (%(default)s)"
+        "--profile", default="5", help="version of AI2-THOR to imitate (%(default)s)"
     )
     parser.add_argument(
         "--pack-anew",
         action="store_true",
-        help="encode every object at every step, to measure what not doing it saves",
+        help="encode every object at every step, to measure the benefit of caching",
     )
     for name, side in (("-screen-width", "width"), ("-screen-height", "height")):
         parser.add_argument(name, dest=side, type=_pixels, default=300, help=argparse.SUPPRESS)

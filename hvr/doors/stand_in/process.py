@@ -116,8 +116,8 @@ def arguments(action: Mapping[str, Any]) -> dict[str, Any]:
     for image in _IMAGES:
         if action.get(image):
             raise RefusedActionError(
-                f"{image}: the stand-in sends RGB images only, no depth, segmentation, normals or "
-                "flow; leave it out"
+                f"{image}: the stand-in sends only RGB images, no depth, segmentation, normals or "
+                "flow; omit it"
             )
     if action.get("agentId"):
         raise RefusedActionError(
@@ -138,7 +138,7 @@ def check_initialize(args: Mapping[str, Any]) -> None:
     mode = args.get("agentMode", "default")
     if str(mode).lower() != "default":
         raise RefusedActionError(
-            f"agentMode {mode!r}: the stand-in has the agent 'default' only, no locobot, drone, "
+            f"agentMode {mode!r}: the stand-in has only the agent 'default', no locobot, drone, "
             "arm or stretch"
         )
 
@@ -348,8 +348,8 @@ def _link(options: argparse.Namespace, variables: Mapping[str, str]) -> Link:
     kind = variables.get("SERVER_TYPE")
     if kind is None:
         raise UsageError(
-            "this is started by AI2-THOR's Python client, Controller(local_executable_path="
-            "'hvr scene serve', ...); by hand, give --port of a client that listens (--help)"
+            "AI2-THOR's Python client starts this process, as in Controller(local_executable_path="
+            "'hvr scene serve', ...); by hand, give the --port of a listening client (--help)"
         )
     try:
         if kind.upper() == "FIFO":
@@ -364,5 +364,5 @@ def _link(options: argparse.Namespace, variables: Mapping[str, str]) -> Link:
     except KeyError as error:
         raise UsageError(f"the environment variable {_PREFIX}{error.args[0]} is not set") from None
     except ValueError:
-        raise UsageError(f"{_PREFIX}PORT must be a number, not {variables['PORT']!r}") from None
-    raise ProtocolError(f"{_PREFIX}SERVER_TYPE is {kind!r}; known are FIFO and WSGI")
+        raise UsageError(f"{_PREFIX}PORT must be a number, got {variables['PORT']!r}") from None
+    raise ProtocolError(f"{_PREFIX}SERVER_TYPE must be FIFO or WSGI, got {kind!r}")

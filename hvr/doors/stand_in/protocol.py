@@ -98,8 +98,7 @@ def read_action(pipe: BinaryIO) -> dict[str, Any] | None:
             break
         if kind != Field.ACTION:
             raise ProtocolError(
-                f"the client sent a field of type {kind}; only actions (type {Field.ACTION}) "
-                "are known"
+                f"the client sent a field of type {kind}, expected an action (type {Field.ACTION})"
             )
         body = pipe.read(length)
         if len(body) < length:
@@ -120,7 +119,7 @@ def action_from(text: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise ProtocolError(f"the client sent an action that is not JSON: {error}") from None
     if not isinstance(action, dict):
-        raise ProtocolError(f"the client sent {text[:80]!r} where a JSON object must be")
+        raise ProtocolError(f"the client sent {text[:80]!r}, expected a JSON object")
     return action
 
 
@@ -405,7 +404,7 @@ def _open_writer(path: Path, patience: float) -> int:
                     "has the client gone?"
                 ) from None
         if time.monotonic() > deadline or os.getppid() != parent:
-            raise UsageError(f"nobody reads the pipe to the client, {path}: it has gone")
+            raise UsageError(f"no one reads the pipe to the client, {path}: it has gone")
         time.sleep(_PAUSE)
     os.set_blocking(pipe, True)
     with contextlib.suppress(AttributeError, OSError):  # only Linux has this
@@ -449,7 +448,7 @@ class HttpLink:
         except (OSError, http.client.HTTPException):
             return None
         if answer.status == 403:
-            raise ProtocolError("the client refused the event: the token is not its own")
+            raise ProtocolError("the client rejected the event: wrong token")
         if answer.status != 200:
             raise ProtocolError(f"the client answered {answer.status} {answer.reason}")
         action = action_from(text)

@@ -76,7 +76,7 @@ def test_a_png_is_written(call: Call, tmp_path: Path) -> None:
     [
         (["FloorPlan99"], "unknown scene"),
         (["FloorPlan1", "-o", "plan.gif"], ".svg or .png"),
-        (["FloorPlan1", "-o", "none/plan.svg"], "there is no folder"),
+        (["FloorPlan1", "-o", "none/plan.svg"], "folder none does not exist"),
         ([], "name a scene"),
         (["FloorPlan1", "--run", "."], "name a scene"),
         (["--run", "."], "no run folder"),

@@ -101,14 +101,14 @@ def test_exit_codes(call: Call, plans: list[str], code: int) -> None:
         ([*TASK, "plans/good.plan", "--gantt", "a.svg", "--values", "a.svg"], ["written twice"]),
         ([*TASK, "plans/good.plan", "--gantt", "a.svg", "--output-file", "a.svg"], ["twice"]),
         ([*TASK, "plans/good.plan", "--certificate", "a", "--format", "json=a"], ["twice"]),
-        ([*TASK, "plans/good.plan", "--output-file", "plans/good.plan"], ["written over"]),
-        ([*TASK, "plans/good.plan", "--format", "json=domain.pddl"], ["written over"]),
-        ([*TASK, "plans/good.plan", "--certificate", "./problem.pddl"], ["written over"]),
+        ([*TASK, "plans/good.plan", "--output-file", "plans/good.plan"], ["would overwrite"]),
+        ([*TASK, "plans/good.plan", "--format", "json=domain.pddl"], ["would overwrite"]),
+        ([*TASK, "plans/good.plan", "--certificate", "./problem.pddl"], ["would overwrite"]),
         (["--serve", "--gantt", "a.svg"], ["--serve", "--gantt"]),
         ([*TASK, "plans/good.plan", "--format", "json=none/a"], ["none/a"]),
         ([*TASK, "plans/good.plan", "--format", "json=-"], ["standard output"]),
-        (["domain.pddl"], ["no problem file"]),
-        ([*TASK], ["no plan"]),
+        (["domain.pddl"], ["missing problem file"]),
+        ([*TASK], ["missing plan"]),
         ([*TASK, "plans/good.plan", "--fromat", "sarif"], ["--fromat", "--help"]),
         ([*TASK, "plans/good.plan", "--format", "xml"], ["xml", "sarif"]),
         ([*TASK, "plans/good.plan", "--json", "--format", "sarif"], ["--json", "sarif"]),
@@ -398,7 +398,7 @@ def test_the_address_of_the_rules(call: Call) -> None:
     [
         ("fromat = 'json'", ["'fromat'", "did you mean 'format'"]),
         ("format = 'xml'", ["'format'", "sarif"]),
-        ("jobs = true", ["'jobs'", "whole number"]),
+        ("jobs = true", ["'jobs'", "non-negative integer"]),
         ("jobs = -1", ["'jobs'", "-1"]),
         ("quiet = 'yes'", ["'quiet'", "true or false"]),
         ("epsilon = -0.1", ["'epsilon'", "-0.1"]),
@@ -407,7 +407,7 @@ def test_the_address_of_the_rules(call: Call) -> None:
         ("plans = [1]", ["'plans'", "list"]),
         ("domain = 3", ["'domain'", "file"]),
         ("watch = true", ["'watch'"]),
-        ("domain = ", ["not TOML"]),
+        ("domain = ", ["not valid TOML"]),
     ],
 )
 def test_bad_settings_are_one_error(call: Call, text: str, words: list[str]) -> None:
@@ -533,17 +533,17 @@ def test_values_of_a_plan_without_numbers_are_none(call: Call) -> None:
 def test_a_picture_is_of_one_plan(call: Call, tmp_path: Path) -> None:
     code, _, err = call(*garden("plan.txt", "late.txt"), "--values", "levels.svg")
     assert code == 2
-    assert "--values draws one plan" in err
+    assert "--values requires one plan" in err
     assert not (tmp_path / "levels.svg").exists()
     code, _, err = call(*garden("plan.txt"), "--values", "nowhere/levels.svg")
     assert code == 2
-    assert "there is no folder nowhere" in err
+    assert "the folder nowhere does not exist" in err
     code, _, err = call("--values", *garden("plan.txt"))
     assert code == 2
     assert "write --values after the files" in err
     code, _, err = call(*garden("plan.txt"), "--gantt", "plan.png")
     assert code == 2
-    assert "--gantt draws .svg or .html files" in err
+    assert "--gantt must name a .svg or .html file" in err
 
 
 @pytest.mark.parametrize("name", ["plan.svg", "plan.html"])
@@ -581,7 +581,7 @@ def test_a_certificate_that_cannot_be_had_is_not_written(hvr_: Hvr) -> None:
     Path("answer.txt").write_text("The plan:\n```\n(open)\n(fill)\n(close)\n```\n")
     longer = hvr_("validate", *TASK, "answer.txt", "--extract", "--certificate", "proof.json")
     assert longer.code == 0
-    assert "write the plan to a file of its own" in longer.err
+    assert "write the plan to a separate file" in longer.err
     assert not Path("proof.json").exists()
     several = hvr_("validate", *TASK, "plans/", "--certificate", "proof.json")
     assert several.code == 2

@@ -65,7 +65,7 @@ def test_a_server_that_does_not_run_is_broken(hvr_: Hvr, monkeypatch: pytest.Mon
         assert checks(hvr_)["server"]["status"] == "works"
     assert checks(hvr_, 1)["server"]["status"] == "broken"
     ended = hvr_("doctor")
-    assert ended.code == 1 and "does not work: server" in ended.out
+    assert ended.code == 1 and "broken: server" in ended.out
 
 
 def test_a_server_behind_a_proxy_is_not_tried(hvr_: Hvr, monkeypatch: pytest.MonkeyPatch) -> None:

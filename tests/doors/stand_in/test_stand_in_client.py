@@ -156,7 +156,7 @@ def test_every_event_is_the_kitchens_own(controller: Any) -> None:
         ({"action": "Fly"}, "Invalid action: Fly"),
         ({"action": "PickupObject"}, "missing the following arguments: objectId"),
         ({"action": "Pass", "loud": 1}, "invalid argument"),
-        ({"action": "Pass", "renderInstanceSegmentation": True}, "RGB images only"),
+        ({"action": "Pass", "renderInstanceSegmentation": True}, "only RGB images"),
         ({"action": "AddThirdPartyCamera"}, "no third-party cameras"),
     ],
 )

@@ -64,7 +64,7 @@ def test_started_by_hand_it_says_how_it_is_meant_in_one_line() -> None:
         (["--port", "x"], {}, UsageError, "--port"),
         (["--port", "1", "--wait", "0"], {}, UsageError, "no client listens at 127.0.0.1:1"),
         (["--profile", "9"], {}, HvrError, "profile"),
-        ([], {"SERVER_TYPE": "UDP"}, ProtocolError, "known are FIFO and WSGI"),
+        ([], {"SERVER_TYPE": "UDP"}, ProtocolError, "must be FIFO or WSGI"),
         ([], {"SERVER_TYPE": "FIFO"}, UsageError, "AI2THOR_FIFO_SERVER_PIPE_PATH is not set"),
         ([], {"SERVER_TYPE": "WSGI"}, UsageError, "AI2THOR_HOST is not set"),
         ([], {"SERVER_TYPE": "WSGI", "HOST": "h", "PORT": "p"}, UsageError, "must be a number"),

@@ -181,6 +181,6 @@ def test_sets_without_problems_are_refused(hvr_: Hvr, tmp_path: Path, ways: Path
     assert "found no problem" in hvr_("solve", tmp_path / "ways" / "problems").err
     (tmp_path / "empty").mkdir()
     assert "found no problem" in hvr_("solve", tmp_path / "empty").err
-    assert "not for a set" in hvr_("solve", ways, "--anytime").err
-    assert "there is no domain file" in hvr_("solve", ways, ways / "problems").err
+    assert "not a set" in hvr_("solve", ways, "--anytime").err
+    assert "the domain file" in hvr_("solve", ways, ways / "problems").err
     assert "names the domains itself" in hvr_("solve", ways / "domain.pddl", "set.jsonl").err

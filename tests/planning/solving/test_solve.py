@@ -87,7 +87,7 @@ def test_there_is_no_plan_only_if_that_is_proven(hvr_: Hvr, files: tuple[Path, P
     domain, problem = files
     problem.write_text(lift((1, 3)).replace("(next f2 f3)", ""))
     ended = hvr_("solve", domain, problem)
-    assert ended.code == 1 and "there is no plan" in ended.out
+    assert ended.code == 1 and "no plan exists" in ended.out
     assert json.loads(hvr_("solve", domain, problem, "--json").out)["solved"] is False
 
 

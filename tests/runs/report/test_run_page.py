@@ -241,7 +241,7 @@ def test_the_page_is_written_whole(clumsy_run: Path, tmp_path: Path) -> None:
     write_page(clumsy_run, tmp_path / "page.html")
     assert Page((tmp_path / "page.html").read_text(encoding="utf-8")).tags
     assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
-    with pytest.raises(DataFileError, match="there is no folder"):
+    with pytest.raises(DataFileError, match="does not exist"):
         write_page(clumsy_run, tmp_path / "none" / "page.html")
 
 

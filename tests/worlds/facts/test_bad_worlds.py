@@ -94,5 +94,5 @@ def test_what_an_environment_does_wrong_names_it(hvr_: Hvr, blocks: Path) -> Non
 
 
 def test_worlds_without_scenes_say_so(hvr_: Hvr, blocks: Path) -> None:
-    assert "has no scene" in hvr_("scenes", "--world", blocks).err
+    assert "no scene in the world" in hvr_("scenes", "--world", blocks).err
     assert "has no tasks in scenes" in hvr_("tasks", "--world", blocks).err

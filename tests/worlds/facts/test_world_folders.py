@@ -371,7 +371,7 @@ def test_a_world_is_solved_and_acted_in(made: Path, hvr_: Hvr) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("solve",), "name a DOMAIN and a PROBLEM, or a --world"),
+        (("solve",), "give a DOMAIN and a PROBLEM, or a --world"),
         (("solve", "--world", "nowhere"), "no folder named 'nowhere'"),
         (("solve", "--world", "logistics", "--problem", "harbor"), "did you mean 'harbour'"),
         (("solve", "--world", "blocksworld", "--hide", "on"), "--hide"),

@@ -111,7 +111,7 @@ def warn_malformed_tools(left_out: Sequence[str]) -> None:
     if left_out:
         named = "; ".join(short(one_line(text), _SHOWN) for text in left_out[:_NAMED])
         more = f"; and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
-        print(f"note: malformed tools are left out: {named}{more}", file=sys.stderr)
+        print(f"note: malformed tools were left out: {named}{more}", file=sys.stderr)
 
 
 def warn_unknown_effects(unknown: list[str]) -> None:
@@ -119,8 +119,8 @@ def warn_unknown_effects(unknown: list[str]) -> None:
     if unknown:
         names = short(one_line(", ".join(unknown)), _SHOWN)
         print(
-            f"note: nothing says what these tools do, so none was used to look something up: "
-            f"{names}; list those that only read as reads = […] in [tools]",
+            f"note: tools of unknown effect were not used for queries: {names}; list those that "
+            "only read as reads = […] in [tools]",
             file=sys.stderr,
         )
 
@@ -128,9 +128,9 @@ def warn_unknown_effects(unknown: list[str]) -> None:
 # Effects ------------------------------------------------------------------------------------------
 
 _QUESTION = {
-    Effect.READS: "only read, and change nothing",
-    Effect.WRITES: "change something, and leave what was there",
-    Effect.DESTROYS: "destroy something that was there",
+    Effect.READS: "only read and change nothing",
+    Effect.WRITES: "change something without destroying anything",
+    Effect.DESTROYS: "destroy something",
 }
 _LETTERS = {"r": Effect.READS, "w": Effect.WRITES, "d": Effect.DESTROYS}
 
@@ -159,7 +159,7 @@ def ask_effects(world: WorldFile, tools: Sequence[ToolSchema]) -> bool:
         some = [tool for tool in unknown if guessed_effect(tool.name, tool.description) is effect]
         if not some:
             continue
-        print(f"Nothing says what these tools of {one_line(world.name)} do:")
+        print(f"The effect of these tools of {one_line(world.name)} is unknown:")
         for tool in some:
             print(short(one_line(f"  {tool.name}: {tool.description}"), 100))
         answer = input(f"Do they all {text}? [y]es, [n]o (leave open), [e]ach: ").strip().lower()

@@ -39,13 +39,13 @@ def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--encoder",
         default="lexical-hash",
-        help="what tells likeness: lexical-hash, minilm or st:NAME (default: %(default)s)",
+        help="encoder of texts: lexical-hash, minilm or st:NAME (default: %(default)s)",
     )
     parser.add_argument(
         "--overrides",
         metavar="FILE",
         type=Path,
-        help="TOML file with parameters that mean the same, or not",
+        help="TOML file with parameters to merge or keep apart",
     )
     parser.add_argument(
         "--look",
@@ -53,8 +53,8 @@ def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
         type=real,
         default=0.0,
         help=(
-            "prune the graph after every DAYS days of a log of calls: failing tools are removed, "
-            "some are tried again, and weights age (default: never)"
+            "review the graph after every DAYS days of a log of calls: remove failing tools, try "
+            "some again, and age weights (default: never)"
         ),
     )
 
@@ -125,8 +125,8 @@ def open_graph_of_tools(args: argparse.Namespace) -> OpenedGraph:
 # Graph --------------------------------------------------------------------------------------------
 
 _GRAPH_DESCRIPTION = """\
-Draw the graph of tools and parameters: who takes and gives what by the schemas, and, with logs of
-calls, what was called after what, which values were passed on, and how often that went well.
+Draw the graph of tools and parameters: inputs and outputs by the schemas and, with logs of calls,
+the order of calls, the values passed on, and the success rates.
 """
 
 _GRAPH_EPILOG = """\
@@ -148,7 +148,7 @@ def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
         "--events",
         metavar="FILE",
         type=Path,
-        help="file for the log of the graph, from which it is rebuilt byte for byte",
+        help="file for the log of the graph, from which it can be rebuilt byte for byte",
     )
     add_json(parser)
 
@@ -160,7 +160,7 @@ def run_graph(args: argparse.Namespace) -> int:
     from hvr.tools.navigation.graph_log import event_lines, graph_record
 
     if args.out is not None and args.out.suffix not in (".svg", ".html"):
-        raise UsageError(f"--out is a file that ends with .svg or .html, not {str(args.out)!r}")
+        raise UsageError(f"--out must end in .svg or .html, got {str(args.out)!r}")
     for path in (args.out, args.events):
         if path is not None:
             check_writable(path)
@@ -183,7 +183,7 @@ def run_graph(args: argparse.Namespace) -> int:
 
 _SERVE_STATS_DESCRIPTION = """\
 Serve success rates, links and removed tools of logs of calls on 127.0.0.1: a page at /, JSON at
-/stats.json. The logs are read anew for each request, so that what is written to them is seen.
+/stats.json. The logs are read again for each request, so the statistics are current.
 """
 
 _SERVE_STATS_EPILOG = """\
@@ -197,7 +197,7 @@ def add_serve_stats_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _SERVE_STATS_DESCRIPTION, _SERVE_STATS_EPILOG
     add_tool_graph_options(parser)
-    parser.add_argument("--port", type=whole_number, default=0, help="default: any that is free")
+    parser.add_argument("--port", type=whole_number, default=0, help="default: any free port")
 
 
 def run_serve_stats(args: argparse.Namespace) -> int:
@@ -225,8 +225,8 @@ def run_serve_stats(args: argparse.Namespace) -> int:
 # Learn --------------------------------------------------------------------------------------------
 
 _LEARN_DESCRIPTION = """\
-Learn from judged dialogues whether a request is one to call tools for, to ask, to find other tools,
-or to answer as it is. Each fifth of the dialogues is told by the others first.
+Learn from judged dialogues whether a request needs calls, a question, other tools, or just an
+answer. The accuracy is measured by five-fold cross-validation.
 """
 
 _LEARN_EPILOG = """\
@@ -248,7 +248,7 @@ def add_learn_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--turns", metavar="FILE", type=Path, required=True, help="judged dialogues, JSON lines"
     )
-    parser.add_argument("--out", metavar="FILE", type=Path, help="file for what was learnt")
+    parser.add_argument("--out", metavar="FILE", type=Path, help="file for the result")
     parser.add_argument(
         "--vectors",
         metavar="ENCODER",
@@ -284,8 +284,8 @@ def run_learn(args: argparse.Namespace) -> int:
         print_json({"dialogues": len(dialogues), "figures": dict(figures), "used": learnt.better})
         return 0
     print(f"learnt from {figures['turns']:.0f} turns of {len(dialogues)} dialogues")
-    told = f"accuracy {figures['accuracy']:.3f}, macro F1 {figures['macro_f1']:.3f}"
-    print(f"  on dialogues held out: {told}; always the commonest move: {figures['commonest']:.3f}")
+    scores = f"accuracy {figures['accuracy']:.3f}, macro F1 {figures['macro_f1']:.3f}"
+    print(f"  on held-out dialogues: {scores}; most common move: {figures['commonest']:.3f}")
     if not learnt.better:
-        print("  that is not surely better than always the same move: it will not be used")
+        print("  not significantly better than always the most common move: it will be ignored")
     return 0

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from hvr.tools.calling.environment import ToolEnvironment
 
 _DESCRIPTION = """\
-Stand between an agent and the tools that it calls, as an MCP server in front of another. Calls that
-only read pass. A call that may change something needs values that the user said, the user's word,
-and an entry in a ledger; it is never repeated silently. The agent is told why, and what to ask.
+Guard the tools that an agent calls, as an MCP server in front of another. Reading calls pass. A
+writing call needs values that the user stated, the user's approval, and an entry in a ledger; it is
+never repeated silently. The agent is told the reason and what to ask.
 """
 
 _EPILOG = """\
@@ -40,18 +40,18 @@ def add_guard_arguments(parser: argparse.ArgumentParser) -> None:
         "command",
         metavar="COMMAND",
         nargs="*",
-        help="program and arguments, after --, of the MCP server behind the guard",
+        help="program and arguments of the MCP server behind the guard, after --",
     )
-    parser.add_argument("--url", help="address of an MCP server that runs (streamable HTTP)")
+    parser.add_argument("--url", help="address of a running MCP server (streamable HTTP)")
     parser.add_argument(
         "--world",
         metavar="FOLDER",
-        help="a world of tools behind the guard; its [tools] says which of them read",
+        help="a world of tools behind the guard; its [tools] declares which ones only read",
     )
     parser.add_argument(
         "--trusted",
         action="store_true",
-        help="take the server's word for which of its tools only read",
+        help="trust the server's statement of which tools only read",
     )
     parser.add_argument(
         "--reads",
@@ -71,14 +71,14 @@ def add_guard_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="CALLS",
         type=whole_number,
         default=100,
-        help="calls that reach the tools at most (default: 100)",
+        help="maximum number of calls to tools (default: 100)",
     )
     parser.add_argument(
         "--seconds",
         metavar="S",
         type=seconds,
         default=30.0,
-        help="time for one answer of the server (default: 30)",
+        help="time limit of one answer of the server (default: 30)",
     )
     _add_policy_options(parser)
 
@@ -88,19 +88,19 @@ def _add_policy_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--yes",
         action="store_true",
-        help="let calls that write pass without asking if the user said each value",
+        help="let writing calls pass without asking if the user stated each value",
     )
     parser.add_argument(
         "--yes-destructive",
         action="store_true",
-        help="like --yes, also for calls that destroy or whose effect is unknown",
+        help="like --yes, also for calls that destroy or have an unknown effect",
     )
     parser.add_argument(
         "--ledger",
         metavar="FILE",
         type=Path,
         help=(
-            "file of calls that may write (default: one for each server in hvr's data folder, or "
+            "file that records writing calls (default: one per server in hvr's data folder, or "
             "beside the world's file)"
         ),
     )
@@ -108,7 +108,7 @@ def _add_policy_options(parser: argparse.ArgumentParser) -> None:
         "--session",
         metavar="NAME",
         default="guard",
-        help="a call that was done may be done again in another session (default: guard)",
+        help="session of the calls; another session may repeat them (default: guard)",
     )
     parser.add_argument(
         "--log",
@@ -128,7 +128,7 @@ def run_guard(args: argparse.Namespace) -> int:
     from hvr.tools.catalogue.schema import Effect
 
     if sum(map(bool, (args.command, args.url, args.world))) != 1:
-        raise UsageError("name one server: a command after --, --url, or --world", field="command")
+        raise UsageError("give one server: a command after --, --url, or --world", field="command")
     name, tools = _opened(args)
     try:
         warn_malformed_tools(tools.catalogue.left_out)
@@ -184,7 +184,7 @@ class _Readers:
         for name in reads:
             if find_tool(inner.catalogue, name) is None:
                 inner.close()
-                raise UsageError(f"there is no tool {quoted(name)}", field="reads")
+                raise UsageError(f"no tool named {quoted(name)}", field="reads")
         self.catalogue = Catalogue(
             tuple(
                 replace(tool, effect=Effect.READS) if tool.name in reads else tool

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Read tools from lists of function schemas (OpenAI, Anthropic), MCP's tools/list, OpenAPI 3 (JSON or
-YAML) and Python functions with type hints, and say which of their parameters mean the same.
+YAML) and Python functions with type hints, and find parameters with the same meaning.
 
-A tool leads to those that take what it gives. Nothing is called or executed.
+A tool is linked to the tools that take its results. Nothing is called or executed.
 """
 
 _EPILOG = """\
@@ -55,19 +55,19 @@ def add_import_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--encoder",
         default="lexical-hash",
-        help="what tells likeness: lexical-hash, minilm or st:NAME (default: %(default)s)",
+        help="encoder of texts: lexical-hash, minilm or st:NAME (default: %(default)s)",
     )
     parser.add_argument(
         "--alike",
         metavar="COSINE",
         type=real,
-        help="least likeness of what means the same (default: 0.8)",
+        help="minimum similarity of parameters with the same meaning (default: 0.8)",
     )
     parser.add_argument(
         "--overrides",
         metavar="FILE",
         type=Path,
-        help="TOML file with what is the same and what is to be kept apart",
+        help="TOML file with parameters to merge or keep apart",
     )
     add_json(parser)
 
@@ -87,7 +87,7 @@ def run_import(args: argparse.Namespace) -> int:
 
     alike = MIN_DESCRIPTION_COSINE if args.alike is None else args.alike
     if not 0 < alike <= 1:
-        raise UsageError(f"--alike is a cosine above 0 and at most 1, not {alike:g}")
+        raise UsageError(f"--alike must be a cosine above 0 and at most 1, got {alike:g}")
     if args.out is not None:
         check_writable(args.out)
     catalogue = read_catalogue(args.files)
@@ -149,7 +149,7 @@ def _lines(
         f"{len(graph.links)} links"
     ]
     for meaning in shared:
-        how = "as you say" if meaning.said else meaning.subject or f"likeness {meaning.alike:.2f}"
+        how = "declared" if meaning.said else meaning.subject or f"similarity {meaning.alike:.2f}"
         lines.append(f"  {meaning.name}  ({how})")
         lines += [f"      {slot}" for slot in meaning.slots[:_SHOWN]]
         if more := len(meaning.slots) - _SHOWN:
@@ -157,7 +157,7 @@ def _lines(
     lines += [f"left out: {text}" for text in catalogue.left_out]
     silent = [t.name for t in catalogue.tools if not t.gives]
     if silent:
-        lines.append(f"nothing can follow from what does not say what it gives: {_few(silent)}")
+        lines.append(f"tools without declared results have no outgoing links: {_few(silent)}")
     cut = [
         t.name
         for t in catalogue.tools
@@ -165,8 +165,8 @@ def _lines(
     ]
     if cut:
         lines.append(
-            f"no more than {MAX_PARAMETERS} parameters and {MAX_SCHEMA_VALUES} values of a "
-            f"result are read: {_few(cut)}"
+            f"only {MAX_PARAMETERS} parameters and {MAX_SCHEMA_VALUES} result values were read: "
+            f"{_few(cut)}"
         )
     return [one_line(line) for line in lines]
 

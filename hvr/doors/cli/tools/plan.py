@@ -20,8 +20,8 @@ from hvr.doors.cli.tools.request import (
 )
 
 _DESCRIPTION = """\
-Say what comes next with a request to a world of tools: answer, ask, call, or stop, why, and the
-cheapest chain of calls that leads to the goal, proven by hvr's validator. No tool is called.
+Show the next move for a request to a world of tools (answer, ask, call, or stop), the reason, and
+the cheapest chain of calls to the goal, proven by hvr's validator. No tool is called.
 """
 
 _EPILOG = """\
@@ -31,9 +31,9 @@ examples:
   hvr tools plan parcels --goal slot_id --given email=bob@example.org --given day=2026-12-01
 
 exit codes:
-  0  the goal can be reached with what is known, or holds already
-  1  neither calls nor questions lead to it, or no tool is of use
-  2  something has to be asked first, or the question cannot be used
+  0  the goal can be reached with the known values, or already holds
+  1  neither calls nor questions lead to the goal, or no tool serves the request
+  2  a question must be answered first, or the request is unusable
   4  the model gives no usable answer
 """
 
@@ -102,7 +102,7 @@ def _print_plan(asked: OpenedRequest, result: Mapping[str, Any], tools: Mapping[
     if result["read"]:
         print(one_line(result["read"]))
     if result["doubted"]:
-        print("doubted: it is to be confirmed before anything is called (--yes, or --goal)")
+        print("doubtful: `run` needs a confirmation before any call (--yes, or --goal)")
     print(one_line(f"{result['decision']}: {result['why']}"))
     effects = {tool.name: tool.effect.value for tool in asked.tools.catalogue.tools}
     for number, name in enumerate(result["calls"], 1):

@@ -71,8 +71,8 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         "world",
         metavar="WORLD",
         help=(
-            "a folder whose world.toml has [tools], written as ./FOLDER since it is run, or one "
-            "that hvr brings"
+            "a folder whose world.toml has [tools], written as ./FOLDER since its code runs, or a "
+            "world that comes with hvr"
         ),
     )
     add_trust(parser)
@@ -81,8 +81,8 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="REQUEST",
         nargs="?",
         help=(
-            "the name of a task of the world; or a request in words, whose goal is said with "
-            "--goal or read by --llm; not needed where the world has one task"
+            "the name of a task of the world, or a request in words, whose goal --goal names or "
+            "--llm reads; not needed if the world has one task"
         ),
     )
     parser.add_argument(
@@ -90,17 +90,14 @@ def add_request_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WHAT",
         action="append",
         default=[],
-        help=(
-            "a tool that is to have been called, or a parameter of which a value is to be known; "
-            "may be repeated"
-        ),
+        help="a tool to call, or a parameter whose value to find; may be repeated",
     )
     parser.add_argument(
         "--given",
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="a value that is known: JSON, or a text; may be repeated",
+        help="a known value: JSON, or a text; may be repeated",
     )
     _add_learnt_options(parser)
     add_json(parser, "print one JSON document")
@@ -111,7 +108,7 @@ def _add_learnt_options(parser: argparse.ArgumentParser) -> None:
         "--encoder",
         default="lexical-hash",
         help=(
-            "what tells which parameters mean the same: lexical-hash, minilm or st:NAME "
+            "encoder for matching parameters: lexical-hash, minilm or st:NAME "
             "(default: %(default)s)"
         ),
     )
@@ -120,8 +117,8 @@ def _add_learnt_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         help=(
-            "log of the graph learnt from calls (hvr tools graph --log): costs and links come "
-            "from it, and `run` adds what its calls show; begun anew if it is not there"
+            "log of the graph learnt from calls (hvr tools graph --log), which determines costs "
+            "and links; `run` appends its calls; created if missing"
         ),
     )
     parser.add_argument(
@@ -129,8 +126,8 @@ def _add_learnt_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         help=(
-            "what `hvr tools learn --turns` learnt of the next move: it says of a request in words "
-            "whether any tool is of use, and which (default: what the world names)"
+            "file written by `hvr tools learn --turns`, which predicts whether a request in words "
+            "needs a tool, and which one (default: the world's own)"
         ),
     )
 
@@ -206,7 +203,7 @@ def given_values(
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise UsageError(f"{quoted(text)} is not NAME=VALUE", field="given")
+            raise UsageError(f"expected NAME=VALUE, got {quoted(text)}", field="given")
         values[meaning_of(name, found, goals)] = _value(value)
     return values
 
@@ -227,7 +224,7 @@ def _task(world: WorldFile, args: argparse.Namespace) -> ToolTask | None:
         if len(tasks) == 1:
             return next(iter(tasks.values()))
         listed = f": {', '.join(tasks)}" if tasks else ""
-        raise UsageError(f"name a task{listed}, or say with --goal what is wanted", field="request")
+        raise UsageError(f"name a task{listed}, or a goal with --goal", field="request")
     return None
 
 
@@ -241,7 +238,7 @@ def _goal(
         if text not in tools:
             if near := nearest(text, tools):
                 raise UsageError(
-                    f"no tool is called {quoted(text)}; did you mean {near!r}?", field="goal"
+                    f"no tool named {quoted(text)}; did you mean {near!r}?", field="goal"
                 )
             known.append(meaning_of(text, found))
     return done, known
@@ -282,7 +279,7 @@ def connect_model(args: argparse.Namespace, transcript: Path | None = None) -> M
         LLMError: A key is missing.
     """
     if not hasattr(args, "spec"):
-        refuse_model_options(args, "none is asked: name one with --llm")
+        refuse_model_options(args, "none is used: name one with --llm")
         return None
     from hvr.models.connect import connect
 
@@ -390,7 +387,10 @@ def _opinion(asked: OpenedRequest, decisions: Path | None) -> TurnDecision | Non
 
     learnt = read_moves(path)
     if not learnt.better:
-        print(f"{path}: not surely better than always the same move: not used", file=sys.stderr)
+        print(
+            f"{path} is ignored: not significantly better than always choosing the same move",
+            file=sys.stderr,
+        )
         return None
     catalogue = asked.tools.catalogue
     turn = Turn(asked.request, tuple(offered(catalogue.tools)), ())

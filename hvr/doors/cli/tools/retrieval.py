@@ -40,19 +40,19 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         type=Path,
         help=(
-            "folder that `hvr tools train` wrote, or a file of tools (tools.json, function "
-            "schemas, MCP, OpenAPI or Python), to retrieve by their texts and links alone"
+            "folder written by `hvr tools train`, or a file of tools (tools.json, function "
+            "schemas, MCP, OpenAPI or Python) for retrieval without training"
         ),
     )
     parser.add_argument(
         "--graph",
         metavar="FILE",
         type=Path,
-        help="links of the tools of a file (default: those that follow from the tools)",
+        help="links of the tools in a file (default: implied by the tools)",
     )
     parser.add_argument(
         "--encoder",
-        help="of the texts of a file: lexical-hash, minilm or st:NAME (default: minilm)",
+        help="encoder for tools in a file: lexical-hash, minilm or st:NAME (default: minilm)",
     )
     parser.add_argument(
         "steps",
@@ -64,10 +64,10 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fine-steps",
         action="store_true",
-        help="steps are finer than the tools of a file, and many call none",
+        help="assume that many steps need no tool, since they are finer than the tools",
     )
     parser.add_argument(
-        "--request", metavar="TEXT", type=utf8_text, default="", help="what the plan is for"
+        "--request", metavar="TEXT", type=utf8_text, default="", help="the request of the plan"
     )
     parser.add_argument(
         "--plans",
@@ -91,7 +91,7 @@ def run_retrieve(args: argparse.Namespace) -> int:
 
     need_gnn()
     if (args.plans is None) == (not args.steps):
-        raise UsageError("give the steps of a plan, or a file of plans with --plans")
+        raise UsageError("give either the steps of a plan or a file of plans with --plans")
     from hvr.tools.datasets import to_record
     from hvr.tools.logs.reading import read_log
 
@@ -124,7 +124,7 @@ def _retriever(args: argparse.Namespace) -> Retriever:
         return untrained_retriever(graph, encoder, fine=args.fine_steps)
     if args.graph is not None or args.encoder is not None or args.fine_steps:
         raise UsageError(
-            "--graph, --encoder and --fine-steps are for a file of tools; a model has its own"
+            "--graph, --encoder and --fine-steps require a file of tools instead of a model"
         )
     return load_retriever(args.model)
 
@@ -140,7 +140,7 @@ examples:
 
 def add_train_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = "Train a retriever on true plans.", _TRAIN_EPILOG
+    parser.description, parser.epilog = "Train a retriever on correct plans.", _TRAIN_EPILOG
     parser.add_argument(
         "data",
         metavar="DATA",
@@ -155,7 +155,7 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder for the trained retriever",
     )
     parser.add_argument(
-        "--split", default="train", help="which plans to learn from (default: %(default)s)"
+        "--split", default="train", help="the split to train on (default: %(default)s)"
     )
     parser.add_argument(
         "--settings",
@@ -163,12 +163,12 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
         help="own (hvr's) or paper (GNN4Plan's) (default: %(default)s)",
     )
     parser.add_argument(
-        "--layer", default="sage", help="of the graph: none or sage (default: %(default)s)"
+        "--layer", default="sage", help="graph layer: none or sage (default: %(default)s)"
     )
     parser.add_argument(
         "--encoder",
         default="minilm",
-        help="lexical-hash, minilm or st:NAME (default: %(default)s)",
+        help="encoder of texts: lexical-hash, minilm or st:NAME (default: %(default)s)",
     )
     parser.add_argument(
         "--seen-links", action="store_true", help="keep only links that occur in these plans"
@@ -177,14 +177,14 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
         "--epochs",
         metavar="N",
         type=whole_number,
-        help="at most (default: what the settings say)",
+        help="maximum number of epochs (default: by the settings)",
     )
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
     parser.add_argument(
         "--seed",
         type=whole_number,
         default=0,
-        help="of all that is random (default: %(default)s)",
+        help="random seed (default: %(default)s)",
     )
 
 
@@ -240,9 +240,9 @@ def _epochs(config: RetrieverConfig) -> Iterator[Callable[[Any], None]]:
 # Evaluate -----------------------------------------------------------------------------------------
 
 _DESCRIPTION = """\
-Compare plans with the true ones: node F1, link F1, both accuracies.
+Compare plans with the correct ones: node F1, link F1, both accuracies.
 
-A request without a prediction counts 0.
+A request without a prediction counts as 0.
 """
 
 _EVALUATE_EPILOG = """\
@@ -262,11 +262,13 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder of tools, graph and plans, in GNN4TaskPlan's format",
     )
     parser.add_argument(
-        "--model", metavar="FOLDER", type=Path, help="a trained retriever, given the true steps"
+        "--model", metavar="FOLDER", type=Path, help="a trained retriever, applied to true steps"
     )
-    parser.add_argument("--plans", metavar="FILE", type=Path, help="or predicted plans, JSON lines")
     parser.add_argument(
-        "--split", default="val", help="which true plans to compare with (default: %(default)s)"
+        "--plans", metavar="FILE", type=Path, help="predicted plans instead, JSON lines"
+    )
+    parser.add_argument(
+        "--split", default="val", help="the split to compare with (default: %(default)s)"
     )
     parser.add_argument(
         "--names",
@@ -283,7 +285,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
     from hvr.tools.tool_plans import agreement, hallucination
 
     if (args.model is None) == (args.plans is None):
-        raise UsageError("give one of --model and --plans")
+        raise UsageError("give either --model or --plans")
     data = load_data(args.data)
     truth = data.split(args.split)
     plans = _predicted(args, truth)

@@ -120,11 +120,11 @@ def keep_run(folder: Path | None, about: Mapping[str, Any]) -> Iterator[ToolRunF
 
 
 _DESCRIPTION = """\
-Carry a request out in a world of tools: plan the cheapest proven chain of calls, call, compare what
-came with what was expected, and plan anew where a call failed. Arguments are checked and traced to
-their source; a writing call is never made twice by accident, nor of a value that was guessed among
-several. A call that may write is shown with the source of each argument and has to be confirmed; it
-is entered in a ledger before it is made, so that a second run does not repeat it silently.
+Carry out a request in a world of tools: plan the cheapest proven chain of calls, make the calls,
+compare results with expectations, and replan after failures. Arguments are checked and traced to
+their source. A writing call is never repeated by accident and never made with a guessed value. It
+is shown with the source of each argument and must be confirmed. It is entered in a ledger before it
+is made, so that a second run does not repeat it silently.
 """
 
 _EPILOG = """\
@@ -136,18 +136,16 @@ examples:
   hvr tools run parcels "where is P-1001?" --llm openai:MODEL --base-url http://127.0.0.1:8000/v1
 
 with --llm:
-  The model reads a request in words. It says which calls are wanted, or that something has to be
-  asked, that nothing is to be called, or that no tool serves. It is never shown a result. A value
-  that the request does not say is left out and asked for, and a call that may write is kept only
-  if the request orders it.
+  The model reads a request in words and decides on calls, on a question, on an answer without
+  calls, or that no tool serves the request. It never sees a result. A value that the request does
+  not state is dropped and asked for, and a writing call is kept only if the request orders it.
 
 exit codes:
   0  the goal is reached
-  1  impossible: neither calls nor questions lead to it, or no tool is of use
-  2  something has to be asked or confirmed, or the question cannot be used
-  4  not reached: the calls that were allowed are made, this is a dry run, or the model gives no
-     usable answer
-  5  uncertain: a call that writes may have been done, and nothing shows whether it was
+  1  impossible: neither calls nor questions lead to the goal, or no tool serves the request
+  2  a question or a confirmation is needed, or the request is unusable
+  4  not reached: the call budget is spent, this is a dry run, or the model gives no usable answer
+  5  uncertain: a writing call may have taken effect, and nothing shows whether it did
 """
 
 
@@ -186,7 +184,7 @@ class RequestOutcome:
     def why(self) -> str:
         """The reason, as a sentence for people."""
         if self.uncertain:
-            return "A call may have been done: look, and say --repeat if it is to be made again."
+            return "A call may have been done: check, and use --repeat to make it again."
         if not self.waiting:
             return self.run.decision.why
         options = {_option(one) for one in self.waiting}
@@ -204,31 +202,30 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add_request_arguments(parser)
     parser.add_argument(
-        "--dry-run", action="store_true", help="call only tools that are known to read"
+        "--dry-run", action="store_true", help="call only tools that are known to only read"
     )
     parser.add_argument(
         "--yes",
         action="store_true",
-        help="make calls that write without asking, and carry out a doubted reading",
+        help="make writing calls without asking, and accept a doubtful reading",
     )
     parser.add_argument(
         "--yes-destructive",
         action="store_true",
-        help="like --yes, also for calls that destroy or whose effect is unknown",
+        help="like --yes, also for calls that destroy or have an unknown effect",
     )
     parser.add_argument(
         "--repeat",
         action="store_true",
-        help="make calls again that the ledger shows as done, or perhaps done",
+        help="repeat calls that the ledger records as done or possibly done",
     )
     parser.add_argument(
         "--ledger",
         metavar="FILE",
         type=Path,
         help=(
-            "file in which each call that may write is entered before it is made (default: "
-            "ledger.jsonl beside the world's file, or in the run folder where the world begins "
-            "anew each time)"
+            "file that records each writing call before it is made (default: ledger.jsonl beside "
+            "the world's file, or in the run folder if the world starts anew each time)"
         ),
     )
     parser.add_argument(
@@ -236,7 +233,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="CALLS",
         type=whole_number,
         default=30,
-        help="calls that reach the tools at most (default: 30)",
+        help="maximum number of calls to tools (default: 30)",
     )
     parser.add_argument(
         "--save",
@@ -246,7 +243,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the page of the run")
     parser.add_argument(
-        "--log-secrets", action="store_true", help="keep values that look like keys in the log"
+        "--log-secrets", action="store_true", help="do not redact secrets in the log"
     )
     parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
     add_reader(parser)
@@ -259,7 +256,7 @@ def run_run(args: argparse.Namespace) -> int:
         and args.save.exists()
         and (not args.save.is_dir() or any(args.save.iterdir()))
     ):
-        raise UsageError(f"{args.save} is there already and not an empty folder", field="save")
+        raise UsageError(f"{args.save} exists and is not an empty folder", field="save")
     if args.html is not None:
         check_writable(args.html)
     asked = open_request(args)
@@ -294,12 +291,12 @@ def _confirmed(args: argparse.Namespace, found: WeighedRequest) -> None:
         return
     if args.json or not sys.stdin.isatty():
         raise UsageError(
-            f"{one_line(found.read.why)} It is doubted: confirm it with --yes, or say "
-            "what is wanted with --goal",
+            f"{one_line(found.read.why)} This reading is doubtful: confirm it with --yes, or name "
+            "the goal with --goal",
             field="yes",
         )
     if input("Is that what you want? [y/N] ").strip().lower() not in ("y", "yes"):
-        raise UsageError("say with --goal what is wanted", field="goal")
+        raise UsageError("name the goal with --goal", field="goal")
 
 
 def _carried(args: argparse.Namespace, asked: OpenedRequest, wanted: ToolRequest) -> RequestOutcome:
@@ -414,6 +411,7 @@ def _told(
         print_json(_document(asked, wanted, carried, model))
         return
     from hvr.tools.calling.log import error_text
+    from hvr.validation.report import count
 
     goal_values = done.steps.answers
     if not args.quiet:
@@ -433,8 +431,8 @@ def _told(
                 f"{values_text(entry.arguments)} {entry.error}"
             )
         )
-    calls = len(done.outcomes)
-    print(one_line(f"{_ENDED[carried.exit_code]}: {calls} calls; {carried.why}"))
+    calls = count(len(done.outcomes), "call")
+    print(one_line(f"{_ENDED[carried.exit_code]}: {calls}; {carried.why}"))
     warn_malformed_tools(asked.tools.catalogue.left_out)
     if carried.exit_code:
         warn_unknown_effects(_unknown(asked))
