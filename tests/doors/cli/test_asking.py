@@ -30,7 +30,7 @@ def test_a_reading_is_chosen_by_its_number(capsys):
     printed = json.loads(capsys.readouterr().out)
     assert printed["request"] == TWO_WAYS[1]
     assert main([*TWO_WAYS, "--reading", "3", "--dry-run"]) == 2
-    assert "it has 2" in capsys.readouterr().err
+    assert "must be between 1 and 2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("answer", "code"), [("1", 0), ("", 2)])

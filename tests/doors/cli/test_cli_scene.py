@@ -79,7 +79,7 @@ def test_a_png_is_written(call: Call, tmp_path: Path) -> None:
         (["FloorPlan1", "-o", "none/plan.svg"], "folder none does not exist"),
         ([], "name a scene"),
         (["FloorPlan1", "--run", "."], "name a scene"),
-        (["--run", "."], "no run folder"),
+        (["--run", "."], "not a run folder"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(

@@ -569,7 +569,7 @@ def test_a_certificate_proves_the_verdict(hvr_: Hvr) -> None:
         assert checked.out.startswith(f"{plan}: proven {proven} (")
     other = hvr_("check", "good.json", *TASK, "plans/ajar.plan")
     assert (other.code, other.out) == (1, "")
-    assert "about other files" in other.err
+    assert "for other files" in other.err
     assert hvr_("check", "plans/good.plan", *TASK, "plans/good.plan").code == 2
 
 
