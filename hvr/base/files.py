@@ -176,11 +176,7 @@ def _token(process: int) -> str:
 
 
 def append_json_line(
-    path: Path,
-    value: Any,
-    *,
-    default: Callable[[Any], Any] | None = None,
-    durable: bool = False,
+    path: Path, value: Any, *, default: Callable[[Any], Any] | None = None, durable: bool = False
 ) -> None:
     """Append a JSON value as a line to a file, completely or not at all.
 

@@ -128,9 +128,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
     else:
         with suppress(OSError):
             subprocess.run(
-                ["taskkill", "/T", "/F", "/PID", str(process.pid)],
-                capture_output=True,
-                check=False,
+                ["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False
             )
     try:
         process.wait(_END_SECONDS)

@@ -89,10 +89,7 @@ class Scores:
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        values["spent"] = {f.name: getattr(self.spent, f.name) for f in fields(MeteredUse)}
-        values["failures"] = dict(self.failures)
-        return values
+        return asdict(self)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Scores:
@@ -165,13 +162,7 @@ COLUMNS: Mapping[str, Column] = {
     column.key: column
     for column in (
         Column("success", "Valid plan, goal reached", True, 1, lambda s: float(s.success)),
-        Column(
-            "over",
-            "Extra steps over the shortest known plan",
-            True,
-            -1,
-            lambda s: s.over,
-        ),
+        Column("over", "Extra steps over the shortest known plan", True, -1, lambda s: s.over),
         Column(
             "within_budget",
             "Goal reached within the budget of steps",

@@ -107,10 +107,7 @@ def run_bench(
         waiting = [cell for cell in cells if cell not in found]
         choice = replace(engine or EngineChoice(), start=_start_worker)
         work = [_Work(run_cell, cell, options, folder) for cell in waiting]
-        with (
-            closing(choice.open(len(work))) as opened,
-            closing(opened.run(_work, work)) as done,
-        ):
+        with closing(choice.open(len(work))) as opened, closing(opened.run(_work, work)) as done:
             for finished in done:
                 keep(finished.value or _lost(waiting[finished.number], finished.lost, bench))
     return tuple(found[cell] for cell in cells)

@@ -274,8 +274,7 @@ def missing(
 
     shown = tuple(
         CausalLink(
-            change.text(repaired.task),
-            tuple([n for r in known if (n := number(r)) is not None]),
+            change.text(repaired.task), tuple([n for r in known if (n := number(r)) is not None])
         )
         for change, known in links[:_MOST_LINKS]
     )

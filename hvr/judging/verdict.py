@@ -45,11 +45,7 @@ class CausalLink:
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
-        return {
-            "literal": self.literal,
-            "readers": list(self.readers),
-            "undone_by": self.undone_by,
-        }
+        return {"literal": self.literal, "readers": list(self.readers), "undone_by": self.undone_by}
 
 
 @dataclass(frozen=True)

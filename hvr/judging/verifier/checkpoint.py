@@ -76,10 +76,7 @@ def save(verifier: Verifier, folder: Path, *, half: bool = False) -> None:
 
 
 def write(
-    folder: Path,
-    embeddings: ToolEmbeddings,
-    values: Mapping[str, Any],
-    parts: Mapping[str, bytes],
+    folder: Path, embeddings: ToolEmbeddings, values: Mapping[str, Any], parts: Mapping[str, bytes]
 ) -> None:
     """Replace the checkpoint in a folder atomically.
 

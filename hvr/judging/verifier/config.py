@@ -164,10 +164,7 @@ class VerifierConfig:
 
     @classmethod
     def from_dict(
-        cls,
-        mapping: object,
-        where: str = "the configuration",
-        base: VerifierConfig | None = None,
+        cls, mapping: object, where: str = "the configuration", base: VerifierConfig | None = None
     ) -> VerifierConfig:
         """Create a configuration from JSON values.
 

@@ -17,10 +17,4 @@ from hvr.judging.verifier.kitchen.kitchen_verifier import (
 )
 from hvr.judging.verifier.kitchen.linked_plan import causal_links
 
-__all__ = [
-    "causal_links",
-    "graph_of",
-    "kitchen_graph",
-    "load_kitchen_verifier",
-    "verdict_of",
-]
+__all__ = ["causal_links", "graph_of", "kitchen_graph", "load_kitchen_verifier", "verdict_of"]

@@ -211,6 +211,10 @@ def best_match(required: frozenset[str], other: str) -> NameMatch:
     return max((name_match(w, other) for w in required), default=NameMatch.NONE)
 
 
+def _best_of(thing: NamedThing, classes: Iterable[str]) -> NameMatch:
+    return max((best_match(thing.classes, c) for c in classes), default=NameMatch.NONE)
+
+
 def is_piece(name: str) -> bool:
     """Return whether a class consists of pieces, such as slices of tomato."""
     return name.endswith(("Sliced", "Cracked"))
@@ -292,9 +296,7 @@ def only_similar(plan: LinkedPlan, mentions: RequestMentions) -> tuple[NamedThin
     return tuple(
         t
         for t in named_things(mentions)
-        if t.role not in _PLACES
-        and max((best_match(t.classes, c) for c in handled), default=NameMatch.NONE)
-        is NameMatch.LIKE
+        if t.role not in _PLACES and _best_of(t, handled) is NameMatch.LIKE
     )
 
 
@@ -349,14 +351,8 @@ def _of_words(mentions: RequestMentions) -> Iterator[str]:
 
 def _of_things(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
     things = named_things(mentions)
-    levels = [
-        max((best_match(t.classes, c) for c in outcome.handled), default=NameMatch.NONE)
-        for t in things
-    ]
-    changes = [
-        max((best_match(t.classes, c) for c in outcome.changed), default=NameMatch.NONE)
-        for t in things
-    ]
+    levels = [_best_of(t, outcome.handled) for t in things]
+    changes = [_best_of(t, outcome.changed) for t in things]
     for what, reached in (("handled", levels), ("changed", changes)):
         for level in (NameMatch.NONE, NameMatch.LIKE):
             yield f"* {what} {level.word} {_few(sum(x == level for x in reached))}"
@@ -395,8 +391,7 @@ def _of_moves(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
             yield f"* holds {thing.word}"
         for place in outcome.under.get(name, ()):
             end = max(
-                (best_match(t.classes, outcome.classes[place]) for t in places),
-                default=NameMatch.NONE,
+                (_best_of(t, [outcome.classes[place]]) for t in places), default=NameMatch.NONE
             )
             where = end.word
             if not end and best_named_match(outcome.classes[place], mentions):
@@ -421,11 +416,9 @@ def _of_places(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]
             yield f"* {which} place {NameMatch(max(met, default=NameMatch.NONE)).word}"
             if which != "near" and len(met) > 1:
                 yield f"* {which} place of all {NameMatch(min(met)).word}"
-            visited = max(
-                (best_match(place.classes, c) for c in outcome.handled), default=NameMatch.NONE
-            )
             if not any(met):
-                yield f"* {which} place not met, visited {NameMatch(visited).word}"
+                visited = _best_of(place, outcome.handled)
+                yield f"* {which} place not met, visited {visited.word}"
         if place.role == IN:
             since = [place]
         elif place.role != NEAR:
