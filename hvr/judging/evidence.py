@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 from hvr.errors import UndefinedValueError
@@ -14,6 +13,7 @@ from hvr.pddl.numeric import Values
 from hvr.pddl.state import Conjunction, Operator, set_bits
 from hvr.validation import OnFailure, Validator, search
 from hvr.validation.minimise import reads_of
+from hvr.values import cached_property
 
 # Execution trace ----------------------------------------------------------------------------------
 

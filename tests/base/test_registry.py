@@ -95,7 +95,7 @@ class NoPlan(Policy[str]):
 
 
 def test_a_policy_that_lacks_a_method_is_refused() -> None:
-    with pytest.raises(UsageError, match="it has no open, understand, plan, clearing"):
+    with pytest.raises(UsageError, match="missing open, understand, plan, clearing"):
         policy_class(f"{__name__}:NoPlan")
 
 
