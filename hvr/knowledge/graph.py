@@ -284,15 +284,6 @@ class KnowledgeGraph:
 
     # --- events ---
 
-    def mark(self, name: str, mark: str, present: bool = True) -> None:
-        """Set or clear a history mark of an object.
-
-        Args:
-            mark: PDDL name of the mark, such as `washed`.
-            present: False to clear it.
-        """
-        self.set_marks({(name, mark)} if present else set(), set() if present else {(name, mark)})
-
     def set_marks(
         self,
         added: Iterable[tuple[str, str]] = (),

@@ -275,6 +275,14 @@ class Ontology:
         kinds = self._by_property[RDF_TYPE]
         return tuple(sorted(_local(s) for s in kinds if not wanted.isdisjoint(kinds[s])))
 
+    def preferences(self, context: str) -> list[str]:
+        """Return the sorted individuals of `k:Preference` for a context."""
+        return [
+            name
+            for name in self.instances("Preference")
+            if self.annotation(name, "context") == (context,)
+        ]
+
     def predicates(self, term: str) -> tuple[str, ...]:
         """Return the PDDL predicates of a class, property or individual."""
         return tuple(str(v) for v in self.annotation(term, "pddlPredicate"))

@@ -47,9 +47,11 @@ def holder(
         at_work: The verb changes its object, so that a knife is its tool.
     """
     tools = (TOOL, INSTRUMENT) if at_work else (TOOL,)
-    if not adjunct.inside and any(_is(draft, thing, tools) for thing in adjunct.things):
+    if not adjunct.inside and any(
+        draft.taxonomy.any_plays(thing.nouns, *tools) for thing in adjunct.things
+    ):
         table = next((n for n in candidates if draft.plays(n, WORKTOP)), None)
-        if table is None or any(_is(draft, t, (TOOL,)) for t in adjunct.things):
+        if table is None or any(draft.taxonomy.any_plays(t.nouns, TOOL) for t in adjunct.things):
             return None
     vessels = [n for n in candidates if draft.plays(n, PLACE, VESSEL)]
     able = [n for n in vessels if _fit(draft, n, adjunct.things)]
@@ -73,10 +75,6 @@ def stands_on(draft: MeaningDraft, place: int, things: Iterable[int], adjunct: A
         and adjunct.inside in _relations(draft, place)
         and _fit(draft, place, adjunct.things)
     )
-
-
-def _is(draft: MeaningDraft, thing: NounPhrase, roles: Iterable[str]) -> bool:
-    return any(draft.taxonomy.plays(noun.object_class, *roles) for noun in thing.nouns)
 
 
 def _relations(draft: MeaningDraft, number: int) -> set[str]:
@@ -299,10 +297,7 @@ class Adjuncts:
 
     def is_tool(self, adjunct: Adjunct) -> bool:
         """Return whether everything in an adjunct is a source of the filling, not the filling."""
-        return all(
-            any(self.taxonomy.plays(n.object_class, SOURCE) for n in t.nouns)
-            for t in adjunct.things
-        )
+        return all(self.taxonomy.any_plays(t.nouns, SOURCE) for t in adjunct.things)
 
     def without_effect(self, adjunct: Adjunct) -> None:
         """Ignore means that do not affect the goal: 'from the tap'."""
@@ -312,15 +307,13 @@ class Adjuncts:
 
     def into_sink(self, adjunct: Adjunct) -> bool:
         """Return whether an adjunct names a drain, such as a sink."""
-        return any(
-            self.taxonomy.plays(n.object_class, DRAIN) for t in adjunct.things for n in t.nouns
-        )
+        return any(self.taxonomy.any_plays(t.nouns, DRAIN) for t in adjunct.things)
 
     def is_bin(self, adjunct: Adjunct) -> bool:
         """Return whether an adjunct names only bins."""
         plays, named = self.taxonomy.plays, self.taxonomy.class_of_type
         return all(
-            any(plays(noun.object_class, BIN) for noun in thing.nouns)
+            self.taxonomy.any_plays(thing.nouns, BIN)
             or plays(named(thing.text.rpartition("-")[0]) or "", BIN)
             for thing in adjunct.things
         )

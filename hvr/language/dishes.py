@@ -86,16 +86,13 @@ class Making:
             )
             for t in adjunct.things
         )
-        return (
-            adjunct.replace(kind="place", word="in")
-            if (adjunct.kind == "means" and vessels)
-            else adjunct
-        )
+        means = adjunct.kind == "means" and vessels
+        return adjunct.replace(kind="place", word="in") if means else adjunct
 
     def _goes_beside(self, thing: NounPhrase) -> bool:
         own_vessel = thing.of is not None and thing.kind == "noun"
         drink = thing.dish is not None and thing.dish.liquid is not None and not thing.nouns
-        beside = any(self.taxonomy.plays(n.object_class, BESIDE) for n in thing.nouns)
+        beside = self.taxonomy.any_plays(thing.nouns, BESIDE)
         return own_vessel or drink or beside
 
     def _serve_beside(self, things: Iterable[NounPhrase], places: list[tuple[int, str]]) -> None:
@@ -313,7 +310,7 @@ class Liquids:
         if (
             thing.kind == "noun"
             and not is_dish
-            and not any(self.taxonomy.plays(n.object_class, SERVED) for n in thing.nouns)
+            and not self.taxonomy.any_plays(thing.nouns, SERVED)
         ):
             known_liquids = ", ".join(sorted(self.liquids)) or "nothing"
             raise LanguageError(

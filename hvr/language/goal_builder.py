@@ -124,11 +124,8 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
 def _in_the_open(choice: ObjectChoice) -> list[str]:
     """Return the preferred conditions of dishes with something on them."""
     ontology = choice.taxonomy.ontology
-    return [
-        str(ontology.annotation(name, "condition")[0])
-        for name in sorted(ontology.instances("Preference"))
-        if ontology.annotation(name, "context") == ("put on a dish",)
-    ]
+    preferences = ontology.preferences("put on a dish")
+    return [str(ontology.annotation(name, "condition")[0]) for name in preferences]
 
 
 def _resting(choice: ObjectChoice, number: int) -> str:
@@ -523,8 +520,7 @@ def end_predicates(taxonomy: Taxonomy) -> frozenset[str]:
 def _end_preferences(ontology: Ontology) -> list[tuple[str, str]]:
     return [
         (name, str(ontology.annotation(name, "property")[0]).removeprefix("k:"))
-        for name in ontology.instances("Preference")
-        if ontology.annotation(name, "context") == ("end of task",)
+        for name in ontology.preferences("end of task")
     ]
 
 

@@ -9,7 +9,6 @@ from hvr.errors import LanguageError
 from hvr.knowledge.roles import CARRIER, FILLED, INSTRUMENT, OPEN, PORTABLE, RUNNING
 from hvr.language.adjuncts import Adjuncts
 from hvr.language.cursor import PAUSES, Cursor
-from hvr.language.lexicon import Verb
 from hvr.language.meaning import Ban, MeaningDraft
 from hvr.language.noun_phrases import deny, read_adjuncts, read_predicate, read_things
 from hvr.language.object_choice import ObjectChoice
@@ -23,7 +22,7 @@ from hvr.language.syntax import (
     Predication,
     Prohibition,
 )
-from hvr.language.taxonomy import Taxonomy, characteristic_literal, literals, negated
+from hvr.language.taxonomy import characteristic_literal, literals, negated
 
 # Prohibitions -------------------------------------------------------------------------------------
 # 'without the microwave', 'do not open the fridge', 'never two doors open', 'must not be dirty'.
@@ -287,7 +286,10 @@ class Forbidding:
         elif verb.frame in {"fill", "transfer"}:
             yield self.taxonomy.state(FILLED)
         else:
-            raise LanguageError(_unclear(verb, self.taxonomy))
+            raise LanguageError(
+                f"hvr cannot forbid to {verb.word}: say what must not be used, opened, moved or "
+                f"switched on{self.taxonomy.example('ban')}"
+            )
 
     def _use(self, object_class: str) -> str:
         """Return the condition that shows that a thing is in use, or ''."""
@@ -312,13 +314,6 @@ class Forbidding:
                         else f"(exists (?place - {kind}) ({relation} ?x ?place))"
                     )
         return parts[0] if len(parts) == 1 else f"(or {' '.join(parts)})" if parts else ""
-
-
-def _unclear(verb: Verb, taxonomy: Taxonomy) -> str:
-    return (
-        f"hvr cannot forbid to {verb.word}: say what must not be used, opened, moved or switched "
-        f"on{taxonomy.example('ban')}"
-    )
 
 
 def constraints(choice: ObjectChoice, bans: tuple[Ban, ...]) -> tuple[str, ...]:

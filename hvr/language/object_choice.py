@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from hvr.errors import ImpossibleGoalError, PddlError
-from hvr.knowledge.retrieval.inventory import PLACEHOLDER, Inventory
+from hvr.knowledge.retrieval.inventory import PLACEHOLDER, Inventory, number_of
 from hvr.knowledge.roles import CARRIER
 from hvr.knowledge.wording import wording_of
 from hvr.language.class_choice import ClassChoice, possible
@@ -293,7 +293,7 @@ class ObjectChoice(ClassChoice):
             for p, s in self.inventory.pairs(self.taxonomy.piece_of)
             if self.inventory.classes[p] in self.classes[number]
         ]
-        pairs.sort(key=lambda pair: int(pair[0].rsplit("-", 1)[1]))
+        pairs.sort(key=lambda pair: number_of(pair[0]))
         if entity.cut_from is not None:
             sources = self.pool(entity.cut_from)
             if entity.count == 0:  # 'slice a tomato and fry the slices': those of one tomato

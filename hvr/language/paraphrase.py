@@ -222,11 +222,13 @@ class _Speaker:
         kind = self._kind(first)
         if first in self._nouns:
             for name in subjects:
-                self._spoken[name] = f"one of the {_plural(kind)}"
-            return f"each of {len(subjects)} {_plural(kind)}"
+                self._spoken[name] = f"one of the {plurals(kind)[0]}"
+            return f"each of {len(subjects)} {plurals(kind)[0]}"
         if len(subjects) == self._copies[self._classes[first]]:
             return f"every {kind}"
-        named = _joined(subjects) if len(subjects) <= _MOST else f"{len(subjects)} {_plural(kind)}"
+        named = (
+            _joined(subjects) if len(subjects) <= _MOST else f"{len(subjects)} {plurals(kind)[0]}"
+        )
         return f"each of {named}"
 
     def _literal(self, literal: Atom | Not, subject: str) -> str:
@@ -306,7 +308,7 @@ class _Speaker:
         if others or [p.args[0] for p in unary] != names or len({p.predicate for p in unary}) != 1:
             return None
         noun = self._nouns[names[0]]
-        many = f"at most {len(names) - 1} {noun if len(names) == 2 else _plural(noun)}"
+        many = f"at most {len(names) - 1} {noun if len(names) == 2 else plurals(noun)[0]}"
         return self._literal(unary[0], many)
 
     def _within(self, part: Expression) -> str:
@@ -346,7 +348,3 @@ def _nth(number: int) -> str:
 
 def _a(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
-
-
-def _plural(noun: str) -> str:
-    return plurals(noun)[0]

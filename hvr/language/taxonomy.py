@@ -24,7 +24,7 @@ from hvr.knowledge.roles import (
     Roles,
     roles_of,
 )
-from hvr.language.lexicon import plurals
+from hvr.language.lexicon import Noun, plurals
 from hvr.values import Value, cached_property
 
 # Literals -----------------------------------------------------------------------------------------
@@ -310,6 +310,10 @@ class Taxonomy:
         """Return whether a class or a superclass has one of the roles."""
         return self.roles.plays(object_class, *roles)
 
+    def any_plays(self, nouns: Iterable[Noun], *roles: str) -> bool:
+        """Return whether any of the nouns names a class with one of the roles."""
+        return any(self.plays(noun.object_class, *roles) for noun in nouns)
+
     def wants(self, condition: str, role: str) -> bool:
         """Return whether a condition requires a state with a role."""
         return any(asks(condition, predicate) for predicate in self.roles.predicates(role))
@@ -403,11 +407,7 @@ class Taxonomy:
     def preferred(self, context: str) -> tuple[str, ...]:
         """Return the classes ordered by preference for a context ('serving')."""
         ontology = self.ontology
-        names = [
-            n
-            for n in ontology.instances("Preference")
-            if ontology.annotation(n, "context") == (context,)
-        ]
+        names = ontology.preferences(context)
         names.sort(key=lambda n: (int(str(ontology.annotation(n, "rank")[0])), n))
         classes = [
             str(ontology.annotation(n, side)[0]).removeprefix("k:")

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, SceneError, StoreError, UnknownObjectError
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.owl import missing_entailments
 from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.terms import FALSE, RDF_TYPE, TRUE, k, obj
 from hvr.knowledge.triples import ActionEvent, Change
 from hvr.pddl.model import Atom, Domain, Predicate, TypedName
+from tests.knowledge.entailments import missing_entailments
 from tests.knowledge.knowledge_kitchen import PIECES, THINGS, scene_of, thing, with_
 
 
@@ -326,7 +326,7 @@ def test_types_and_places_are_inferred(graph: KnowledgeGraph) -> None:
 
 @pytest.mark.slow
 def test_nothing_is_left_to_infer(graph: KnowledgeGraph, scene: SceneGraph) -> None:
-    graph.mark("mug-1", "washed")
+    graph.set_marks([("mug-1", "washed")])
     graph.record(ActionEvent(1, "pick_up", ("mug-1",)))
     graph.update(with_(scene, "mug-1", parents=()).replace(held="mug-1"))
     stored = {(q.subject, q.predicate, q.object) for q in graph.store}
@@ -373,21 +373,21 @@ def test_a_query_cannot_write(graph: KnowledgeGraph) -> None:
 
 
 def test_marks(graph: KnowledgeGraph, scene: SceneGraph) -> None:
-    graph.mark("mug-1", "washed")
+    graph.set_marks([("mug-1", "washed")])
     change = graph.set_marks({("mug-1", "warm_liquid"), ("bowl-1", "chilled")})
     assert change.added == (("bowl-1", "chilled", True), ("mug-1", "warmLiquid", True))
     graph.update(scene)
     wanted = {atom("washed mug-1"), atom("warm_liquid mug-1"), atom("chilled bowl-1")}
     assert wanted <= graph.facts()
-    graph.mark("mug-1", "warm_liquid", present=False)
+    graph.set_marks(removed=[("mug-1", "warm_liquid")])
     assert atom("warm_liquid mug-1") not in graph.facts()
     assert atom("washed mug-1") in graph.facts()
-    graph.mark("mug-1", "washed", present=False)
+    graph.set_marks(removed=[("mug-1", "washed")])
     assert not graph.query("SELECT ?x { o:mug-1 k:historyMark ?x }").rows
     with pytest.raises(UnknownObjectError, match="no history mark named 'painted'"):
-        graph.mark("mug-1", "painted")
+        graph.set_marks([("mug-1", "painted")])
     with pytest.raises(UnknownObjectError, match="mug-9"):
-        graph.mark("mug-9", "washed")
+        graph.set_marks([("mug-9", "washed")])
 
 
 def test_events(graph: KnowledgeGraph, scene: SceneGraph) -> None:
@@ -427,7 +427,7 @@ def test_changes_keep_relations_and_values(graph: KnowledgeGraph) -> None:
 
 
 def test_describe(graph: KnowledgeGraph) -> None:
-    graph.mark("bowl-1", "chilled")
+    graph.set_marks([("bowl-1", "chilled")])
     graph.record(ActionEvent(4, "pick_up", ("bowl-1",)))
     found = graph.describe("bowl-1")
     assert (found.name, found.type, found.thor_id) == ("bowl-1", "Bowl", "Bowl|bowl-1")

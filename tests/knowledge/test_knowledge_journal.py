@@ -33,7 +33,7 @@ def test_reopen(tmp_path: Path, scene: SceneGraph) -> None:
     folder = tmp_path / "run" / "graph"
     with KnowledgeGraph.create(folder) as graph:
         graph.add_scene(scene, PIECES)
-        graph.mark("mug-1", "washed")
+        graph.set_marks([("mug-1", "washed")])
         graph.record(ActionEvent(1, "pick_up", ("mug-1",)))
         facts, quads = graph.facts(), set(graph.store)
     with pytest.raises(StoreError, match="closed"):
@@ -44,7 +44,7 @@ def test_reopen(tmp_path: Path, scene: SceneGraph) -> None:
     with KnowledgeGraph.open(folder, read_only=True) as looking:
         assert looking.facts() == facts
         with pytest.raises(StoreError, match="read-only"):
-            looking.mark("mug-1", "chilled")
+            looking.set_marks([("mug-1", "chilled")])
         assert looking.facts() == facts
 
 
@@ -218,11 +218,11 @@ def test_what_cannot_be_written_is_not_known_either(
             with pytest.raises(StoreError, match="cannot be written: File too large"):
                 for name in graph.objects():
                     before = graph.facts()
-                    graph.mark(name, "chilled")
+                    graph.set_marks([(name, "chilled")])
             assert graph.facts() == before
         with KnowledgeGraph.open(tmp_path, read_only=True) as looking:
             assert looking.facts() == before
-        graph.mark("mug-1", "washed")
+        graph.set_marks([("mug-1", "washed")])
         assert graph.facts() == before | {WASHED}
     with KnowledgeGraph.open(tmp_path) as again:
         assert again.facts() == before | {WASHED}
@@ -247,7 +247,7 @@ def test_a_fork_leaves_the_file_to_its_parent(tmp_path: Path, scene: SceneGraph)
         child = os.fork()
         if child == 0:
             try:
-                graph.mark("mug-1", "chilled")
+                graph.set_marks([("mug-1", "chilled")])
             except StoreError as error:
                 graph.close()
                 os._exit(0 if "parent process" in str(error) else 1)
@@ -255,7 +255,7 @@ def test_a_fork_leaves_the_file_to_its_parent(tmp_path: Path, scene: SceneGraph)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         with pytest.raises(StoreError, match="in use"):  # the child has not unlocked it
             KnowledgeGraph.open(tmp_path)
-        graph.mark("mug-1", "washed")
+        graph.set_marks([("mug-1", "washed")])
     with KnowledgeGraph.open(tmp_path) as again:
         assert WASHED in again.facts()
         assert (obj("mug-1"), k("chilled")) not in {(q.subject, q.predicate) for q in again.store}

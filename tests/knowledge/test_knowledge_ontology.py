@@ -11,8 +11,9 @@ from hvr.base.files import data_path
 from hvr.errors import DataFileError, StoreError, UnknownObjectError
 from hvr.knowledge.graph_reader import predicate_rules
 from hvr.knowledge.ontology import Ontology, load_ontology
-from hvr.knowledge.owl import check_consistency, load_owlready, missing_entailments
+from hvr.knowledge.owl import check_consistency, load_owlready
 from hvr.knowledge.terms import RDF_TYPE, k, obj
+from tests.knowledge.entailments import missing_entailments
 
 PREFIXES = """@prefix k: <https://w3id.org/hvr/kitchen#> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .

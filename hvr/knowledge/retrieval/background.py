@@ -99,11 +99,7 @@ def preferences(classes: Collection[str], ontology: Ontology) -> tuple[str, ...]
 
 def default_end_states(ontology: Ontology) -> tuple[str, ...]:
     """Return the preferred final state of a kitchen."""
-    return tuple(
-        ontology.label(name)
-        for name in ontology.instances("Preference")
-        if ontology.annotation(name, "context") == ("end of task",)
-    )
+    return tuple(map(ontology.label, ontology.preferences("end of task")))
 
 
 def notes(

@@ -17,6 +17,7 @@ from functools import lru_cache
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.graph_reader import predicate_rules
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.retrieval.inventory import number_of
 from hvr.knowledge.roles import CONTAINS, CRACKABLE, FILLED, SLOT, SURFACE, TREATS, roles_of
 from hvr.knowledge.terms import Value
 
@@ -36,7 +37,7 @@ def object_context(graph: KnowledgeGraph, names: Iterable[str], *, contents: boo
     """
     objects = _read(graph, names)
     kinds = _Kinds(graph, {o.cls for o in objects.values()})
-    ranked = sorted(objects, key=lambda n: (objects[n].cls, _number(n), n))
+    ranked = sorted(objects, key=lambda n: (objects[n].cls, number_of(n), n))
     if not contents:
         return "\n".join(_object_line(objects[n], kinds) for n in ranked)
     tried = graph.did_not_fit()
@@ -172,7 +173,7 @@ def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
         objects[str(name)].relations[f"^{prop}"].append(str(subject))
     for o in objects.values():
         for others in o.relations.values():
-            others.sort(key=lambda n: (_number(n), n))
+            others.sort(key=lambda n: (number_of(n), n))
     return objects
 
 
@@ -309,8 +310,3 @@ def _room(o: _Object, kinds: _Kinds, tried: Collection[tuple[str, str]]) -> Iter
     full = sorted(place for thing, place in tried if thing == o.name)
     if full:
         yield f"did not fit in {', '.join(full)}"
-
-
-def _number(name: str) -> int:
-    last = name.rsplit("-", 1)[-1]
-    return int(last) if last.isdigit() else 0

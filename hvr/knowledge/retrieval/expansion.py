@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.retrieval.inventory import Inventory, number_of
 from hvr.knowledge.roles import (
     APPARATUS,
     CRACKABLE,
@@ -100,10 +100,7 @@ class _Expander:
             if source is not None and not self._true("present", name):
                 yield source, f"what {name} is cut from"
         for name in self._with(CUTTABLE, CRACKABLE):
-            pieces = sorted(
-                (p for p, s in self._source.items() if s == name),
-                key=lambda n: int(n.rsplit("-", 1)[1]),
-            )
+            pieces = sorted((p for p, s in self._source.items() if s == name), key=number_of)
             if pieces and not any(p in self._chosen for p in pieces):
                 yield pieces[0], f"a piece of {name}"
 

@@ -29,6 +29,12 @@ PLACEHOLDER = "x"
 Position = tuple[float, float, float]
 
 
+def number_of(name: str) -> int:
+    """Return the number at the end of an object's name, or 0."""
+    last = name.rpartition("-")[2]
+    return int(last) if last.isdigit() else 0
+
+
 @dataclass(frozen=True)
 class Inventory:
     """The objects of a scene and the facts about them.
@@ -79,13 +85,12 @@ class Inventory:
 
     def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
         """Return a sort key: room first, then in the open, then the nearest."""
-        number = name.rpartition("-")[2]
         return (
             name in self.too_full,
             2 if name in self.unplaced else int(self.hidden(name)),
             # Rounded, so that floating-point noise does not decide.
             round(self.distances.get(name, math.inf), 2),
-            int(number) if number.isdigit() else 0,
+            number_of(name),
             name,
         )
 
@@ -369,8 +374,7 @@ class ObjectSelection:
         for source in ranked:
             if missing <= 0:
                 break
-            pieces = [p for p, s in owners if s == source]
-            pieces.sort(key=lambda n: int(n.rsplit("-", 1)[1]))
+            pieces = sorted((p for p, s in owners if s == source), key=number_of)
             for name in pieces[:missing]:
                 self.add(name, reason)
             self.add(source, f"what {object_class} is cut from")

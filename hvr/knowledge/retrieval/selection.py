@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hvr.base.english import singular, squeezed, words
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.embedders import Embedder
-from hvr.knowledge.retrieval.inventory import Inventory, situation
+from hvr.knowledge.retrieval.inventory import Inventory, number_of, situation
 from hvr.knowledge.roles import PIECE_OF
 
 PER_CLASS = 2
@@ -186,7 +186,7 @@ class _Chooser:
         for piece, source in self._source.items():
             self._pieces.setdefault(source, []).append(piece)
         for pieces in self._pieces.values():
-            pieces.sort(key=lambda n: int(n.rsplit("-", 1)[1]))
+            pieces.sort(key=number_of)
 
     def add(self, name: str, reason: str) -> None:
         self.reasons.setdefault(name, reason)
@@ -222,9 +222,7 @@ class _Chooser:
             for c in {self._inventory.classes[self._source[p]] for p in pieces}
             for i, n in enumerate(self._inventory.of(c))
         }
-        pieces.sort(
-            key=lambda n: (not self._there(n), rank[self._source[n]], int(n.rsplit("-", 1)[1]))
-        )
+        pieces.sort(key=lambda n: (not self._there(n), rank[self._source[n]], number_of(n)))
         for name in pieces[:limit]:
             self.add(name, reason)
             if not self._there(name):
