@@ -87,9 +87,7 @@ def lint(
 
 
 def judge(
-    domain: Domain | str | Path,
-    problem: Problem | str | Path,
-    plan: Sequence[Step] | str | Path,
+    domain: Domain | str | Path, problem: Problem | str | Path, plan: Sequence[Step] | str | Path
 ) -> PlanVerdict:
     """Find the redundant and the missing steps of a plan.
 

@@ -66,19 +66,14 @@ def _add_goal_options(parser: argparse.ArgumentParser) -> None:
     goal = parser.add_argument_group("goal of the plan")
     goal.add_argument("--goal", metavar="SENTENCE", type=utf8_text, help="in English, in a scene")
     goal.add_argument(
-        "--goal-pddl",
-        metavar="FILE",
-        type=Path,
-        help="a PDDL condition on the objects of a scene",
+        "--goal-pddl", metavar="FILE", type=Path, help="a PDDL condition on the objects of a scene"
     )
     goal.add_argument("--problem", metavar="FILE", type=Path, help="a PDDL problem")
     goal.add_argument(
         "--domain", metavar="FILE", type=Path, help="its domain (default: the scene's domain)"
     )
     goal.add_argument(
-        "--scene",
-        metavar="NAME",
-        help="the scene of --goal and --goal-pddl (default: FloorPlan16)",
+        "--scene", metavar="NAME", help="the scene of --goal and --goal-pddl (default: FloorPlan16)"
     )
     goal.add_argument(
         "--tools",
@@ -97,9 +92,7 @@ def _add_goal_options(parser: argparse.ArgumentParser) -> None:
 def _add_judging_options(parser: argparse.ArgumentParser) -> None:
     judging = parser.add_argument_group("judging")
     judging.add_argument(
-        "--lenient",
-        action="store_true",
-        help="accept violations of the language that VAL accepts",
+        "--lenient", action="store_true", help="accept violations of the language that VAL accepts"
     )
     judging.add_argument(
         "--work",

@@ -159,11 +159,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "base_url": {"metavar": "URL", "type": utf8_text, "help": "address of the model's server"},
     "setting": {
         "help": "HVR+, HVR, HV, HR, VR, R or LLM, and switches, as in HVR+planner_repair; or "
-        "LLM+P, the policy goal (default: HVR+)",
+        "LLM+P, the policy goal (default: HVR+)"
     },
     "embedder": {
         "help": "how to map names to objects: lexical, minilm, st:NAME, openai:MODEL or "
-        "gemini:MODEL (default: lexical)",
+        "gemini:MODEL (default: lexical)"
     },
     "prompts": {"metavar": "FOLDER", "type": Path, "help": "folder of custom prompts"},
     "library": {
@@ -171,11 +171,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "type": Path,
         "help": "library of macro actions to use and extend (default: $HVR_LIBRARY, or none)",
     },
-    "cache": {
-        "metavar": "FILE",
-        "type": Path,
-        "help": "cache file of answers",
-    },
+    "cache": {"metavar": "FILE", "type": Path, "help": "cache file of answers"},
     "temperature": {
         "metavar": "T",
         "type": real,

@@ -77,8 +77,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
         "text", metavar="TEXT", nargs="?", type=utf8_text, help="what to do, in English"
     )
     parser.add_argument(
-        "--task",
-        help="plan a task instead: an id such as T2, or a file such as mine.toml",
+        "--task", help="plan a task instead: an id such as T2, or a file such as mine.toml"
     )
     parser.add_argument(
         "--policy",

@@ -130,9 +130,7 @@ def add_report_arguments(
     # Only for completion: argparse's `choices` would reject FORMAT=FILE.
     option.offered = tuple(formats)  # type: ignore[attr-defined]
     group.add_argument(
-        "--output-file",
-        metavar="FILE",
-        help="file for the report whose format names no file",
+        "--output-file", metavar="FILE", help="file for the report whose format names no file"
     )
 
 

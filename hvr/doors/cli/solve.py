@@ -126,8 +126,7 @@ def _task_of(args: argparse.Namespace) -> str | None:
     named = [str(one) for one in (args.problem, args.domain, args.file) if one is not None]
     if len(named) > 1:
         raise UsageError(
-            f"expected one task or problem of the world, found {' and '.join(named)}",
-            field="world",
+            f"expected one task or problem of the world, found {' and '.join(named)}", field="world"
         )
     return named[0] if named else None
 

@@ -279,9 +279,7 @@ def _add_mode_options(group: argparse._ArgumentGroup) -> None:
         ),
     )
     group.add_argument(
-        "--watch",
-        action="store_true",
-        help="validate again whenever a file changes, until Ctrl-C",
+        "--watch", action="store_true", help="validate again whenever a file changes, until Ctrl-C"
     )
     group.add_argument(
         "--rows",
@@ -301,9 +299,7 @@ def _add_mode_options(group: argparse._ArgumentGroup) -> None:
         ),
     )
     group.add_argument(
-        "--texts-only",
-        action="store_true",
-        help="with --serve: ignore files that a request names",
+        "--texts-only", action="store_true", help="with --serve: ignore files that a request names"
     )
 
 

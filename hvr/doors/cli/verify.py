@@ -37,11 +37,7 @@ def is_json(plan: Path) -> bool:
 
 
 def tool_verdicts(
-    path: Path,
-    request: str | None,
-    model: Path | None,
-    tools: Path | None,
-    graph: Path | None,
+    path: Path, request: str | None, model: Path | None, tools: Path | None, graph: Path | None
 ) -> Sequence[Verdict | NoVerdict]:
     """Return one verdict per record of tool plans; a plan that cannot be judged has a reason.
 
@@ -234,11 +230,7 @@ def run_plan(args: argparse.Namespace) -> int:
     else:
         verdicts = [
             verify(
-                args.plan,
-                args.request,
-                model=args.model,
-                domain=args.domain,
-                problem=args.problem,
+                args.plan, args.request, model=args.model, domain=args.domain, problem=args.problem
             )
         ]
     if args.svg is not None:
@@ -308,9 +300,7 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
         ),
     )
     parser.add_argument(
-        "--seen-links",
-        action="store_true",
-        help="use only links that occur in these plans",
+        "--seen-links", action="store_true", help="use only links that occur in these plans"
     )
     parser.add_argument(
         "--seed",
@@ -494,10 +484,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
         "plans", metavar="PLANS", type=Path, help="correct plans not used in training, JSON lines"
     )
     parser.add_argument(
-        "--seed",
-        type=whole_number,
-        default=1,
-        help="seed of the mutations (default: %(default)s)",
+        "--seed", type=whole_number, default=1, help="seed of the mutations (default: %(default)s)"
     )
     add_json(parser)
 

@@ -310,11 +310,7 @@ class FifoLink:
     """
 
     def __init__(
-        self,
-        server_pipe: Path,
-        client_pipe: Path,
-        encoder: MsgpackEncoder,
-        patience: float = 60.0,
+        self, server_pipe: Path, client_pipe: Path, encoder: MsgpackEncoder, patience: float = 60.0
     ) -> None:
         self._encoder = encoder
         self._writer = _open_writer(server_pipe, patience)

@@ -203,9 +203,7 @@ def passed_on(graph: NavigationGraph, tool: GraphTool, least: int = MIN_PASSES) 
 
 
 def learnt_counts(
-    graph: NavigationGraph,
-    before: str = "",
-    names: Iterable[str] | None = None,
+    graph: NavigationGraph, before: str = "", names: Iterable[str] | None = None
 ) -> dict[str, CallCounts]:
     """Return call statistics that determine the costs of chains.
 

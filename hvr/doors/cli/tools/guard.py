@@ -111,10 +111,7 @@ def _add_policy_options(parser: argparse.ArgumentParser) -> None:
         help="session of the calls; another session may repeat them (default: guard)",
     )
     parser.add_argument(
-        "--log",
-        metavar="FILE",
-        type=Path,
-        help="log of all calls with the source of each argument",
+        "--log", metavar="FILE", type=Path, help="log of all calls with the source of each argument"
     )
 
 

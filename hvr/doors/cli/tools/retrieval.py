@@ -148,19 +148,13 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder of tools, graph and plans, in GNN4TaskPlan's format",
     )
     parser.add_argument(
-        "--out",
-        metavar="FOLDER",
-        type=Path,
-        required=True,
-        help="folder for the trained retriever",
+        "--out", metavar="FOLDER", type=Path, required=True, help="folder for the trained retriever"
     )
     parser.add_argument(
         "--split", default="train", help="the split to train on (default: %(default)s)"
     )
     parser.add_argument(
-        "--settings",
-        default="own",
-        help="own (hvr's) or paper (GNN4Plan's) (default: %(default)s)",
+        "--settings", default="own", help="own (hvr's) or paper (GNN4Plan's) (default: %(default)s)"
     )
     parser.add_argument(
         "--layer", default="sage", help="graph layer: none or sage (default: %(default)s)"
@@ -181,10 +175,7 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
     parser.add_argument(
-        "--seed",
-        type=whole_number,
-        default=0,
-        help="random seed (default: %(default)s)",
+        "--seed", type=whole_number, default=0, help="random seed (default: %(default)s)"
     )
 
 
@@ -202,12 +193,7 @@ def run_train(args: argparse.Namespace) -> int:
     plans = data.split(args.split)
     with _epochs(config) as tell:
         fitted = fit_retriever(
-            config,
-            data.graph,
-            plans,
-            seen_links=args.seen_links,
-            device=args.device,
-            progress=tell,
+            config, data.graph, plans, seen_links=args.seen_links, device=args.device, progress=tell
         )
     save_retriever(fitted, args.out, data_fingerprint(plans))
     print(f"{args.out}: trained on {len(plans)} plans over {len(data.graph)} tools")

@@ -149,13 +149,7 @@ exit codes:
 """
 
 
-_ENDED = {
-    0: "goal reached",
-    1: "impossible",
-    2: "asked",
-    4: "not reached",
-    5: "uncertain",
-}
+_ENDED = {0: "goal reached", 1: "impossible", 2: "asked", 4: "not reached", 5: "uncertain"}
 """Outcomes by exit code."""
 
 

@@ -145,10 +145,7 @@ def _words(tool: ToolSchema) -> ToolVocabulary:
     ]
     given = " ".join(one.leaf for one in tool.gives)
     return ToolVocabulary(
-        _content(tool.name),
-        _content(tool.description),
-        _content(" ".join(taken)),
-        _content(given),
+        _content(tool.name), _content(tool.description), _content(" ".join(taken)), _content(given)
     )
 
 
