@@ -386,10 +386,6 @@ def _progress(*, quiet: bool) -> Iterator[Listen]:
 
 # Show ---------------------------------------------------------------------------------------------
 
-_SHOW_DESCRIPTION = """\
-Show the results of a bench, finished or not, without running anything.
-"""
-
 _SHOW_EPILOG = """\
 examples:
   hvr bench show bench/x
@@ -399,7 +395,7 @@ examples:
 
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = _SHOW_DESCRIPTION, _SHOW_EPILOG
+    parser.epilog = _SHOW_EPILOG
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="folder of a bench")
     add_report_options(parser)
 

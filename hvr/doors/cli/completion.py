@@ -205,10 +205,6 @@ def _fish_quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-_DESCRIPTION = """\
-Print a script that completes commands and options in a shell.
-"""
-
 _EPILOG = """\
 examples:
   hvr completion bash > ~/.local/share/bash-completion/completions/hvr
@@ -219,7 +215,7 @@ examples:
 
 def add_completion_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.epilog = _EPILOG
     parser.add_argument(
         "shell", metavar="SHELL", choices=tuple(SHELLS), help=(f"one of {', '.join(SHELLS)}")
     )

@@ -241,10 +241,6 @@ def _model() -> Iterator[MachineCheck]:
 
 # AI2-THOR -----------------------------------------------------------------------------------------
 
-_THOR_DESCRIPTION = """\
-Check whether AI2-THOR can run here. Nothing is downloaded or started.
-"""
-
 _THOR_EPILOG = """\
 examples:
   hvr doctor thor
@@ -260,7 +256,7 @@ exit codes:
 
 def add_thor_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = _THOR_DESCRIPTION, _THOR_EPILOG
+    parser.epilog = _THOR_EPILOG
     parser.add_argument(
         "--thor-executable",
         metavar="COMMAND",

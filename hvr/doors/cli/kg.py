@@ -270,7 +270,7 @@ examples:
 
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = "Show everything known about one object.", _SHOW_EPILOG
+    parser.epilog = _SHOW_EPILOG
     parser.add_argument("name", metavar="NAME", help="name of an object, such as mug-1")
     add_graph_options(parser)
     add_json(parser)
@@ -316,7 +316,7 @@ examples:
 
 def add_export_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = "Write the graph as Turtle.", _EXPORT_EPILOG
+    parser.epilog = _EXPORT_EPILOG
     parser.add_argument(
         "--out", "-o", metavar="FILE", type=Path, help="file to write (default: standard output)"
     )
@@ -355,7 +355,6 @@ examples:
 
 def add_runs_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description = "List the runs whose graphs are on a server, newest first."
     parser.epilog = _RUNS_EPILOG
     add_store_option(parser, "address of the SPARQL server", needed=True)
     add_json(parser)

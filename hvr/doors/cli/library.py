@@ -98,7 +98,7 @@ examples:
 
 def add_list_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = "List the macro actions.", _LIST_EPILOG
+    parser.epilog = _LIST_EPILOG
     add_library_option(parser)
     add_agent_option(parser)
     add_json(parser)
@@ -144,10 +144,6 @@ def _sources(entry: Entry) -> str:
 
 # Show ---------------------------------------------------------------------------------------------
 
-_SHOW_DESCRIPTION = """\
-Show one macro action: conditions, block, where it was learnt, and its cluster.
-"""
-
 _SHOW_EPILOG = """\
 examples:
   hvr library show 3f2a
@@ -157,7 +153,7 @@ examples:
 
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = _SHOW_DESCRIPTION, _SHOW_EPILOG
+    parser.epilog = _SHOW_EPILOG
     parser.add_argument("id", metavar="ID", help="the id of a macro action, or its beginning")
     add_library_option(parser)
     add_json(parser)
@@ -217,10 +213,6 @@ def _lines(entry: Entry, cluster: Cluster) -> list[str]:
 
 # Merge --------------------------------------------------------------------------------------------
 
-_MERGE_DESCRIPTION = """\
-Merge other libraries into this one, without loss or duplicates.
-"""
-
 _MERGE_EPILOG = """\
 examples:
   hvr library merge robot1.ttl robot2.ttl
@@ -230,7 +222,7 @@ examples:
 
 def add_merge_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = _MERGE_DESCRIPTION, _MERGE_EPILOG
+    parser.epilog = _MERGE_EPILOG
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="libraries to merge in")
     add_library_option(parser)
 
@@ -254,10 +246,7 @@ examples:
 
 def add_import_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = (
-        "Import a library that was exported elsewhere.",
-        _IMPORT_EPILOG,
-    )
+    parser.epilog = _IMPORT_EPILOG
     parser.add_argument(
         "file", metavar="FILE", type=Path, help="the library to import, .ttl or .json"
     )
@@ -274,10 +263,6 @@ def run_import(args: argparse.Namespace) -> int:
 
 # Export -------------------------------------------------------------------------------------------
 
-_EXPORT_DESCRIPTION = """\
-Write the library to another file, as Turtle or, if its name ends in .json, as JSON.
-"""
-
 _EXPORT_EPILOG = """\
 examples:
   hvr library export shared.ttl
@@ -287,7 +272,7 @@ examples:
 
 def add_export_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = _EXPORT_DESCRIPTION, _EXPORT_EPILOG
+    parser.epilog = _EXPORT_EPILOG
     parser.add_argument("file", metavar="FILE", type=Path, help="the file to write, .ttl or .json")
     add_library_option(parser)
     add_agent_option(parser)
@@ -305,10 +290,6 @@ def run_export(args: argparse.Namespace) -> int:
 
 # Clusters -----------------------------------------------------------------------------------------
 
-_CLUSTERS_DESCRIPTION = """\
-Show which macro actions do the same, across agents, and what they have in common.
-"""
-
 _CLUSTERS_EPILOG = """\
 examples:
   hvr library clusters
@@ -318,7 +299,7 @@ examples:
 
 def add_clusters_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = _CLUSTERS_DESCRIPTION, _CLUSTERS_EPILOG
+    parser.epilog = _CLUSTERS_EPILOG
     add_library_option(parser)
     add_json(parser)
 

@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from hvr.judging.verifier.verdict import Verdict
     from hvr.runs import Options, Run
 
-_DESCRIPTION = """\
-Plan a request, prove the plan, execute it step by step, and save the run.
-"""
-
 _EPILOG = """\
 examples:
   hvr plan "make coffee"
@@ -72,7 +68,7 @@ _SWITCHES = {
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.epilog = _EPILOG
     parser.add_argument(
         "text", metavar="TEXT", nargs="?", type=utf8_text, help="what to do, in English"
     )

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 # Show ---------------------------------------------------------------------------------------------
 
-_DESCRIPTION = """\
-Show a saved run: its plans, its steps, and all deviations.
-"""
-
 _EPILOG = """\
 examples:
   hvr show runs/boil
@@ -32,7 +28,7 @@ examples:
 
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.epilog = _EPILOG
     parser.add_argument("run", metavar="RUN", type=Path, help="folder of a run, such as runs/boil")
     parser.add_argument(
         "--html",

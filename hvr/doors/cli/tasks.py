@@ -23,7 +23,6 @@ examples:
 
 def add_tasks_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description = "List the paper's tasks and harder ones, with the scenes that fit."
     parser.epilog = _TASKS_EPILOG
     parser.add_argument("--world", help="the world: kitchen (the default), home, or a folder")
     add_json(parser)
@@ -79,7 +78,7 @@ examples:
 
 def add_scenes_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = "List the scenes of all worlds.", _SCENES_EPILOG
+    parser.epilog = _SCENES_EPILOG
     parser.add_argument(
         "--having", metavar="TYPE", help="only those with this AI2-THOR type, such as Kettle"
     )

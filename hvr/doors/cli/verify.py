@@ -266,7 +266,6 @@ examples:
 
 def add_train_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description = "Train a verifier on correct plans over your tools."
     parser.epilog = _TRAIN_EPILOG
     parser.add_argument("plans", metavar="PLANS", type=Path, help="correct plans, JSON lines")
     parser.add_argument(
@@ -463,10 +462,6 @@ def _asked(plans: Sequence[ToolPlan], requests: Mapping[str, str]) -> tuple[Tool
 
 # Evaluate -----------------------------------------------------------------------------------------
 
-_EVALUATE_DESCRIPTION = """\
-Measure how well a verifier separates correct plans from mutated ones.
-"""
-
 _EVALUATE_EPILOG = """\
 examples:
   hvr verify evaluate verifier val.jsonl
@@ -476,7 +471,7 @@ examples:
 
 def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = _EVALUATE_DESCRIPTION, _EVALUATE_EPILOG
+    parser.epilog = _EVALUATE_EPILOG
     parser.add_argument(
         "model", metavar="VERIFIER", type=Path, help="folder written by `hvr verify train`"
     )

@@ -33,7 +33,6 @@ examples:
 
 def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description = "Print the tools for the steps of a plan, in order."
     parser.epilog = _RETRIEVE_EPILOG
     parser.add_argument(
         "model",
@@ -140,7 +139,7 @@ examples:
 
 def add_train_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = "Train a retriever on correct plans.", _TRAIN_EPILOG
+    parser.epilog = _TRAIN_EPILOG
     parser.add_argument(
         "data",
         metavar="DATA",
