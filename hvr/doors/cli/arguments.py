@@ -6,7 +6,7 @@ import argparse
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from hvr.base import numbers
 from hvr.errors import HvrError, UsageError
@@ -109,6 +109,15 @@ def asks_for_help(given: Sequence[str]) -> bool:
 def add_json(parser: argparse._ActionsContainer, text: str = "print JSON") -> None:
     """Add `--json`."""
     parser.add_argument("--json", action="store_true", help=text)
+
+
+def add_path(
+    parser: argparse._ActionsContainer, name: str, text: str, metavar: str = "FILE", **more: Any
+) -> None:
+    """Add an option that names a file or a folder, with the help `text`."""
+    from pathlib import Path
+
+    parser.add_argument(name, metavar=metavar, type=Path, help=text, **more)
 
 
 def utf8_text(text: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.base.printable import console
-from hvr.doors.cli.arguments import add_json, jobs
+from hvr.doors.cli.arguments import add_json, add_path, jobs
 from hvr.doors.cli.options import add_engine_options, add_model_options, engine_choice, model_choice
 from hvr.errors import UsageError
 
@@ -71,26 +71,16 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
     """Add the options about reports."""
     group = parser.add_argument_group("report")
     add_json(group, "print one JSON document")
-    group.add_argument(
-        "--csv", metavar="FILE", type=Path, help="write a CSV file with a line per cell"
+    add_path(group, "--csv", "write a CSV file with a line per cell")
+    add_path(group, "--html", "write a page with plots, and with the paper's tables for comparison")
+    add_path(
+        group, "--latex", "write the paper's tables 2 and 5 in LaTeX, with 95 per cent intervals"
     )
-    group.add_argument(
-        "--html",
-        metavar="FILE",
-        type=Path,
-        help="write a page with plots, and with the paper's tables for comparison",
-    )
-    group.add_argument(
-        "--latex",
-        metavar="FILE",
-        type=Path,
-        help="write the paper's tables 2 and 5 in LaTeX, with 95 per cent intervals",
-    )
-    group.add_argument(
+    add_path(
+        group,
         "--compare",
+        "print the changes since an earlier bench: its folder, or its --json output",
         metavar="BENCH",
-        type=Path,
-        help="print the changes since an earlier bench: its folder, or its --json output",
     )
     group.add_argument("--per-task", action="store_true", help="also print a table per measure")
 
@@ -266,11 +256,11 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
         help="number of processes; 0: one per processor core (default: %(default)s)",
     )
     add_engine_options(parser)
-    parser.add_argument(
+    add_path(
+        parser,
         "--save",
+        "folder of the bench; an existing one is resumed (default: a new one under ./bench)",
         metavar="FOLDER",
-        type=Path,
-        help=("folder of the bench; an existing one is resumed (default: a new one under ./bench)"),
     )
     parser.add_argument(
         "--execute",
@@ -278,11 +268,11 @@ def _add_execution_options(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="execute plans in the kitchen",
     )
-    parser.add_argument(
+    add_path(
+        parser,
         "--cassettes",
+        "replay answers from this folder, such as bench/x/transcripts",
         metavar="FOLDER",
-        type=Path,
-        help="replay answers from this folder, such as bench/x/transcripts",
     )
     add_model_options(parser, _MODEL_FIELDS)
     add_report_options(parser)

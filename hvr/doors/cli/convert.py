@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hvr.doors.cli.arguments import add_path
 from hvr.doors.cli.output import print_chunks, print_json
 from hvr.errors import DataFileError, HvrError, UsageError
 
@@ -47,11 +48,11 @@ def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="find a decomposition of the plan's actions",
     )
-    parser.add_argument(
+    add_path(
+        parser,
         "--folder",
+        "for hddl: folder for domain.hddl, problem.hddl and plan.txt",
         metavar="DIR",
-        type=Path,
-        help="for hddl: folder for domain.hddl, problem.hddl and plan.txt",
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.doors.cli.arguments import add_json, utf8_text, whole_number
+from hvr.doors.cli.arguments import add_json, add_path, utf8_text, whole_number
 from hvr.doors.cli.options import add_trust
 from hvr.errors import UsageError
 
@@ -65,28 +65,18 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_goal_options(parser: argparse.ArgumentParser) -> None:
     goal = parser.add_argument_group("goal of the plan")
     goal.add_argument("--goal", metavar="SENTENCE", type=utf8_text, help="in English, in a scene")
-    goal.add_argument(
-        "--goal-pddl", metavar="FILE", type=Path, help="a PDDL condition on the objects of a scene"
-    )
-    goal.add_argument("--problem", metavar="FILE", type=Path, help="a PDDL problem")
-    goal.add_argument(
-        "--domain", metavar="FILE", type=Path, help="its domain (default: the scene's domain)"
-    )
+    add_path(goal, "--goal-pddl", "a PDDL condition on the objects of a scene")
+    add_path(goal, "--problem", "a PDDL problem")
+    add_path(goal, "--domain", "its domain (default: the scene's domain)")
     goal.add_argument(
         "--scene", metavar="NAME", help="the scene of --goal and --goal-pddl (default: FloorPlan16)"
     )
-    goal.add_argument(
+    add_path(
+        goal,
         "--tools",
-        metavar="FILE",
-        type=Path,
-        help="the tools of tool plans: tools.json, function schemas, MCP, OpenAPI or Python",
+        "the tools of tool plans: tools.json, function schemas, MCP, OpenAPI or Python",
     )
-    goal.add_argument(
-        "--graph",
-        metavar="FILE",
-        type=Path,
-        help="the links of the tools (default: implied by the tools)",
-    )
+    add_path(goal, "--graph", "the links of the tools (default: implied by the tools)")
 
 
 def _add_judging_options(parser: argparse.ArgumentParser) -> None:
@@ -124,13 +114,12 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_output_options(parser: argparse.ArgumentParser) -> None:
     output = parser.add_argument_group("output")
-    output.add_argument(
+    add_path(
+        output,
         "--fix",
-        metavar="FILE",
-        type=Path,
+        "write the repaired plan, proven valid, to a file, or print it",
         nargs="?",
         const=Path("-"),
-        help="write the repaired plan, proven valid, to a file, or print it",
     )
     add_json(output, "print one JSON document")
     output.add_argument(
@@ -140,7 +129,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         help="jsonl prints a line per plan with its critique, its repair and the proof",
     )
     output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0")
-    output.add_argument("--html", metavar="FILE", type=Path, help="write a page")
+    add_path(output, "--html", "write a page")
 
 
 def run_judge(args: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.base.texts import decode, read_stdin
-from hvr.doors.cli.arguments import add_json, seconds, utf8_text, whole_number
+from hvr.doors.cli.arguments import add_json, add_path, seconds, utf8_text, whole_number
 from hvr.doors.cli.output import print_json
 from hvr.errors import UsageError
 
@@ -30,11 +30,8 @@ if TYPE_CHECKING:
 
 def add_graph_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that select a graph."""
-    parser.add_argument(
-        "--run",
-        metavar="FOLDER",
-        type=Path,
-        help="folder of a run (default: the newest one under ./runs)",
+    add_path(
+        parser, "--run", "folder of a run (default: the newest one under ./runs)", metavar="FOLDER"
     )
     parser.add_argument("--scene", help="use the initial graph of a scene, such as FloorPlan16")
     add_store_option(parser, "a SPARQL server with the graphs of many runs; --run names one there")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.base.printable import console
-from hvr.doors.cli.arguments import add_json
+from hvr.doors.cli.arguments import add_json, add_path
 from hvr.doors.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -23,14 +23,11 @@ if TYPE_CHECKING:
 
 def add_library_option(parser: argparse.ArgumentParser) -> None:
     """Add `--library`."""
-    parser.add_argument(
+    add_path(
+        parser,
         "--library",
-        metavar="FILE",
-        type=Path,
-        help=(
-            "the library, .ttl or .json (default: $HVR_LIBRARY, or library.ttl in the user's data "
-            "folder, ~/.local/share/hvr on Linux)"
-        ),
+        "the library, .ttl or .json (default: $HVR_LIBRARY, or library.ttl in the user's data "
+        "folder, ~/.local/share/hvr on Linux)",
     )
 
 

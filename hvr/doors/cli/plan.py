@@ -8,10 +8,9 @@ import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.doors.cli.arguments import add_json, real, seconds, utf8_text, whole_number
+from hvr.doors.cli.arguments import add_json, add_path, real, seconds, utf8_text, whole_number
 from hvr.doors.cli.options import add_model_options, model_choice, refuse_model_options
 from hvr.doors.cli.runs import check_resumable, resume_run
 from hvr.errors import AmbiguousError, MissingExtraError, UsageError
@@ -82,14 +81,12 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
             "hvr plans) (default: llm with --llm, else symbolic)"
         ),
     )
-    parser.add_argument(
+    add_path(
+        parser,
         "--resume",
+        "resume an aborted run with its own request and options; limits, time-out and address "
+        "may be changed",
         metavar="FOLDER",
-        type=Path,
-        help=(
-            "resume an aborted run with its own request and options; limits, time-out and address "
-            "may be changed"
-        ),
     )
     _add_environment_options(parser)
     _add_planner_options(parser)
@@ -213,12 +210,7 @@ def _add_observation_options(group: argparse._ArgumentGroup) -> None:
         type=real,
         help="assumed error rate of the robot's sensor, 0 to 0.5 (default: 0)",
     )
-    group.add_argument(
-        "--faults",
-        metavar="FILE",
-        type=Path,
-        help="faults to inject, a JSON file (docs/how-to/faults.md)",
-    )
+    add_path(group, "--faults", "faults to inject, a JSON file (docs/how-to/faults.md)")
 
 
 def _add_planner_options(parser: argparse.ArgumentParser) -> None:
@@ -264,11 +256,8 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_output_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument(
-        "--save",
-        metavar="FOLDER",
-        type=Path,
-        help="run folder, new or empty (default: one under ./runs)",
+    add_path(
+        group, "--save", "run folder, new or empty (default: one under ./runs)", metavar="FOLDER"
     )
     group.add_argument(
         "--store",
@@ -276,9 +265,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         default=argparse.SUPPRESS,
         help="a SPARQL server that also gets the graph of the run (docs/explanation/knowledge.md)",
     )
-    group.add_argument(
-        "--html", metavar="FILE", type=Path, help="write the run as one self-contained page"
-    )
+    add_path(group, "--html", "write the run as one self-contained page")
     group.add_argument(
         "--verify",
         action=argparse.BooleanOptionalAction,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hvr.doors.cli.arguments import add_path
 from hvr.doors.cli.options import given_model_options, model_choice, refuse_model_options
 from hvr.errors import UsageError
 
@@ -30,12 +31,7 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _EPILOG
     parser.add_argument("run", metavar="RUN", type=Path, help="folder of a run, such as runs/boil")
-    parser.add_argument(
-        "--html",
-        metavar="FILE",
-        type=Path,
-        help="write one self-contained page instead of printing",
-    )
+    add_path(parser, "--html", "write one self-contained page instead of printing")
 
 
 def run_show(args: argparse.Namespace) -> int:

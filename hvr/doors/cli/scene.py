@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.base.printable import console
-from hvr.doors.cli.arguments import add_json
+from hvr.doors.cli.arguments import add_json, add_path
 from hvr.doors.stand_in import launcher
 from hvr.errors import UsageError
 
@@ -57,11 +57,11 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", "-o", metavar="FILE", type=Path, help="write a picture: FILE.svg or FILE.png"
     )
-    parser.add_argument(
+    add_path(
+        parser,
         "--run",
+        "draw the scene of this run, with the robot's route and steps",
         metavar="FOLDER",
-        type=Path,
-        help="draw the scene of this run, with the robot's route and steps",
     )
     parser.add_argument("--objects", action="store_true", help="also list all objects")
     parser.add_argument(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.base.files import writing
-from hvr.doors.cli.arguments import add_json, gibibytes, jobs, seconds, whole_number
+from hvr.doors.cli.arguments import add_json, add_path, gibibytes, jobs, seconds, whole_number
 from hvr.doors.cli.options import add_model_options, add_trust, refuse_model_options
 from hvr.doors.cli.output import check_writable, print_json, write_whole
 from hvr.errors import DataFileError, LanguageError, UsageError
@@ -289,11 +289,11 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
     )
     limit = "maximum memory of a planner and its child processes, in GiB (default: no limit)"
     parser.add_argument("--memory", metavar="GIB", type=gibibytes, default=0, help=limit)
-    parser.add_argument(
+    add_path(
+        parser,
         "--save",
+        "folder for domain, problem, plan and solution.json; new or empty",
         metavar="FOLDER",
-        type=Path,
-        help="folder for domain, problem, plan and solution.json; new or empty",
     )
 
 
@@ -306,12 +306,12 @@ def _add_set_options(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="problems at a time; 0: one per processor core (default: 1)",
     )
-    sets.add_argument("--csv", metavar="FILE", type=Path, help="also write the table as CSV")
-    sets.add_argument(
+    add_path(sets, "--csv", "also write the table as CSV")
+    add_path(
+        sets,
         "--reference",
+        "results of another run of the set, as reference costs for the quality",
         metavar="FOLDER",
-        type=Path,
-        help="results of another run of the set, as reference costs for the quality",
     )
 
 

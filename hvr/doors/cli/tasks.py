@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 
-from hvr.doors.cli.arguments import add_json, real, whole_number
+from hvr.doors.cli.arguments import add_json, add_path, real, whole_number
 from hvr.doors.cli.output import print_json
 from hvr.errors import UsageError
 
@@ -161,12 +160,7 @@ def add_problems_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.0,
         help="share of problems without a plan (default: %(default)s)",
     )
-    parser.add_argument(
-        "--output",
-        metavar="FILE",
-        type=Path,
-        help="write the problems there (default: standard output)",
-    )
+    add_path(parser, "--output", "write the problems there (default: standard output)")
 
 
 def run_problems(args: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.doors.cli.arguments import add_json, utf8_text, whole_number
+from hvr.doors.cli.arguments import add_json, add_path, utf8_text, whole_number
 from hvr.doors.cli.output import print_json
 from hvr.errors import DataFileError, UsageError
 
@@ -178,37 +178,18 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
         type=utf8_text,
         help="the request, if the plan does not contain it",
     )
-    parser.add_argument(
+    add_path(
+        parser,
         "--model",
+        "a verifier written by `hvr verify train` (default for robot plans: the one that comes "
+        "with hvr)",
         metavar="FOLDER",
-        type=Path,
-        help=(
-            "a verifier written by `hvr verify train` (default for robot plans: the one that comes "
-            "with hvr)"
-        ),
     )
-    parser.add_argument(
-        "--tools",
-        metavar="FILE",
-        type=Path,
-        help="the tools: tools.json, function schemas, MCP, OpenAPI or Python",
-    )
-    parser.add_argument(
-        "--graph",
-        metavar="FILE",
-        type=Path,
-        help="links of the tools (default: implied by the tools)",
-    )
-    parser.add_argument(
-        "--domain",
-        metavar="FILE",
-        type=Path,
-        help="the domain of a PDDL plan (default: hvr's kitchen)",
-    )
-    parser.add_argument("--problem", metavar="FILE", type=Path, help="the problem of a PDDL plan")
-    parser.add_argument(
-        "--svg", metavar="FILE", type=Path, help="draw a single plan with its risks"
-    )
+    add_path(parser, "--tools", "the tools: tools.json, function schemas, MCP, OpenAPI or Python")
+    add_path(parser, "--graph", "links of the tools (default: implied by the tools)")
+    add_path(parser, "--domain", "the domain of a PDDL plan (default: hvr's kitchen)")
+    add_path(parser, "--problem", "the problem of a PDDL plan")
+    add_path(parser, "--svg", "draw a single plan with its risks")
     add_json(parser)
 
 
@@ -268,25 +249,23 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.epilog = _TRAIN_EPILOG
     parser.add_argument("plans", metavar="PLANS", type=Path, help="correct plans, JSON lines")
-    parser.add_argument(
+    add_path(
+        parser,
         "--tools",
-        metavar="FILE",
-        type=Path,
+        "the tools: tools.json, function schemas, MCP, OpenAPI or Python",
         required=True,
-        help="the tools: tools.json, function schemas, MCP, OpenAPI or Python",
     )
-    parser.add_argument(
+    add_path(
+        parser,
         "--graph",
-        metavar="FILE",
-        type=Path,
-        help="links of the tools, graph.json or graph_desc.json (default: implied by the tools)",
+        "links of the tools, graph.json or graph_desc.json (default: implied by the tools)",
     )
-    parser.add_argument(
+    add_path(
+        parser,
         "--out",
+        "folder for the verifier (default: %(default)s)",
         metavar="FOLDER",
-        type=Path,
         default=Path("verifier"),
-        help="folder for the verifier (default: %(default)s)",
     )
     parser.add_argument(
         "--encoder",
@@ -387,18 +366,12 @@ def add_correct_arguments(parser: argparse.ArgumentParser) -> None:
         "model", metavar="VERIFIER", type=Path, help="folder written by `hvr verify train`"
     )
     parser.add_argument("plans", metavar="PLANS", type=Path, help="plans to correct, JSON lines")
-    parser.add_argument(
+    add_path(
+        parser,
         "--requests",
-        metavar="FILE",
-        type=Path,
-        help="JSON lines with id and user_request, for plans that lack their request",
+        "JSON lines with id and user_request, for plans that lack their request",
     )
-    parser.add_argument(
-        "--out",
-        metavar="FILE",
-        type=Path,
-        help="write the plans as JSON lines (default: print them)",
-    )
+    add_path(parser, "--out", "write the plans as JSON lines (default: print them)")
 
 
 def run_correct(args: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.doors.cli.arguments import add_json, seconds
+from hvr.doors.cli.arguments import add_json, add_path, seconds
 from hvr.doors.cli.options import add_run
 from hvr.errors import UsageError
 
@@ -33,15 +33,8 @@ def add_new_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _NEW_DESCRIPTION, _NEW_EPILOG
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="new or empty")
-    parser.add_argument("--domain", metavar="FILE", type=Path, help="the PDDL domain")
-    parser.add_argument(
-        "--problem",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        default=[],
-        help="a PDDL problem; may be repeated",
-    )
+    add_path(parser, "--domain", "the PDDL domain")
+    add_path(parser, "--problem", "a PDDL problem; may be repeated", action="append", default=[])
 
 
 def run_new(args: argparse.Namespace) -> int:
@@ -150,7 +143,7 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _SHOW_DESCRIPTION, _SHOW_EPILOG
     parser.add_argument("world", metavar="WORLD", help="a folder, or a world that comes with hvr")
     parser.add_argument("--problem", metavar="NAME", help="also show the objects of this problem")
-    parser.add_argument("--svg", metavar="FILE", type=Path, help="also write a drawing")
+    add_path(parser, "--svg", "also write a drawing")
     add_run(parser)
     add_json(parser)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.doors.cli.arguments import add_json, real, whole_number
+from hvr.doors.cli.arguments import add_json, add_path, real, whole_number
 from hvr.doors.cli.output import check_writable, print_json
 from hvr.errors import UsageError
 
@@ -28,25 +28,19 @@ def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help="descriptions of tools, as `hvr tools import` reads them, or a world",
     )
-    parser.add_argument(
+    add_path(
+        parser,
         "--log",
-        metavar="FILE",
-        type=Path,
+        "log of calls, or of a graph (--events); may be repeated",
         action="append",
         default=[],
-        help="log of calls, or of a graph (--events); may be repeated",
     )
     parser.add_argument(
         "--encoder",
         default="lexical-hash",
         help="encoder of texts: lexical-hash, minilm or st:NAME (default: %(default)s)",
     )
-    parser.add_argument(
-        "--overrides",
-        metavar="FILE",
-        type=Path,
-        help="TOML file with parameters to merge or keep apart",
-    )
+    add_path(parser, "--overrides", "TOML file with parameters to merge or keep apart")
     parser.add_argument(
         "--look",
         metavar="DAYS",
@@ -141,14 +135,11 @@ def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _GRAPH_DESCRIPTION, _GRAPH_EPILOG
     add_tool_graph_options(parser)
-    parser.add_argument(
-        "--out", metavar="FILE", type=Path, help="picture (.svg), or page with tables (.html)"
-    )
-    parser.add_argument(
+    add_path(parser, "--out", "picture (.svg), or page with tables (.html)")
+    add_path(
+        parser,
         "--events",
-        metavar="FILE",
-        type=Path,
-        help="file for the log of the graph, from which it can be rebuilt byte for byte",
+        "file for the log of the graph, from which it can be rebuilt byte for byte",
     )
     add_json(parser)
 
@@ -245,10 +236,8 @@ def add_learn_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="the tools of the dialogues: a world, or descriptions of tools",
     )
-    parser.add_argument(
-        "--turns", metavar="FILE", type=Path, required=True, help="judged dialogues, JSON lines"
-    )
-    parser.add_argument("--out", metavar="FILE", type=Path, help="file for the result")
+    add_path(parser, "--turns", "judged dialogues, JSON lines", required=True)
+    add_path(parser, "--out", "file for the result")
     parser.add_argument(
         "--vectors",
         metavar="ENCODER",

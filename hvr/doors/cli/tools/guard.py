@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.base.files import user_folder, writing
-from hvr.doors.cli.arguments import seconds, whole_number
+from hvr.doors.cli.arguments import add_path, seconds, whole_number
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -95,14 +95,11 @@ def _add_policy_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="like --yes, also for calls that destroy or have an unknown effect",
     )
-    parser.add_argument(
+    add_path(
+        parser,
         "--ledger",
-        metavar="FILE",
-        type=Path,
-        help=(
-            "file that records writing calls (default: one per server in hvr's data folder, or "
-            "beside the world's file)"
-        ),
+        "file that records writing calls (default: one per server in hvr's data folder, or "
+        "beside the world's file)",
     )
     parser.add_argument(
         "--session",
@@ -110,9 +107,7 @@ def _add_policy_options(parser: argparse.ArgumentParser) -> None:
         default="guard",
         help="session of the calls; another session may repeat them (default: guard)",
     )
-    parser.add_argument(
-        "--log", metavar="FILE", type=Path, help="log of all calls with the source of each argument"
-    )
+    add_path(parser, "--log", "log of all calls with the source of each argument")
 
 
 def run_guard(args: argparse.Namespace) -> int:

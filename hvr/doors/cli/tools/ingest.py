@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.base.printable import one_line
-from hvr.doors.cli.arguments import add_json, real
+from hvr.doors.cli.arguments import add_json, add_path, real
 from hvr.doors.cli.output import check_writable, print_json
 from hvr.errors import UsageError
 
@@ -46,11 +46,10 @@ def add_import_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="descriptions of tools, in any of these formats",
     )
-    parser.add_argument(
+    add_path(
+        parser,
         "--out",
-        metavar="FILE",
-        type=Path,
-        help="JSON file for tools, meanings and links; other commands take it as --tools",
+        "JSON file for tools, meanings and links; other commands take it as --tools",
     )
     parser.add_argument(
         "--encoder",
@@ -63,12 +62,7 @@ def add_import_arguments(parser: argparse.ArgumentParser) -> None:
         type=real,
         help="minimum similarity of parameters with the same meaning (default: 0.8)",
     )
-    parser.add_argument(
-        "--overrides",
-        metavar="FILE",
-        type=Path,
-        help="TOML file with parameters to merge or keep apart",
-    )
+    add_path(parser, "--overrides", "TOML file with parameters to merge or keep apart")
     add_json(parser)
 
 

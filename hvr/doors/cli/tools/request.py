@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.base.printable import one_line
-from hvr.doors.cli.arguments import add_json
+from hvr.doors.cli.arguments import add_json, add_path
 from hvr.doors.cli.options import add_model_options, add_trust, model_choice, refuse_model_options
 from hvr.doors.cli.output import print_json
 from hvr.doors.cli.tools.approval import warn_malformed_tools
@@ -112,23 +112,17 @@ def _add_learnt_options(parser: argparse.ArgumentParser) -> None:
             "(default: %(default)s)"
         ),
     )
-    parser.add_argument(
+    add_path(
+        parser,
         "--graph",
-        metavar="FILE",
-        type=Path,
-        help=(
-            "log of the graph learnt from calls (hvr tools graph --log), which determines costs "
-            "and links; `run` appends its calls; created if missing"
-        ),
+        "log of the graph learnt from calls (hvr tools graph --log), which determines costs "
+        "and links; `run` appends its calls; created if missing",
     )
-    parser.add_argument(
+    add_path(
+        parser,
         "--decisions",
-        metavar="FILE",
-        type=Path,
-        help=(
-            "file written by `hvr tools learn --turns`, which predicts whether a request in words "
-            "needs a tool, and which one (default: the world's own)"
-        ),
+        "file written by `hvr tools learn --turns`, which predicts whether a request in words "
+        "needs a tool, and which one (default: the world's own)",
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.doors.cli.arguments import add_json, utf8_text, whole_number
+from hvr.doors.cli.arguments import add_json, add_path, utf8_text, whole_number
 from hvr.doors.cli.output import print_json
 from hvr.errors import UsageError
 
@@ -43,12 +43,7 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
             "schemas, MCP, OpenAPI or Python) for retrieval without training"
         ),
     )
-    parser.add_argument(
-        "--graph",
-        metavar="FILE",
-        type=Path,
-        help="links of the tools in a file (default: implied by the tools)",
-    )
+    add_path(parser, "--graph", "links of the tools in a file (default: implied by the tools)")
     parser.add_argument(
         "--encoder",
         help="encoder for tools in a file: lexical-hash, minilm or st:NAME (default: minilm)",
@@ -68,12 +63,7 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--request", metavar="TEXT", type=utf8_text, default="", help="the request of the plan"
     )
-    parser.add_argument(
-        "--plans",
-        metavar="FILE",
-        type=Path,
-        help="JSON lines with user_request and task_steps instead",
-    )
+    add_path(parser, "--plans", "JSON lines with user_request and task_steps instead")
     parser.add_argument(
         "--names",
         action=argparse.BooleanOptionalAction,
@@ -146,9 +136,7 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="folder of tools, graph and plans, in GNN4TaskPlan's format",
     )
-    parser.add_argument(
-        "--out", metavar="FOLDER", type=Path, required=True, help="folder for the trained retriever"
-    )
+    add_path(parser, "--out", "folder for the trained retriever", metavar="FOLDER", required=True)
     parser.add_argument(
         "--split", default="train", help="the split to train on (default: %(default)s)"
     )
@@ -246,12 +234,8 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="folder of tools, graph and plans, in GNN4TaskPlan's format",
     )
-    parser.add_argument(
-        "--model", metavar="FOLDER", type=Path, help="a trained retriever, applied to true steps"
-    )
-    parser.add_argument(
-        "--plans", metavar="FILE", type=Path, help="predicted plans instead, JSON lines"
-    )
+    add_path(parser, "--model", "a trained retriever, applied to true steps", metavar="FOLDER")
+    add_path(parser, "--plans", "predicted plans instead, JSON lines")
     parser.add_argument(
         "--split", default="val", help="the split to compare with (default: %(default)s)"
     )

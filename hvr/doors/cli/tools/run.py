@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hvr.base.files import append_json_line, write_whole, writing
 from hvr.base.printable import one_line, short
 from hvr.base.secrets.scrubber import without_keys
-from hvr.doors.cli.arguments import whole_number
+from hvr.doors.cli.arguments import add_path, whole_number
 from hvr.doors.cli.output import check_writable, print_json
 from hvr.doors.cli.terminal import on_terminal
 from hvr.doors.cli.tools.approval import (
@@ -213,14 +213,11 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="repeat calls that the ledger records as done or possibly done",
     )
-    parser.add_argument(
+    add_path(
+        parser,
         "--ledger",
-        metavar="FILE",
-        type=Path,
-        help=(
-            "file that records each writing call before it is made (default: ledger.jsonl beside "
-            "the world's file, or in the run folder if the world starts anew each time)"
-        ),
+        "file that records each writing call before it is made (default: ledger.jsonl beside "
+        "the world's file, or in the run folder if the world starts anew each time)",
     )
     parser.add_argument(
         "--budget",
@@ -229,13 +226,13 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         default=30,
         help="maximum number of calls to tools (default: 30)",
     )
-    parser.add_argument(
+    add_path(
+        parser,
         "--save",
+        "folder for plans, events, the log of calls, and the page; new or empty",
         metavar="FOLDER",
-        type=Path,
-        help="folder for plans, events, the log of calls, and the page; new or empty",
     )
-    parser.add_argument("--html", metavar="FILE", type=Path, help="write the page of the run")
+    add_path(parser, "--html", "write the page of the run")
     parser.add_argument(
         "--log-secrets", action="store_true", help="do not redact secrets in the log"
     )

@@ -182,13 +182,6 @@ ACTIONS: tuple[frozenset[str], ...] = tuple(
 )  # fmt: skip
 """Groups of verbs for the same kind of action; a verb may be in several groups."""
 
-OPPOSITES = frozenset(
-    frozenset(pair.split())
-    for pair in ("lock unlock", "add remove", "create delete", "open close", "start stop",
-                 "enable disable", "connect disconnect", "follow unfollow", "buy sell",
-                 "subscribe unsubscribe", "send get", "archive restore", "approve reject")
-)  # fmt: skip
-
 PHRASAL: Mapping[str, str] = {
     "call off": "cancel", "look up": "lookup", "look for": "find", "look at": "view",
     "turn off": "disable", "turn on": "enable", "switch off": "disable", "switch on": "enable",
