@@ -109,8 +109,8 @@ class GoalWriter:
         schemas |= {name: function.parameters for name, function in domain.functions.items()}
         for name, parameters in schemas.items():
             typed = [f"{p.name} - {' '.join(p.types) or 'object'}" for p in parameters]
-            said = self.words.wording.clause(name, [p.name for p in parameters])
-            lines.append(f"({' '.join((name, *typed))})" + (f": {said}" if said else ""))
+            clause = self.words.wording.clause(name, [p.name for p in parameters])
+            lines.append(f"({' '.join((name, *typed))})" + (f": {clause}" if clause else ""))
         return "\n".join(lines)
 
     def _kinds(self) -> str:
@@ -178,11 +178,11 @@ class ModelPlanner:
             ImpossibleGoalError: The planner proves that no plan exists, if planner repair is on.
             LLMError: The model did not answer.
         """
-        foresight = PredictedFacts(task, self._words.wording, self._words.types)
+        predicted = PredictedFacts(task, self._words.wording, self._words.types)
         settings = self.equipment.settings
         if settings.constraints and settings.verification and task.problem.constraints != And(()):
-            foresight.keep(grounded_constraints(task))
-        writing = Writing(self.equipment, self.request, foresight)
+            predicted.keep(grounded_constraints(task))
+        writing = Writing(self.equipment, self.request, predicted)
         record = writing.write()
         self.records.append(record)
         self._used |= set(writing.library_uses)

@@ -47,7 +47,7 @@ from hvr.values import cached_property
 
 def widening_choices(
     chosen: Relevant,
-    pose: Callable[[], Task],
+    make_task: Callable[[], Task],
     complete: Callable[[Relevant, Iterable[str]], Relevant],
     seconds: float,
 ) -> Iterator[Relevant]:
@@ -64,7 +64,7 @@ def widening_choices(
         seconds: Time limit of each analysis.
     """
     yield chosen
-    task = pose()
+    task = make_task()
     if is_unreachable(task, seconds):
         return
     more = relaxed_plan_objects(task, seconds)
@@ -105,10 +105,10 @@ def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
     steps = plan[0] if plan is not None else set()
     actions = [relaxation.operators[number].action for number in sorted(steps)]
     names = dict.fromkeys(name for action in actions for name in action.args)
-    return tuple(dict.fromkeys([*names, *_belonging(task, names)]))
+    return tuple(dict.fromkeys([*names, *_paired_objects(task, names)]))
 
 
-def _belonging(task: Task, names: Collection[str]) -> Iterator[str]:
+def _paired_objects(task: Task, names: Collection[str]) -> Iterator[str]:
     """Yield objects that static facts pair one-to-one with the given ones, such as stove knobs.
 
     An action's precondition may require such an object (`exists`) without naming it as an argument.
@@ -135,7 +135,7 @@ _WIDENING_S = 20.0
 
 
 @dataclass(frozen=True)
-class _Posed:
+class _Parsed:
     """A parsed stage of a goal.
 
     Args:
@@ -239,14 +239,14 @@ class SymbolicPolicy(Policy[Stage]):
         return self.plan(Stage(wanted, constraints=kept), graph, inventory)
 
     def _relevant(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> Relevant:
-        return self._chosen(self._asked(stage, graph, inventory), inventory)
+        return self._chosen(self._parse(stage, graph, inventory), inventory)
 
-    def _chosen(self, asked: _Posed, inventory: Inventory) -> Relevant:
-        return relevant_objects([asked.wanted], inventory, asked.kept, self._changing)
+    def _chosen(self, parsed: _Parsed, inventory: Inventory) -> Relevant:
+        return relevant_objects([parsed.wanted], inventory, parsed.kept, self._changing)
 
-    def _asked(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> _Posed:
+    def _parse(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> _Parsed:
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
-        return _Posed(
+        return _Parsed(
             parse_formula(stage.wanted, self.domain, objects, file="<goal>"),
             parse_formula(stage.text, self.domain, objects, file="<goal>"),
             tuple([parse_constraint(c, self.domain, objects) for c in stage.constraints]),
@@ -267,17 +267,17 @@ class SymbolicPolicy(Policy[Stage]):
             PlannerError: No plan was found within the time limit.
         """
         del reason
-        asked = self._asked(stage, graph, inventory)
-        chosen = self._chosen(asked, inventory)
-        for relevant in self._ever_more(asked, chosen, graph, inventory):
+        parsed = self._parse(stage, graph, inventory)
+        chosen = self._chosen(parsed, inventory)
+        for relevant in self._selections(parsed, chosen, graph, inventory):
             tidy = relevant is chosen  # tidiness must not rule out the only plan
-            planned = self._planned(asked, relevant, graph, inventory, tidy=tidy)
+            planned = self._planned(parsed, relevant, graph, inventory, tidy=tidy)
             if planned is not None:
                 return planned
         keeping = ""
-        if asked.kept:
-            said = paraphrase_constraints(asked.kept, self.reader.taxonomy, inventory)
-            keeping = f" that keeps to this: {said}"
+        if parsed.kept:
+            text = paraphrase_constraints(parsed.kept, self.reader.taxonomy, inventory)
+            keeping = f" that keeps to this: {text}"
         full = sorted(inventory.too_full)
         if full:
             keeping += f"; there was no room in {' and '.join(full)}"
@@ -289,24 +289,24 @@ class SymbolicPolicy(Policy[Stage]):
             f"{keeping}{unseen}"
         )
 
-    def _ever_more(
-        self, asked: _Posed, chosen: Relevant, graph: KnowledgeGraph, inventory: Inventory
+    def _selections(
+        self, parsed: _Parsed, chosen: Relevant, graph: KnowledgeGraph, inventory: Inventory
     ) -> Iterator[Relevant]:
         """Yield ever larger selections; only the first if one of its objects is not located yet."""
         if inventory.unplaced & chosen.reasons.keys():
             return iter((chosen,))
 
-        def pose() -> Task:
+        def make_task() -> Task:
             every = one_of_each(chosen, inventory)
-            return Task(self.domain, self._wider(asked, every.names, graph, inventory))
+            return Task(self.domain, self._wider(parsed, every.names, graph, inventory))
 
         return widening_choices(
-            chosen, pose, partial(with_others, inventory=inventory), _WIDENING_S
+            chosen, make_task, partial(with_others, inventory=inventory), _WIDENING_S
         )
 
     def _planned(
         self,
-        asked: _Posed,
+        parsed: _Parsed,
         relevant: Relevant,
         graph: KnowledgeGraph,
         inventory: Inventory,
@@ -314,10 +314,10 @@ class SymbolicPolicy(Policy[Stage]):
         tidy: bool,
     ) -> Planned | None:
         if tidy:
-            problem = self._problem(asked, relevant.names, graph, inventory)
-            problem = forbid_untidy_places(problem, asked.wanted, inventory)
+            problem = self._problem(parsed, relevant.names, graph, inventory)
+            problem = forbid_untidy_places(problem, parsed.wanted, inventory)
         else:
-            problem = self._wider(asked, relevant.names, graph, inventory)
+            problem = self._wider(parsed, relevant.names, graph, inventory)
         task = Task(self.domain, problem)
         try:
             result = self.planner.solve(task)
@@ -338,15 +338,23 @@ class SymbolicPolicy(Policy[Stage]):
         return None
 
     def _wider(
-        self, asked: _Posed, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
+        self,
+        parsed: _Parsed,
+        names: Iterable[str],
+        graph: KnowledgeGraph,
+        inventory: Inventory,
     ) -> Problem:
-        return forbid_objects(self._problem(asked, names, graph, inventory), inventory.too_full)
+        return forbid_objects(self._problem(parsed, names, graph, inventory), inventory.too_full)
 
     def _problem(
-        self, asked: _Posed, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
+        self,
+        parsed: _Parsed,
+        names: Iterable[str],
+        graph: KnowledgeGraph,
+        inventory: Inventory,
     ) -> Problem:
-        problem = graph.problem(self.domain, "task", names, asked.goal)
-        problem = problem.replace(constraints=And(asked.kept))
+        problem = graph.problem(self.domain, "task", names, parsed.goal)
+        problem = problem.replace(constraints=And(parsed.kept))
         if self.any_place:
             problem = allow_all_places(problem, self.ontology, inventory.did_not_fit)
         return forbid_objects(problem, inventory.avoided)

@@ -23,8 +23,8 @@ from hvr.worlds.scenes import parse_scene
 
 _Result = TypeVar("_Result")
 _MOST_SHOWN = 3
-_TIES = re.compile(r"\bk:(pddlPredicate|pddlType|pddlAction)\s+\"([^\"]*)\"")
-_SAID = re.compile(r"\bk:(saidTrue|saidFalse|imperative)\s+\"([^\"]*)\"")
+_NAME_LINKS = re.compile(r"\bk:(pddlPredicate|pddlType|pddlAction)\s+\"([^\"]*)\"")
+_CLAUSES = re.compile(r"\bk:(saidTrue|saidFalse|imperative)\s+\"([^\"]*)\"")
 
 
 def check_world(
@@ -53,7 +53,7 @@ class _Check:
         domain = self._try(lambda: world.domain, world.domain_file, "domain")
         for file in world.ontology_files:
             if self._there(file, "ontology") and domain is not None:
-                self.findings += _ties(file, domain)
+                self.findings += _ontology_findings(file, domain)
         for key, pattern in world.unmatched_patterns():
             self._add(world.file, f"{key}: no file matches {pattern!r}", pattern)
         for task_file in world.task_files:
@@ -149,7 +149,7 @@ class _Check:
             self._add(self.world.file, trouble, word)
 
     def _compare(self, file: Path, task: Task, seen: Observation, word: str) -> None:
-        for text in _lies(task, seen):
+        for text in _observation_findings(task, seen):
             self._add(self.world.file, f"at reset, for {file.name}, the environment {text}", word)
 
     # Findings -----------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ class _Check:
         self.findings.append(f"{file}:{line}: {text}")
 
 
-def _ties(file: Path, domain: Domain) -> Iterator[str]:
+def _ontology_findings(file: Path, domain: Domain) -> Iterator[str]:
     """Yield names that the domain lacks, and clauses with wrong placeholders."""
     known = {
         "pddlPredicate": (domain.predicates, "predicate"),
@@ -189,18 +189,18 @@ def _ties(file: Path, domain: Domain) -> Iterator[str]:
     name = ""
     for number, whole in enumerate(text.splitlines(), 1):
         line = re.sub(r"(^|\s)#.*", "", whole)
-        for tie, value in _TIES.findall(line):
-            names, kind = known[tie]
+        for annotation, value in _NAME_LINKS.findall(line):
+            names, kind = known[annotation]
             arity, name = None, value
             if value not in names:
                 near = nearest(value, names)
                 hint = f"; did you mean {near!r}?" if near else ""
                 yield f"{file}:{number}: the domain has no {kind} {value!r}{hint}"
-            elif tie == "pddlPredicate":
+            elif annotation == "pddlPredicate":
                 arity = len(domain.predicates[value].parameters)
-            elif tie == "pddlAction":
+            elif annotation == "pddlAction":
                 arity = len(domain.actions[value].parameters)
-        for said, clause in _SAID.findall(line):
+        for said, clause in _CLAUSES.findall(line):
             places = [int(place) for place in re.findall(r"\{(\d+)\}", clause)]
             if arity is not None and max(places, default=-1) >= arity:
                 yield (
@@ -211,7 +211,7 @@ def _ties(file: Path, domain: Domain) -> Iterator[str]:
                 yield f"{file}:{number}: k:{said} does not use all {arity} arguments of {name}"
 
 
-def _lies(task: Task, seen: Observation) -> Iterator[str]:
+def _observation_findings(task: Task, seen: Observation) -> Iterator[str]:
     """Yield the differences between the first observation and the problem's initial state."""
     atoms, numbers = read_observation(task, seen)
     changing = task.fluent_predicates - task.derived_predicates

@@ -97,7 +97,7 @@ def judge_by_goals(
     refusal: HvrError | None = None
     for goal in goals:
         try:
-            stages = _of_the_plan(goal.stages, plan)
+            stages = _with_plan_objects(goal.stages, plan)
             found = judge_by_stages(stages, problem_of(stages), domain, plan, work=work)
         except HvrError as error:
             refusal = refusal or error
@@ -116,7 +116,7 @@ _NAME = re.compile(r"\b([a-z]+)-\d+\b")
 """Pattern of an object name: kind and number."""
 
 
-def _of_the_plan(stages: Sequence[Stage], plan: Sequence[Step]) -> tuple[Stage, ...]:
+def _with_plan_objects(stages: Sequence[Stage], plan: Sequence[Step]) -> tuple[Stage, ...]:
     """Return the stages with the objects that the plan uses.
 
     Several stages refer to one object by name, which the reader chose among equal ones. If the plan
@@ -394,9 +394,9 @@ def _judged_in_scene(
         return undecided(f"the goal is not understood: {error}")
     except OSError as error:
         raise DataFileError(f"{asked.goal_pddl}: {error.strerror or error}") from error
-    strange = _strange(actions, inventory)
-    if strange:
-        named = ", ".join(strange[:_MOST_OBJECTS_NAMED])
+    unknown = _unknown_objects(actions, inventory)
+    if unknown:
+        named = ", ".join(unknown[:_MOST_OBJECTS_NAMED])
         return undecided(f"{inventory.scene} has no {named}", goals[0].stages[-1].text)
     named_objects = [name for action in actions for name in action.args]
 
@@ -419,7 +419,7 @@ def _goals(
     return whole
 
 
-def _strange(actions: Sequence[GroundAction], inventory: Inventory) -> list[str]:
+def _unknown_objects(actions: Sequence[GroundAction], inventory: Inventory) -> list[str]:
     known = set(inventory.classes)
     return sorted({name for action in actions for name in action.args} - known)
 
@@ -516,7 +516,7 @@ def verify(
 
     path = plan.folder if isinstance(plan, Run) else Path(plan)
     if path.is_dir():
-        parts, asked = _of_run(path)
+        parts, asked = _parts_and_request(path)
     elif not path.exists():
         raise DataFileError(f"{path}: there is no such file or folder")
     elif problem is None:
@@ -536,7 +536,7 @@ def verify(
     return judge(verifier, causal_links(*parts), asked)
 
 
-def _of_run(folder: Path) -> tuple[list[Part], str | None]:
+def _parts_and_request(folder: Path) -> tuple[list[Part], str | None]:
     """Return the plans of a run, one per stage, and its request.
 
     After replanning only the first plan counts. Plans that search for objects are excluded.

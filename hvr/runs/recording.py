@@ -83,17 +83,17 @@ class RunStatus:
         begun: The request and everything needed to repeat the run.
     """
 
-    def __init__(self, folder: RunFolder, begun: Mapping[str, Any]) -> None:
+    def __init__(self, folder: RunFolder, initial: Mapping[str, Any]) -> None:
         self._folder = folder
-        self._begun = {"state": STARTED, "began": _now(), **begun}
+        self._initial = {"state": STARTED, "began": _now(), **initial}
 
     def begin(self) -> None:
         """Record the start of the run."""
-        self._write(self._begun)
+        self._write(self._initial)
 
     def finish(self, result: Mapping[str, Any]) -> None:
         """Record the result of the run."""
-        self._write({**self._begun, "state": RunState.FINISHED, "ended": _now(), **result})
+        self._write({**self._initial, "state": RunState.FINISHED, "ended": _now(), **result})
 
     def break_off(self, error: BaseException) -> None:
         """Record the error that interrupted the run."""
@@ -101,7 +101,7 @@ class RunStatus:
         message = str(error) or ("interrupted" if isinstance(error, KeyboardInterrupt) else name)
         self._write(
             {
-                **self._begun,
+                **self._initial,
                 "state": RunState.BROKEN_OFF,
                 "ended": _now(),
                 "error": name,
@@ -118,7 +118,7 @@ class RunStatus:
 
 
 @contextmanager
-def recorded_status(folder: RunFolder, begun: Mapping[str, Any]) -> Iterator[RunStatus]:
+def recorded_status(folder: RunFolder, initial: Mapping[str, Any]) -> Iterator[RunStatus]:
     """Record the start of a run and any error that interrupts it, then release its folder.
 
     If an `HvrError` occurs before anything was planned or asked, the folder is removed. Any other
@@ -127,7 +127,7 @@ def recorded_status(folder: RunFolder, begun: Mapping[str, Any]) -> Iterator[Run
     Args:
         begun: The request and everything needed to repeat the run.
     """
-    status = RunStatus(folder, begun)
+    status = RunStatus(folder, initial)
     try:
         status.begin()
         yield status

@@ -234,7 +234,7 @@ def request_from_json(
 def resumed(
     about: Mapping[str, Any],
     folder: Path,
-    anew: Mapping[str, Any],
+    changes: Mapping[str, Any],
     env_options: Sequence[str],
     named: Collection[str] = (),
 ) -> RunRequest:
@@ -259,7 +259,7 @@ def resumed(
         )
     request = request_from_json(about, folder, named)
     options, model = request.options, request.options.model
-    given = {name: value for name, value in anew.items() if value is not None}
+    given = {name: value for name, value in changes.items() if value is not None}
     if "base_url" in given:
         given["recorded_url"] = False
     if "limits" in given:

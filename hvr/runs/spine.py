@@ -214,7 +214,7 @@ def plan(
     started = time.perf_counter()
     request = read_request(text, task, options or Options())
     folder = RunFolder.create(request.options.save, request.name, datetime.now())
-    return _carried_out(request, folder, request.to_json(), listen, started)
+    return _run(request, folder, request.to_json(), listen, started)
 
 
 def resume(
@@ -252,30 +252,30 @@ def resume(
     started = time.perf_counter()
     opened, about = RunFolder.reopen(Path(folder))
     with closing(opened):
-        anew = {
+        changes = {
             "base_url": base_url,
             "trust_project": trust_project,
             "timeout": timeout,
             "limits": limits,
         }
-        request = resumed(about, opened.path, anew, env_options, named)
-        begun = {**request.to_json(), "earlier": earlier_attempts(about)}
+        request = resumed(about, opened.path, changes, env_options, named)
+        initial = {**request.to_json(), "earlier": earlier_attempts(about)}
         opened.move_aside()
-        return _carried_out(request, opened, begun, listen, started)
+        return _run(request, opened, initial, listen, started)
 
 
-def _carried_out(
+def _run(
     request: RunRequest,
     folder: RunFolder,
-    begun: Mapping[str, Any],
+    initial: Mapping[str, Any],
     listen: Listener | None,
     started: float,
 ) -> Run:
-    with recorded_status(folder, begun) as status:
+    with recorded_status(folder, initial) as status:
         with open_run(request, folder, listen) as run:
             try:
                 understanding = _understand(run)
-                finished = _pursue(run, understanding)
+                finished = _execute(run, understanding)
             finally:
                 for name, record in run.policy.records().items():
                     folder.write_json(name, record)
@@ -301,11 +301,11 @@ def _understand(run: RunComponents) -> Understanding[Any]:
     return understanding
 
 
-def _pursue(run: RunComponents, understanding: Understanding[Any]) -> Finished | None:
+def _execute(run: RunComponents, understanding: Understanding[Any]) -> Finished | None:
     """Plan, validate, execute and observe; return None for a dry run."""
     try:
         if run.request.options.execute:
-            return run.executor.run(understanding.stages, _only_watched(run, understanding))
+            return run.executor.run(understanding.stages, _unseen_constraints(run, understanding))
         stage = understanding.stages[0]
         if sought := run.executor.missing_objects(stage):
             raise UsageError(
@@ -325,7 +325,9 @@ def _pursue(run: RunComponents, understanding: Understanding[Any]) -> Finished |
         return finished
 
 
-def _only_watched(run: RunComponents, understanding: Understanding[Any]) -> tuple[Trajectory, ...]:
+def _unseen_constraints(
+    run: RunComponents, understanding: Understanding[Any]
+) -> tuple[Trajectory, ...]:
     """Return the constraints of a goal that the planning model does not know."""
     goal = understanding.goal
     if goal is None or not understanding.judged_only:

@@ -144,7 +144,7 @@ def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, .
     found: list[str] = []
     for name in names:
         first, dash, last = name.partition("-")
-        known = usual if folder is not None else _fellows(first, usual)
+        known = usual if folder is not None else _world_ids(first, usual)
         if name.endswith(_ENDING):
             found.append(name)
         elif "/" in name or "\\" in name:
@@ -169,7 +169,7 @@ def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, .
     return tuple(dict.fromkeys(found))
 
 
-def _fellows(name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
+def _world_ids(name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
     file = _of_other_worlds().get(name.strip().lower())
     return usual if file is None else task_ids(file.parent)
 

@@ -233,7 +233,7 @@ class GoalVocabulary:
         return {n: p for n, p in self.domain.predicates.items() if n in changed}
 
     @property
-    def told(self) -> dict[str, Predicate]:
+    def listed(self) -> dict[str, Predicate]:
         """The predicates that prompts list: no robot positions, none without arguments."""
         navigation = find_navigation(self.domain)
         fleeting = navigation.predicates if navigation else frozenset()
@@ -253,7 +253,7 @@ class GoalVocabulary:
         near = next(iter(meant), "") or nearest(name, self.predicates)
         if name in self.domain.predicates:
             return f"the predicate {name!r} never changes, so it can be no goal"
-        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(self.told)}"
+        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(self.listed)}"
         return f"there is no predicate {name!r}: {hint}"
 
     def liquid_at(self, predicate: str, place: int) -> bool:
@@ -436,28 +436,28 @@ def _literal(literal: GoalLiteral) -> dict[str, object]:
 def _predicates(known: GoalVocabulary) -> str:
     wording = wording_of(known.taxonomy.ontology)
     lines = []
-    for name, predicate in known.told.items():
+    for name, predicate in known.listed.items():
         letters = [
             "l" if known.liquid_at(name, n) else "xy"[n] for n in range(len(predicate.parameters))
         ]
-        said = wording.clause(name, letters)
-        lines.append(f"({' '.join((name, *letters))}){f': {said}' if said else ''}")
+        clause = wording.clause(name, letters)
+        lines.append(f"({' '.join((name, *letters))}){f': {clause}' if clause else ''}")
     return "\n".join(lines)
 
 
 def _knowledge(request: str, graph: KnowledgeGraph, known: GoalVocabulary) -> str:
     ontology = graph.ontology
     meant = dishes(request, ontology)
-    told = [*(f"Here a dish is made of: {line}" for line in meant)]
+    listed = [*(f"Here a dish is made of: {line}" for line in meant)]
     if not meant and _makes(request, known):
-        told.append(f"Dishes that are known: {known_dishes(ontology)}")
-    told += [f"Here {line}" for line in meanings(request, ontology)]
-    told += [f"Preferred: {line}" for line in preferences(known.present, ontology)]
-    told += notes(ontology, reader="goal", predicates=known.told)
+        listed.append(f"Dishes that are known: {known_dishes(ontology)}")
+    listed += [f"Here {line}" for line in meanings(request, ontology)]
+    listed += [f"Preferred: {line}" for line in preferences(known.present, ontology)]
+    listed += notes(ontology, reader="goal", predicates=known.listed)
     named = _named(request, known)
     if named:
-        told += ["Objects that the request names:", object_context(graph, named)]
-    return "\n".join(told)
+        listed += ["Objects that the request names:", object_context(graph, named)]
+    return "\n".join(listed)
 
 
 def _makes(request: str, known: GoalVocabulary) -> bool:

@@ -115,16 +115,16 @@ class _Checker:
         left = tuple(
             name
             for name in meant.objects
-            if all(self._is_so(x, thing.name, name) == x.holds for x in thing.where)
+            if all(self._holds_now(x, thing.name, name) == x.holds for x in thing.where)
         )
         if not left:
-            said = " ".join(map(str, thing.where))
+            text = " ".join(map(str, thing.where))
             label = " or ".join(meant.classes[:_MOST_NAMED])
-            self.problem(f"of no {label} here it is true now that {said}")
+            self.problem(f"of no {label} here it is true now that {text}")
         classes = tuple(dict.fromkeys(self.words.inventory.classes[n] for n in left))
         self.things[thing.name] = replace(meant, classes=classes, objects=left)
 
-    def _is_so(self, literal: GoalLiteral, name: str, candidate: str) -> bool:
+    def _holds_now(self, literal: GoalLiteral, name: str, candidate: str) -> bool:
         """Return whether a literal currently holds of a candidate and some other objects."""
         rows: list[tuple[str, ...]] = [()]
         for arg in literal.args:
@@ -177,7 +177,7 @@ class _Checker:
                 f"{literal}: {arg!r} is no liquid; argument {place + 1} is {known}"
                 if liquid
                 else f"{literal}: {arg!r} is a liquid; argument {place + 1} is the thing that has "
-                f"it in it{self._said_of_liquids(lower)}"
+                f"it in it{self._liquid_hint(lower)}"
             )
             return None
         if liquid:
@@ -202,7 +202,7 @@ class _Checker:
         self.things[arg] = NameMeaning(arg, classes, words.objects_of(classes), apart=moved)
         return arg
 
-    def _said_of_liquids(self, liquid: str) -> str:
+    def _liquid_hint(self, liquid: str) -> str:
         """Return how to write that a thing holds a liquid, and in which state."""
         roles, methods = self.words.taxonomy.roles, self.words.taxonomy.methods
         holds = [f"({name} x {liquid})" for name in roles.predicates(CONTAINS)]
@@ -415,11 +415,11 @@ class _Writer:
         self, some: Sequence[str], parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]]
     ) -> list[str]:
         fixed = {a for literal, _ in parts for a in literal.args if self._things[a].named}
-        told = []
+        unequal = []
         for one, other in combinations((*sorted(fixed), *some), 2):
             if other in some and self._differ(one, other):
-                told.append(f"(not (= {self._name(one)} {self._name(other)}))")
-        return told
+                unequal.append(f"(not (= {self._name(one)} {self._name(other)}))")
+        return unequal
 
     def _type(self, name: str) -> str:
         types = [self._taxonomy.pddl_type(c) for c in self._things[name].classes]

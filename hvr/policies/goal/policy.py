@@ -264,12 +264,12 @@ def plan_all_stages(
     understanding = policy.understand(request, graph, inventory)
     if find is not None:
         inventory = find(understanding.stages[0])
-    foresight = PredictedScene(graph, domain, inventory, compile_task)
+    predicted = PredictedScene(graph, domain, inventory, compile_task)
     plans: list[Planned] = []
     for number, stage in enumerate(understanding.stages):
-        world = (foresight.graph, foresight.inventory) if number else (graph, inventory)
+        world = (predicted.graph, predicted.inventory) if number else (graph, inventory)
         plans.append(policy.plan(stage, *world))
-        foresight.advance(plans[-1].plan.actions)
+        predicted.advance(plans[-1].plan.actions)
     return plans
 
 

@@ -110,7 +110,7 @@ class BlockWriter:
 
     dialogue: Dialogue
     settings: PolicySettings
-    telling: PromptWords
+    prompt_words: PromptWords
     mapper: Callable[[tuple[str, ...]], Mapper]
     bridge: PlannerRepair
     listen: Callable[[PolicyEvent], None]
@@ -118,7 +118,7 @@ class BlockWriter:
     _reading: str = field(default="", init=False)
 
     def write(
-        self, work: Assignment, foresight: PredictedWorld, answer: str | None = None
+        self, work: Assignment, predicted: PredictedWorld, answer: str | None = None
     ) -> BlockRecord:
         """Return a block for a macro action; the predicted state is not advanced.
 
@@ -127,13 +127,13 @@ class BlockWriter:
         """
         self._unmapped = []
         conditions = (*work.macro.precondition, *work.macro.postcondition)
-        work = with_objects(work, (*foresight.held(foresight.state), *conditions), foresight)
-        values = self._values(work, foresight)
+        work = with_objects(work, (*predicted.held(predicted.state), *conditions), predicted)
+        values = self._values(work, predicted)
         prompt = "block" if work.hierarchical else "plan"
         answer = self.dialogue.ask(prompt, **values) if answer is None else answer
-        written = self._read(answer, work, foresight)
+        written = self._read(answer, work, predicted)
         self._announce(work, written, "model")
-        task, state = foresight.task, foresight.state
+        task, state = predicted.task, predicted.state
         before = count_applicable(task, state, written) == len(written)
         if not self.settings.verification:
             return BlockRecord(
@@ -144,10 +144,10 @@ class BlockWriter:
                 verified_after=None,
                 unmapped=tuple(self._unmapped),
             )
-        block, tries = self._correct(work, foresight, written, values)
+        block, tries = self._correct(work, predicted, written, values)
         repaired = False
-        if self.settings.planner_repair and self._error(work, foresight, block):
-            bridged = self._bridge(work, foresight, block)
+        if self.settings.planner_repair and self._error(work, predicted, block):
+            bridged = self._bridge(work, predicted, block)
             repaired = bridged != block
             if repaired:
                 block = bridged
@@ -170,43 +170,43 @@ class BlockWriter:
 
     # Asking -------------------------------------------------------------------------------
 
-    def _values(self, work: Assignment, foresight: PredictedWorld) -> dict[str, str]:
+    def _values(self, work: Assignment, predicted: PredictedWorld) -> dict[str, str]:
         whole = not work.hierarchical
         values = {
             "request": work.request,
-            "objects": self.telling.objects(foresight, work.names),
-            "knowledge": self.telling.steps(foresight, work.names, whole=whole),
-            "actions": foresight.actions(),
+            "objects": self.prompt_words.objects(predicted, work.names),
+            "knowledge": self.prompt_words.steps(predicted, work.names, whole=whole),
+            "actions": predicted.actions(),
             "history": work.history,
         }
         if work.hierarchical:
             values["macro"] = work.macro.name
-            values["wanted"] = self.telling.wanted(work.macro, foresight.task, foresight.state)
+            values["wanted"] = self.prompt_words.wanted(work.macro, predicted.task, predicted.state)
         return values
 
-    def _read(self, answer: str, work: Assignment, foresight: PredictedWorld) -> Block:
-        task = foresight.task
+    def _read(self, answer: str, work: Assignment, predicted: PredictedWorld) -> Block:
+        task = predicted.task
         read = read_exact_actions(
-            answer, foresight.arities, tuple(task.domain.predicates), task.objects
+            answer, predicted.arities, tuple(task.domain.predicates), task.objects
         )
         self._reading = read.note
         mapper = self.mapper(work.names)
         notes = [f"{line}: this is no action" for line in read.unread]
         limit = self._limit(work)
-        state, actions = foresight.state, list[GroundAction]()
+        state, actions = predicted.state, list[GroundAction]()
         for place, text in enumerate(read.actions):
             if len(actions) == limit or place == _MOST_LINES:
                 # First, since prompts show only a few notes.
                 notes.insert(0, f"{len(read.actions)} actions are too many: {limit} are allowed")
                 break
             # The object in the hand is tracked: lines often name only the place to put it.
-            held = next(iter(foresight.held(state)), None)
+            held = next(iter(predicted.held(state)), None)
             mapped = mapper.map(text, holding=held)
             if mapped.action is None:
                 notes.append(mapped.note)
                 continue
             actions.append(mapped.action)
-            state = run_actions(foresight.task, state, (mapped.action,))
+            state = run_actions(predicted.task, state, (mapped.action,))
         self._unmapped += [note[:_LONGEST_NOTE] for note in notes[:_MOST_NOTES]]
         return tuple(actions)
 
@@ -221,23 +221,23 @@ class BlockWriter:
     # Correcting -----------------------------------------------------------------------------
 
     def _correct(
-        self, work: Assignment, foresight: PredictedWorld, written: Block, values: dict[str, str]
+        self, work: Assignment, predicted: PredictedWorld, written: Block, values: dict[str, str]
     ) -> tuple[Block, int]:
         """Correct a block until it is valid or the tries are spent; then keep the best version.
 
         Ties go to the latest version, which was written with the most feedback.
         """
-        task, state, limit = foresight.task, foresight.state, self._limit(work)
+        task, state, limit = predicted.task, predicted.state, self._limit(work)
         block, tries, at_end = written, 0, 0
         prompt = "correct_block" if work.hierarchical else "correct_plan"
         best: tuple[tuple[float, int], Block] | None = None
         while True:
             # Missing moves are inserted before the check, so that they cost no tries.
-            walked = repair_navigation(task, state, block, foresight.navigation)[:limit]
+            walked = repair_navigation(task, state, block, predicted.navigation)[:limit]
             if walked != block:
                 block = walked
                 self._announce(work, block, "navigation")
-            error = self._error(work, foresight, block)
+            error = self._error(work, predicted, block)
             # As in the paper, the limit depends on the current length; empty blocks have two tries.
             most = self._most_tries(block)
             self.listen(BlockChecked(work.number, error.text if error else "", tries, most))
@@ -254,10 +254,10 @@ class BlockWriter:
             # The prompt shows the unreadable lines of the latest answer only.
             unread, self._unmapped = self._unmapped, []
             problem = "\n".join([error.text, *unread[:3]])
-            wider = with_objects(work, [error.text], foresight)
+            wider = with_objects(work, [error.text], predicted)
             if wider.names != work.names:
                 work = wider
-                values["objects"] = self.telling.objects(foresight, work.names)
+                values["objects"] = self.prompt_words.objects(predicted, work.names)
             answer = self.dialogue.ask(
                 prompt,
                 **values,
@@ -266,42 +266,42 @@ class BlockWriter:
                 attempt=str(tries),
                 attempts=str(most),
             )
-            corrected = self._read(answer, work, foresight)
+            corrected = self._read(answer, work, predicted)
             # An answer without any action uses up a try and changes nothing.
             if corrected:
                 block = corrected
                 self._announce(work, block, "correction")
 
     def _error(
-        self, work: Assignment, foresight: PredictedWorld, block: Block
+        self, work: Assignment, predicted: PredictedWorld, block: Block
     ) -> BlockError | None:
-        wanted = work.macro.postcondition if work.hierarchical else foresight.goal
+        wanted = work.macro.postcondition if work.hierarchical else predicted.goal
         # An empty block without a postcondition would pass every check. It is right only if the
         # model found nothing to do for a macro action.
         if not block and not wanted and (self._unmapped or not work.hierarchical):
             nothing = "there is no action in the answer that can be carried out"
             return BlockError(nothing, None, math.inf)
-        return check_block(foresight.task, foresight.state, block, wanted, foresight.kept)
+        return check_block(predicted.task, predicted.state, block, wanted, predicted.kept)
 
-    def _bridge(self, work: Assignment, foresight: PredictedWorld, block: Block) -> Block:
+    def _bridge(self, work: Assignment, predicted: PredictedWorld, block: Block) -> Block:
         """Return the valid prefix of a block, continued by the planner.
 
         A plan for the postcondition replaces the rest of the block. If there is none, the rest is
         kept and each of its steps is made applicable where possible.
         """
-        task, state = foresight.task, foresight.state
-        breaks = broken_constraints(state, block, foresight.kept)
+        task, state = predicted.task, predicted.state
+        breaks = broken_constraints(state, block, predicted.kept)
         good = block[: min([count_applicable(task, state, block), *(n - 1 for n, _ in breaks)])]
         after = run_actions(task, state, good)
-        wanted = work.macro.postcondition if work.hierarchical else foresight.goal
+        wanted = work.macro.postcondition if work.hierarchical else predicted.goal
         if wanted:
             goal = conjunction(task, wanted)
-            kept = remaining_constraints(state, good, foresight.kept)
-            rest = self.bridge.to(after, goal, foresight, _arguments(block), kept=kept)
+            kept = remaining_constraints(state, good, predicted.kept)
+            rest = self.bridge.to(after, goal, predicted, _arguments(block), kept=kept)
             if rest is not None:
                 return (*good, *rest)
-        bridged = (*good, *self.bridge.through(after, block[len(good) :], foresight))
-        worse = len(broken_constraints(state, bridged, foresight.kept)) > len(breaks)
+        bridged = (*good, *self.bridge.through(after, block[len(good) :], predicted))
+        worse = len(broken_constraints(state, bridged, predicted.kept)) > len(breaks)
         return block if worse else bridged
 
     def _announce(self, work: Assignment, block: Block, source: str) -> None:
@@ -331,13 +331,13 @@ def finish_record(record: BlockRecord, task: Task, state: State, hierarchical: b
     return replace(record, macro=macro, verified_after=valid, achieved=achieved)
 
 
-def with_objects(work: Assignment, texts: Iterable[str], foresight: PredictedWorld) -> Assignment:
+def with_objects(work: Assignment, texts: Iterable[str], predicted: PredictedWorld) -> Assignment:
     """Return an assignment whose prompt also describes the objects named in some texts.
 
     The model can only use described objects. Retrieval may have missed one that a condition or an
     error message names.
     """
-    known = {o.name for o in foresight.task.problem.objects}
+    known = {o.name for o in predicted.task.problem.objects}
     named = (word for text in texts for word in _WORD.findall(text) if word in known)
     return replace(work, names=tuple(dict.fromkeys((*work.names, *named))))
 
@@ -372,11 +372,11 @@ def check_block(
             failure = report.failure
             why = " ".join(explain_literal(x, _UNCHANGED) for x in failure.literals)
             why = why or failure.message
-            why += _what_is_in_the_way(validator, action, failure, navigation)
+            why += _explain_obstacle(validator, action, failure, navigation)
             text = f"step {number} {action} cannot be done: {why}"
             return BlockError(text, number, wrong, done)
         if number in breaking:
-            text = _what_is_broken(validator, number, action, breaking[number])
+            text = _explain_violation(validator, number, action, breaking[number])
             return BlockError(text, number, wrong, done)
     if missing:
         text = f"at the end of the block this does not hold: {' '.join(missing)}"
@@ -384,7 +384,7 @@ def check_block(
     return None
 
 
-def _what_is_broken(
+def _explain_violation(
     validator: Validator, number: int, action: GroundAction, constraint: Trajectory
 ) -> str:
     """Explain which constraint a step breaks, and which facts would have to differ before it."""
@@ -397,7 +397,7 @@ def _what_is_broken(
     return f"step {number} {action} breaks what the task demands all the time: {why}"
 
 
-def _what_is_in_the_way(
+def _explain_obstacle(
     validator: Validator, action: GroundAction, failure: Failure, navigation: Navigation | None
 ) -> str:
     """Explain why the robot cannot go to an object that it is not near, such as a closed door."""
@@ -438,7 +438,7 @@ class BlockBatches:
     """
 
     dialogue: Dialogue
-    telling: PromptWords
+    prompt_words: PromptWords
     names: Callable[[Sequence[MacroAction]], tuple[str, ...]]
     _drafts: list[str | None] = field(default_factory=list, init=False)
 
@@ -451,7 +451,7 @@ class BlockBatches:
         del self._drafts[:1]
 
     def next(
-        self, macros: Sequence[MacroAction], foresight: PredictedWorld, done: str
+        self, macros: Sequence[MacroAction], predicted: PredictedWorld, done: str
     ) -> str | None:
         """Return the answer for the first of the macro actions, or None to ask for it separately.
 
@@ -463,24 +463,24 @@ class BlockBatches:
             return self._drafts.pop(0)
         batch = tuple(macros[:MAX_BATCH])
         while len(batch) > 1:
-            values = self._values(batch, foresight, done)
+            values = self._values(batch, predicted, done)
             if self.dialogue.fits("blocks", **values):
                 answer = self.dialogue.ask("blocks", **values)
-                plain = mark_actions(answer, foresight.arities, foresight.task.objects)
+                plain = mark_actions(answer, predicted.arities, predicted.task.objects)
                 self._drafts = list(read_blocks(plain, len(batch)))
                 return self._drafts.pop(0)
             batch = batch[:-1]
         return None
 
     def _values(
-        self, batch: Sequence[MacroAction], foresight: PredictedWorld, done: str
+        self, batch: Sequence[MacroAction], predicted: PredictedWorld, done: str
     ) -> dict[str, str]:
         names = self.names(batch)
         return {
-            "request": self.telling.request,
-            "objects": self.telling.objects(foresight, names),
-            "knowledge": self.telling.steps(foresight, names),
-            "actions": foresight.actions(),
+            "request": self.prompt_words.request,
+            "objects": self.prompt_words.objects(predicted, names),
+            "knowledge": self.prompt_words.steps(predicted, names),
+            "actions": predicted.actions(),
             "history": done,
-            "macros": self.telling.listed(batch, foresight.task, foresight.state),
+            "macros": self.prompt_words.listed(batch, predicted.task, predicted.state),
         }

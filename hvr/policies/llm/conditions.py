@@ -221,8 +221,8 @@ def correction_values(
         fits: Whether a prompt fits the context.
     """
     shortest: Values = {}
-    for told in _shorter(values, macros, problem.splitlines(), objects):
-        shortest = {**told, "problem": f"{told['problem']}\n(correction {number})"}
+    for candidate in _shorter(values, macros, problem.splitlines(), objects):
+        shortest = {**candidate, "problem": f"{candidate['problem']}\n(correction {number})"}
         if fits(shortest):
             break
     return shortest

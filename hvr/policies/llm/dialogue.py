@@ -128,26 +128,26 @@ class PromptWords:
     settings: PolicySettings
     request: str
 
-    def objects(self, foresight: PredictedWorld, names: Iterable[str]) -> str:
-        return foresight.objects(names, contents=self.settings.knowledge)
+    def objects(self, predicted: PredictedWorld, names: Iterable[str]) -> str:
+        return predicted.objects(names, contents=self.settings.knowledge)
 
-    def task(self, foresight: PredictedWorld, names: Iterable[str]) -> str:
+    def task(self, predicted: PredictedWorld, names: Iterable[str]) -> str:
         """Return background knowledge about the request and the usual states of objects."""
-        return self._listed(foresight.usual(self.request, names))
+        return self._listed(predicted.usual(self.request, names))
 
-    def conditions(self, foresight: PredictedWorld, names: Iterable[str]) -> str:
+    def conditions(self, predicted: PredictedWorld, names: Iterable[str]) -> str:
         """Return the same with notes on overlapping predicates."""
-        return self._listed([*foresight.usual(self.request, names), *foresight.notes("conditions")])
+        return self._listed([*predicted.usual(self.request, names), *predicted.notes("conditions")])
 
-    def steps(self, foresight: PredictedWorld, names: Iterable[str], *, whole: bool = False) -> str:
+    def steps(self, predicted: PredictedWorld, names: Iterable[str], *, whole: bool = False) -> str:
         """Return background knowledge about actions on some objects.
 
         Args:
             whole: Whether the steps cover the whole task, so that its knowledge is included.
         """
         names = tuple(names)
-        usual = foresight.usual(self.request, names) if whole else ()
-        return self._listed([*usual, *foresight.notes("steps", names)])
+        usual = predicted.usual(self.request, names) if whole else ()
+        return self._listed([*usual, *predicted.notes("steps", names)])
 
     def wanted(self, macro: MacroAction, task: Task, state: State) -> str:
         """Return the objects and the postcondition of a macro action as prompt lines."""
@@ -177,8 +177,8 @@ class PromptWords:
             lines.append(wanted)
         return lines
 
-    def _listed(self, told: Iterable[str]) -> str:
-        if not self.settings.knowledge or not (lines := list(dict.fromkeys(told))):
+    def _listed(self, notes: Iterable[str]) -> str:
+        if not self.settings.knowledge or not (lines := list(dict.fromkeys(notes))):
             return ""
         return "\n".join(["", "What is known here:", *(f"- {line}" for line in lines), ""])
 

@@ -48,7 +48,7 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
     choice, folder = context.model, context.folder
     settings = settings_named(choice.setting)
     recorded = recorded_run(choice)
-    source = recorded.folder if recorded is not None else _begun_in(context)
+    source = recorded.folder if recorded is not None else _resumed_folder(context)
     own_prompts = choice.prompts
     if (own_prompts is None or source == folder) and source and (source / PROMPTS_FOLDER).is_dir():
         own_prompts = source / PROMPTS_FOLDER
@@ -86,7 +86,7 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
     return equipment, meter, None if recorded else choice.library
 
 
-def _begun_in(context: PolicyContext) -> Path | None:
+def _resumed_folder(context: PolicyContext) -> Path | None:
     if context.folder is None or context.transcript is None or not has_header(context.transcript):
         return None
     return context.folder

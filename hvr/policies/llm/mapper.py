@@ -228,7 +228,7 @@ class Mapper:
             fits[chosen] = score * _OTHER_NUMBER if missed else score
         return fits
 
-    def _instead(self, objects: Mapping[str, float]) -> dict[str, float]:
+    def _stand_ins(self, objects: Mapping[str, float]) -> dict[str, float]:
         """Return other parts of the same things, for objects that no valid action takes."""
         fits: dict[str, float] = {}
         for name, score in objects.items():
@@ -262,7 +262,7 @@ class Mapper:
         choice = max(self._readings(names, objects, holding), default=None, key=itemgetter(0))
         # Stand-ins come second: they must not beat an object that was named.
         if choice is None and any(objects):
-            wider = [{**options, **self._instead(options)} for options in objects]
+            wider = [{**options, **self._stand_ins(options)} for options in objects]
             choice = max(self._readings(names, wider, holding), default=None, key=itemgetter(0))
             choice = choice or self._nearest(text, names, objects)
         if choice is not None:

@@ -173,8 +173,8 @@ class LLMPolicy(Policy[str]):
         constraints: Sequence[str],
     ) -> PlanningRecord:
         equipment = self.equipment
-        foresight = PredictedScene(graph, equipment.domain, inventory, equipment.compile_task)
-        writing = Writing(equipment, request, foresight, constraints)
+        predicted = PredictedScene(graph, equipment.domain, inventory, equipment.compile_task)
+        writing = Writing(equipment, request, predicted, constraints)
         record = writing.write()
         self._library_uses |= set(writing.library_uses)
         return record

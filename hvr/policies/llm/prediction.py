@@ -172,7 +172,7 @@ class PredictedWorld(ABC):
     # Planner tasks ------------------------------------------------------------------------
 
     @abstractmethod
-    def posed(
+    def planner_task(
         self,
         state: State,
         goal: Formula,
@@ -290,22 +290,22 @@ class PredictedFacts(PredictedWorld):
     def _action_lines(self) -> Iterator[str]:
         for name, schema in self.task.domain.actions.items():
             given = [p.name for p in schema.parameters]
-            said = self._wording.actions[name].imperative.fill(given)
+            words_of = self._wording.actions[name].imperative.fill(given)
             needs = "nothing" if schema.precondition == TRUE else str(schema.precondition)
             kinds = ", ".join(f"{p.name} is a {' or '.join(p.types)}" for p in schema.parameters)
             yield (
-                f"({', '.join((name, *given))}): {said}; {kinds + '; ' if kinds else ''}"
+                f"({', '.join((name, *given))}): {words_of}; {kinds + '; ' if kinds else ''}"
                 f"needs {needs}; makes {schema.effect}"
             )
 
     def classes(self, names: Iterable[str]) -> str:
         """Return one line per kind: its objects and their facts."""
-        told = self._told(names)
+        facts = self._facts_of(names)
         members: dict[str, list[str]] = defaultdict(list)
-        for name in told:
+        for name in facts:
             members[self._kinds[name]].append(name)
         lines = [
-            f"{kind}: {', '.join(same)}; {' '.join(f for n in same for f in told[n])}".rstrip("; ")
+            f"{kind}: {', '.join(same)}; {' '.join(f for n in same for f in facts[n])}".rstrip("; ")
             for kind, same in members.items()
         ]
         return "\n".join([*lines, *self._besides()])
@@ -315,21 +315,21 @@ class PredictedFacts(PredictedWorld):
         del contents
         lines = [
             f"{name} ({self._kinds[name]}): {' '.join(facts)}".removesuffix(": ")
-            for name, facts in self._told(names).items()
+            for name, facts in self._facts_of(names).items()
         ]
         return "\n".join([*lines, *self._besides()])
 
-    def _told(self, names: Iterable[str]) -> dict[str, list[str]]:
-        told: dict[str, list[str]] = {name: [] for name in names if name in self._kinds}
+    def _facts_of(self, names: Iterable[str]) -> dict[str, list[str]]:
+        facts_of: dict[str, list[str]] = {name: [] for name in names if name in self._kinds}
         for atom in sorted(self.state.atoms(static=True), key=str):
-            owner = next((name for name in atom.args if name in told), None)
-            if owner is not None and len(told[owner]) < _MOST_FACTS:
-                told[owner].append(str(atom))
+            owner = next((name for name in atom.args if name in facts_of), None)
+            if owner is not None and len(facts_of[owner]) < _MOST_FACTS:
+                facts_of[owner].append(str(atom))
         for term, value in self._numbers(self.state).items():
-            owner = next((name for name in term.args if name in told), None)
-            if owner is not None and len(told[owner]) < _MOST_FACTS:
-                told[owner].append(f"(= {term} {decimal_text(value)})")
-        return told
+            owner = next((name for name in term.args if name in facts_of), None)
+            if owner is not None and len(facts_of[owner]) < _MOST_FACTS:
+                facts_of[owner].append(f"(= {term} {decimal_text(value)})")
+        return facts_of
 
     def _besides(self) -> list[str]:
         facts = sorted(str(a) for a in self.state.atoms(static=True) if not a.args)
@@ -430,7 +430,7 @@ class PredictedFacts(PredictedWorld):
             yield from (name for name in near if name in among)
             edge = near
 
-    def posed(
+    def planner_task(
         self,
         state: State,
         goal: Formula,

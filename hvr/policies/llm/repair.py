@@ -61,7 +61,7 @@ def plan_outcome(
         touched |= state.bits ^ following.bits
         state = following
     lasting = _literals(task, state.bits, touched, fleeting)
-    return And((*lasting.operands, *_arrival(task, first, actions, fleeting)))
+    return And((*lasting.operands, *_fleeting_effect(task, first, actions, fleeting)))
 
 
 def needed_steps(
@@ -119,7 +119,7 @@ def eliminate_actions(
     return tuple(b for b in shorter if b.actions), tuple(left_out)
 
 
-def _arrival(
+def _fleeting_effect(
     task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
 ) -> tuple[Atom, ...]:
     """Return the effect of a last step without lasting effects, such as going to a lamp."""
@@ -331,7 +331,7 @@ class PlannerRepair:
         self,
         state: State,
         goal: Formula,
-        foresight: PredictedWorld,
+        predicted: PredictedWorld,
         objects: Collection[str] = (),
         relevant: Formula | None = None,
         kept: tuple[Trajectory, ...] = (),
@@ -348,11 +348,11 @@ class PlannerRepair:
         if state.holds(goal):
             return ()
         try:
-            posed = foresight.posed(state, goal, objects, relevant or goal, kept)
-            if posed is None:
+            planner_task = predicted.planner_task(state, goal, objects, relevant or goal, kept)
+            if planner_task is None:
                 return None
             self.calls += 1
-            result = self._planner.solve(posed)
+            result = self._planner.solve(planner_task)
         except DataFileError:
             raise  # an unrecorded planner result would make the run unrepeatable
         except HvrError:
@@ -366,7 +366,7 @@ class PlannerRepair:
         return result.plan if applicable else None
 
     def through(
-        self, state: State, actions: Sequence[GroundAction], foresight: PredictedWorld
+        self, state: State, actions: Sequence[GroundAction], predicted: PredictedWorld
     ) -> tuple[GroundAction, ...]:
         """Return the actions, each preceded by steps that make it applicable.
 
@@ -379,7 +379,7 @@ class PlannerRepair:
             if not isinstance(operator, Operator):
                 continue
             if not count_applicable(task, state, (action,)):
-                way = self._way(state, action, foresight)
+                way = self._enabling_steps(state, action, predicted)
                 if way is None:
                     continue
                 done += way
@@ -388,8 +388,8 @@ class PlannerRepair:
             state = run_actions(task, state, (action,))
         return tuple(done)
 
-    def _way(
-        self, state: State, action: GroundAction, foresight: PredictedWorld
+    def _enabling_steps(
+        self, state: State, action: GroundAction, predicted: PredictedWorld
     ) -> tuple[GroundAction, ...] | None:
         task = state.task
         # Most actions lack only nearness, which needs no planner.
@@ -407,7 +407,7 @@ class PlannerRepair:
                 or (isinstance(part, Not) and isinstance(part.operand, Atom))
             )
         )
-        return self.to(state, precondition, foresight, action.args, plain)
+        return self.to(state, precondition, predicted, action.args, plain)
 
 
 def _precondition(task: Task, action: GroundAction) -> Formula:

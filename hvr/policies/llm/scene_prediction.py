@@ -199,7 +199,7 @@ class PredictedScene(PredictedWorld):
 
     # Planner tasks ------------------------------------------------------------------------
 
-    def posed(
+    def planner_task(
         self,
         state: State,
         goal: Formula,
@@ -290,8 +290,8 @@ def _several(request: str, inventory: Inventory) -> list[str]:
 
 def _number(spoken: Sequence[str], first: str) -> int:
     before = spoken[: spoken.index(first)][-_BEFORE:] if first in spoken else ()
-    said = (NUMBERS.get(w) or (int(w) if w.isdecimal() else 0) for w in reversed(before))
-    return min(next((n for n in said if n), _A_FEW), _MOST_PLACES)
+    numbers = (NUMBERS.get(w) or (int(w) if w.isdecimal() else 0) for w in reversed(before))
+    return min(next((n for n in numbers if n), _A_FEW), _MOST_PLACES)
 
 
 def _portable(inventory: Inventory, name: str) -> bool:

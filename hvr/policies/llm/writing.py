@@ -76,7 +76,7 @@ class ObjectRetrieval:
     listen: Callable[[PolicyEvent], None]
 
     def choose(
-        self, request: str, foresight: PredictedWorld, otherwise: tuple[str, ...] = ()
+        self, request: str, predicted: PredictedWorld, otherwise: tuple[str, ...] = ()
     ) -> tuple[str, ...]:
         """Return the objects for a request in the predicted state; without R, all objects.
 
@@ -85,21 +85,21 @@ class ObjectRetrieval:
             otherwise: For a macro action, the objects of the whole task: used by `direct`, and if
                 no name in the answer exists.
         """
-        names = tuple(o.name for o in foresight.task.problem.objects)
-        settings, there = self.settings, foresight.task.objects
+        names = tuple(o.name for o in predicted.task.problem.objects)
+        settings, there = self.settings, predicted.task.objects
         if not settings.retrieval:
             return names
         if settings.direct and otherwise:
             # The macro action is the last line, after the task.
-            named = foresight.named_in(
+            named = predicted.named_in(
                 request.rsplit("\n", 1)[-1], otherwise, self.embedder, expansion=settings.expansion
             )
             if named:
                 picked = tuple(n for n in named if n in there)
                 self.listen(ObjectsChosen(request, picked))
                 return picked
-        answer = self.dialogue.ask("select", request=request, classes=", ".join(foresight.kinds))
-        reasons, unmatched = foresight.pick(
+        answer = self.dialogue.ask("select", request=request, classes=", ".join(predicted.kinds))
+        reasons, unmatched = predicted.pick(
             read_objects(answer),
             request,
             self.embedder,
@@ -111,7 +111,7 @@ class ObjectRetrieval:
         return picked
 
     def with_named(
-        self, texts: Iterable[str], foresight: PredictedWorld, known: tuple[str, ...]
+        self, texts: Iterable[str], predicted: PredictedWorld, known: tuple[str, ...]
     ) -> tuple[str, ...]:
         """Return the known objects and those named in some texts, with their dependencies.
 
@@ -121,12 +121,12 @@ class ObjectRetrieval:
         """
         if not self.settings.retrieval:
             return known
-        return foresight.with_named(texts, known, self.embedder, expansion=self.settings.expansion)
+        return predicted.with_named(texts, known, self.embedder, expansion=self.settings.expansion)
 
 
 # Writing ------------------------------------------------------------------------------------------
 
-_LEFT = "Reach what is left of the goal"
+_REMAINING = "Reach what is left of the goal"
 """Name of the macro action that hvr appends to the model's macro actions."""
 
 Macros = tuple[MacroAction, ...]
@@ -169,7 +169,7 @@ class Writing:
 
     Args:
         equipment: Model, prompts and tools.
-        foresight: The predicted world, which advances with the plan.
+        predicted: The predicted world, which advances with the plan.
         constraints: PDDL trajectory constraints of the plan.
     """
 
@@ -177,7 +177,7 @@ class Writing:
         self,
         equipment: Equipment,
         request: str,
-        foresight: PredictedWorld,
+        predicted: PredictedWorld,
         constraints: Sequence[str] = (),
     ) -> None:
         self.equipment = equipment
@@ -186,15 +186,15 @@ class Writing:
         self.library_uses: list[str] = []
         """IDs of the library entries used in the plan."""
         self._listen = equipment.listen
-        self._foresight = foresight
+        self._predicted = predicted
         if constraints:
-            self._foresight.keep(constraints_in(self._foresight.task, constraints))
-        self._first_kept = self._foresight.kept
+            self._predicted.keep(constraints_in(self._predicted.task, constraints))
+        self._first_kept = self._predicted.kept
         self._dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
         self._retrieval = ObjectRetrieval(
             self._dialogue, self.settings, equipment.embedder, self._listen
         )
-        self._telling = PromptWords(self.settings, request)
+        self._prompt_words = PromptWords(self.settings, request)
 
     def write(self) -> PlanningRecord:
         """Return the plan with its record.
@@ -205,7 +205,7 @@ class Writing:
         started = time.perf_counter()
         bridge = PlannerRepair(self.equipment.planner)
         writer = BlockWriter(
-            self._dialogue, self.settings, self._telling, self._mapper_of, bridge, self._listen
+            self._dialogue, self.settings, self._prompt_words, self._mapper_of, bridge, self._listen
         )
         checks: tuple[MacroCheck | None, MacroCheck | None] = (None, None)
         if self.settings.hierarchical:
@@ -215,22 +215,22 @@ class Writing:
                 macros, checks = self._conditions(macros, known)
             elif self.settings.verification:
                 macros = tuple(match.block.macro for match in known)
-                check = check_macros(self._foresight.task, self._foresight.state, macros)
+                check = check_macros(self._predicted.task, self._predicted.state, macros)
                 checks = check, check
             records = self._blocks(macros, known, writer)
         else:
             whole = Assignment(
                 self.request, 1, MacroAction(self.request), self._names, "nothing", False
             )
-            records = [writer.write(whole, self._foresight)]
+            records = [writer.write(whole, self._predicted)]
         written = tuple(AABlock(r.macro, r.actions) for r in records)
         rounds: tuple[JudgeRound, ...] = ()
-        if self.settings.judge and is_propositional(self._foresight.task):
-            foresight = self._foresight
+        if self.settings.judge and is_propositional(self._predicted.task):
+            predicted = self._predicted
             judged, rounds = repair_judged_blocks(
-                foresight.task, written, foresight.nearness, self._listen, foresight.reduced
+                predicted.task, written, predicted.nearness, self._listen, predicted.reduced
             )
-            written, rounds = (judged, rounds) if self._keeps(judged, written) else (written, ())
+            written, rounds = (judged, rounds) if self._no_worse(judged, written) else (written, ())
         blocks, removed = self._elimination(written)
         name = self._dialogue.model.name
         return PlanningRecord(
@@ -247,31 +247,31 @@ class Writing:
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        return self._retrieval.choose(self.request, self._foresight)
+        return self._retrieval.choose(self.request, self._predicted)
 
     @cached_property
     def _mapper_of(self) -> Callable[[tuple[str, ...]], Mapper]:
         """A factory of mappers, cached by the objects in the prompt."""
         # One action set serves all states of the plan: it contains whatever may become applicable.
-        actions = ActionSet(self._foresight.task)
+        actions = ActionSet(self._predicted.task)
 
         @cache
         def mapper(names: tuple[str, ...]) -> Mapper:
-            return Mapper(actions, self.equipment.embedder, names, self._foresight.wording)
+            return Mapper(actions, self.equipment.embedder, names, self._predicted.wording)
 
         return mapper
 
     # Macro actions and their conditions -----------------------------------------------------
 
     def _macro_plan(self) -> Macros:
-        objects = self._foresight.classes(self._names)
+        objects = self._predicted.classes(self._names)
         request, limit = self.request, self.settings.macro_limit
         for _ in range(2):
             answer = self._dialogue.ask(
                 "macro_plan",
                 request=request,
                 objects=objects,
-                knowledge=self._telling.task(self._foresight, self._names),
+                knowledge=self._prompt_words.task(self._predicted, self._names),
             )
             titles = read_macro_plan(answer) or (self.request,)
             if len(titles) <= limit:
@@ -307,7 +307,7 @@ class Writing:
         """
         first = None
         for attempt in range(tries + 1):
-            check = check_macros(self._foresight.task, self._foresight.state, macros)
+            check = check_macros(self._predicted.task, self._predicted.state, macros)
             first = first or check
             self._listen(MacroPlanChecked(check, attempt))
             if not check.problem or attempt == tries:
@@ -323,7 +323,9 @@ class Writing:
     def _correction(self, macros: Macros, problem: str, number: int) -> dict[str, str]:
         def objects(words: Iterable[str]) -> str:
             spoken = set(words)
-            return self._telling.objects(self._foresight, [n for n in self._names if n in spoken])
+            return self._prompt_words.objects(
+                self._predicted, [n for n in self._names if n in spoken]
+            )
 
         def fits(values: dict[str, str]) -> bool:
             # Without R the prompt contains the whole scene, whatever its length.
@@ -338,14 +340,14 @@ class Writing:
     ) -> tuple[Macros, tuple[str, ...]]:
         written = read_conditions(answer, len(titles))
         mapper = self._mapper_of(self._names)
-        return with_conditions(titles, written, mapper, self._foresight.nearness, earlier)
+        return with_conditions(titles, written, mapper, self._predicted.nearness, earlier)
 
     def _world(self) -> dict[str, str]:
         return {
             "request": self.request,
-            "objects": self._telling.objects(self._foresight, self._names),
-            "knowledge": self._telling.conditions(self._foresight, self._names),
-            "predicates": _predicates(self._foresight.task, self._foresight.nearness),
+            "objects": self._prompt_words.objects(self._predicted, self._names),
+            "knowledge": self._prompt_words.conditions(self._predicted, self._names),
+            "predicates": _predicates(self._predicted.task, self._predicted.nearness),
         }
 
     # Blocks ---------------------------------------------------------------------------------
@@ -361,8 +363,8 @@ class Writing:
         """
         records: list[BlockRecord] = []
         rest = macros
-        batches = BlockBatches(self._dialogue, self._telling, self._names_of)
-        while rest := rest or self._left(records):
+        batches = BlockBatches(self._dialogue, self._prompt_words, self._names_of)
+        while rest := rest or self._remaining_goal(records):
             number = len(records) + 1
             if records and self.settings.verification and batches.empty:
                 fixed = max(0, len(known) - len(records))
@@ -371,25 +373,25 @@ class Writing:
             match = (
                 known[number - 1]
                 if number <= len(known)
-                else self._match(macro, self._foresight.state)
+                else self._match(macro, self._predicted.state)
             )
             if match is not None:
                 batches.skip()
-                record = self._taken(number, macro, match)
+                record = self._from_library(number, macro, match)
             else:
                 record = self._written(number, (macro, *rest), records, writer, batches)
             records.append(record)
-            self._foresight.advance(record.actions)
+            self._predicted.advance(record.actions)
         return records
 
-    def _left(self, records: Sequence[BlockRecord]) -> Macros:
+    def _remaining_goal(self, records: Sequence[BlockRecord]) -> Macros:
         """Return an extra macro action if the goal is known and the plan misses part of it."""
-        foresight = self._foresight
-        if not self.settings.verification or (records and records[-1].macro.name == _LEFT):
+        predicted = self._predicted
+        if not self.settings.verification or (records and records[-1].macro.name == _REMAINING):
             return ()
         # The whole goal: reaching the rest must not undo the part that holds.
-        holds = foresight.state.holds(conjunction(foresight.task, foresight.goal))
-        return () if holds else (MacroAction(_LEFT, (), foresight.goal),)
+        holds = predicted.state.holds(conjunction(predicted.task, predicted.goal))
+        return () if holds else (MacroAction(_REMAINING, (), predicted.goal),)
 
     def _written(
         self,
@@ -402,30 +404,30 @@ class Writing:
         done = planned_steps([AABlock(r.macro, r.actions) for r in records])
         answer = None
         if self.settings.batching:
-            answer = batches.next(macros, self._foresight, done)
+            answer = batches.next(macros, self._predicted, done)
         wanted = f"{self.request}\nMacro action: {macros[0].name}"
         chosen = self._names
         if answer is None:
-            chosen = self._retrieval.choose(wanted, self._foresight, self._names)
+            chosen = self._retrieval.choose(wanted, self._predicted, self._names)
         work = Assignment(self.request, number, macros[0], chosen, done)
-        return writer.write(work, self._foresight, answer)
+        return writer.write(work, self._predicted, answer)
 
     def _names_of(self, macros: Sequence[MacroAction]) -> tuple[str, ...]:
         texts = [t for m in macros for t in (m.name, *m.precondition, *m.postcondition)]
-        return self._retrieval.with_named(texts, self._foresight, self._names)
+        return self._retrieval.with_named(texts, self._predicted, self._names)
 
     # The library ----------------------------------------------------------------------------
 
     def _known(self, macros: Macros) -> tuple[MacroMatch, ...]:
         matches: list[MacroMatch] = []
-        state = self._foresight.state
+        state = self._predicted.state
         for macro in macros:
             match = self._match(macro, state)
             if match is None:
                 break
-            plain = without_nearness(match.block.macro, self._foresight.nearness)
+            plain = without_nearness(match.block.macro, self._predicted.nearness)
             matches.append(replace(match, block=match.block.replace(macro=plain)))
-            state = run_actions(self._foresight.task, state, match.block.actions)
+            state = run_actions(self._predicted.task, state, match.block.actions)
         return tuple(matches)
 
     def _match(self, macro: MacroAction, state: State) -> MacroMatch | None:
@@ -447,7 +449,7 @@ class Writing:
             match = retrieve(
                 library,
                 query,
-                self._foresight.task,
+                self._predicted.task,
                 state,
                 self.equipment.embedder,
                 ontology=self.equipment.ontology,
@@ -457,9 +459,9 @@ class Writing:
         return None
 
     def _breaks(self, state: State, block: Sequence[GroundAction]) -> bool:
-        return bool(broken_constraints(state, block, self._foresight.kept))
+        return bool(broken_constraints(state, block, self._predicted.kept))
 
-    def _taken(self, number: int, macro: MacroAction, match: MacroMatch) -> BlockRecord:
+    def _from_library(self, number: int, macro: MacroAction, match: MacroMatch) -> BlockRecord:
         self.library_uses.append(match.entry.id)
         block = match.block.actions
         self._listen(BlockWritten(number, macro.name, block, "library"))
@@ -471,25 +473,25 @@ class Writing:
             verified_after=None,
             from_library=match.entry.name,
         )
-        return finish_record(record, self._foresight.task, self._foresight.state, hierarchical=True)
+        return finish_record(record, self._predicted.task, self._predicted.state, hierarchical=True)
 
     # Elimination ----------------------------------------------------------------------------
 
     def _elimination(self, blocks: tuple[AABlock, ...]) -> tuple[tuple[AABlock, ...], int]:
-        if not self.settings.elimination or not is_propositional(self._foresight.task):
+        if not self.settings.elimination or not is_propositional(self._predicted.task):
             return blocks, 0
-        kept, left_out = eliminate_actions(self._foresight.task, blocks, self._foresight.nearness)
-        if not self._keeps(kept, blocks):
+        kept, left_out = eliminate_actions(self._predicted.task, blocks, self._predicted.nearness)
+        if not self._no_worse(kept, blocks):
             return blocks, 0
         if left_out:
             self._listen(StepsLeftOut(left_out))
         return kept, len(left_out)
 
-    def _keeps(self, changed: Iterable[AABlock], blocks: Iterable[AABlock]) -> bool:
+    def _no_worse(self, changed: Iterable[AABlock], blocks: Iterable[AABlock]) -> bool:
         """Return whether a changed plan breaks no more constraints and still reaches the goal."""
-        start, kept = self._foresight.task.initial, self._first_kept
+        start, kept = self._predicted.task.initial, self._first_kept
         changed, blocks = tuple(changed), tuple(blocks)
-        goal = conjunction(start.task, self._foresight.goal)
+        goal = conjunction(start.task, self._predicted.goal)
         ends = [
             run_actions(start.task, start, [a for b in p for a in b.actions])
             for p in (changed, blocks)

@@ -174,11 +174,11 @@ def _x(time: float, end: float) -> float:
 
 
 def _steps(timeline: Timeline, end: float, bottom: int) -> Iterator[str]:
-    told: dict[float, list[str]] = {}
+    moments: dict[float, list[str]] = {}
     for step in timeline.steps:
         for moment, word in ((step.start, "starts"), (step.end, "ends")):
-            told.setdefault(float(moment), []).append(f"step {step.number} {step} {word}")
-    for time, texts in list(told.items())[:MAX_CURVE_STEPS]:
+            moments.setdefault(float(moment), []).append(f"step {step.number} {step} {word}")
+    for time, texts in list(moments.items())[:MAX_CURVE_STEPS]:
         x = _x(time, end)
         yield line("step", (x, _TOP), (x, bottom), tooltip("\n".join(texts)))
 

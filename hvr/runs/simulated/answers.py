@@ -232,8 +232,8 @@ def _written(goal: Expression) -> _Json:
         for atom, holds in literals
         if atom.predicate != "="
     ]
-    told = [{**thing, "apart": True} if thing["name"] in apart else thing for thing in things]
-    return {"things": told, "stages": [stage]}
+    declared = [{**thing, "apart": True} if thing["name"] in apart else thing for thing in things]
+    return {"things": declared, "stages": [stage]}
 
 
 def _throughout(constraints: tuple[str, ...]) -> _Json:

@@ -97,7 +97,7 @@ def scene(name: str = SCENE) -> tuple[KnowledgeGraph, Inventory]:
     return world.graph, world.inventory()
 
 
-def foresight(name: str = SCENE) -> PredictedScene:
+def predicted_scene(name: str = SCENE) -> PredictedScene:
     """The predicted world before the first step."""
     graph, inventory = scene(name)
     return PredictedScene(graph, domain(), inventory)

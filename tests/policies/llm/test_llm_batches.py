@@ -13,7 +13,7 @@ from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.settings import settings_named
 from hvr.runs.simulated import make_scripted
 from hvr.runs.tasks import load_task
-from tests.policies.llm.llm_worlds import Fake, answer_of, foresight, policy, scene, write
+from tests.policies.llm.llm_worlds import Fake, answer_of, policy, predicted_scene, scene, write
 
 MACROS = "1. Take the cup\n2. Put the cup on the dining table"
 CONDITIONS = """1. Take the cup
@@ -80,14 +80,14 @@ def test_a_prompt_says_what_a_block_is_judged_by_and_what_is_meant() -> None:
 
 
 def test_pieces_are_meant_however_they_are_called_and_liquids_are_no_objects() -> None:
-    begun = foresight()
-    telling = PromptWords(settings_named("HVR+"), "Do it")
+    begun = predicted_scene()
+    prompt_words = PromptWords(settings_named("HVR+"), "Do it")
     macro = MacroAction(
         "Put the tomato slice and the cracked egg on the plate with coffee",
         postcondition=("(on tomatosliced-1 plate-1)", "(on eggcracked-1 plate-1)",
                        "(contains mug-1 coffee)"),
     )  # fmt: skip
-    told = telling.wanted(macro, begun.task, begun.state)
+    told = prompt_words.wanted(macro, begun.task, begun.state)
     assert "Meant are: tomatosliced-1, plate-1, eggcracked-1\n" in told
 
 

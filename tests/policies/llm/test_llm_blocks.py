@@ -19,7 +19,15 @@ from hvr.policies.llm.record import (
 )
 from hvr.policies.llm.repair import broken_constraints, constraints_in
 from hvr.validation import Validator
-from tests.policies.llm.llm_worlds import Answers, Fake, answer_of, foresight, macro, steps, write
+from tests.policies.llm.llm_worlds import (
+    Answers,
+    Fake,
+    answer_of,
+    macro,
+    predicted_scene,
+    steps,
+    write,
+)
 
 SELECT = "Fridge, Egg, Mug, SinkBasin, DiningTable, CounterTop, Cup, Fork, Spoon, Knife, Faucet"
 EGG = "Take the egg out of the fridge"
@@ -53,7 +61,7 @@ def replace_answers(fake: Fake, **answers: Answers) -> Fake:
 
 
 def valid(record: PlanningRecord) -> bool:
-    task = foresight().task
+    task = predicted_scene().task
     return count_applicable(task, task.initial, record.plan.actions) == len(record.plan.actions)
 
 
@@ -396,7 +404,7 @@ def test_a_macro_plan_has_30_macro_actions_at_most() -> None:
 
 @pytest.mark.slow
 def test_the_check_agrees_with_the_validator_on_the_step_that_fails() -> None:
-    task = foresight().task
+    task = predicted_scene().task
     for block in (GOOD, CLOSED, FULL_HAND, STUCK, ()):
         found = check_block(task, task.initial, steps(*block), ())
         validator = Validator(task)
@@ -409,7 +417,7 @@ def test_the_check_agrees_with_the_validator_on_the_step_that_fails() -> None:
 
 
 def test_the_check_names_every_literal_that_is_missing_and_no_other() -> None:
-    task = foresight().task
+    task = predicted_scene().task
     wanted = ("(holding egg-1)", "(opened fridge-1)", "(hand_empty)")
     found = check_block(task, task.initial, steps(*GOOD[:2]), wanted)
     assert found is not None and found.step is None
@@ -418,7 +426,7 @@ def test_the_check_names_every_literal_that_is_missing_and_no_other() -> None:
 
 
 def test_a_block_that_cannot_be_carried_out_keeps_its_conditions() -> None:
-    task = foresight().task
+    task = predicted_scene().task
     record = BlockRecord(
         macro=TAKE_EGG, written=steps(*CLOSED), actions=steps(*CLOSED), verified_before=False,
         verified_after=None,
@@ -460,14 +468,14 @@ def test_the_planner_mends_what_breaks_a_constraint_and_elimination_keeps_it() -
     (block,) = record.blocks
     assert block.repaired
     assert block.achieved
-    begun = foresight()
+    begun = predicted_scene()
     kept = constraints_in(begun.task, [NEVER_TWO])
     assert broken_constraints(begun.state, steps(*TWO_OPEN), kept)
     assert not broken_constraints(begun.state, record.plan.actions, kept)
 
 
 def test_what_may_happen_once_may_not_happen_again_in_a_later_block() -> None:
-    begun = foresight()
+    begun = predicted_scene()
     begun.keep(constraints_in(begun.task, ["(forall (?x - fridge) (at-most-once (opened ?x)))"]))
     again = steps("open_obj fridge-1")
     assert not broken_constraints(begun.state, steps(*GOOD[:2]), begun.kept)

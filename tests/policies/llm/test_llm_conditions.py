@@ -20,9 +20,9 @@ from hvr.policies.llm.conditions import (
 )
 from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.record import ConditionsWritten, MacroCheck, MacroPlanChecked, PolicyEvent
-from tests.policies.llm.llm_worlds import Fake, answer_of, foresight, macro, write
+from tests.policies.llm.llm_worlds import Fake, answer_of, macro, predicted_scene, write
 
-WORLD = foresight()
+WORLD = predicted_scene()
 TAKE = macro("Take the cup", "(hand_empty)", "(holding cup-1), (not (hand_empty))")
 PUT = macro("Put it on the table", "(holding cup-1)",
             "(hand_empty), (not (holding cup-1)), (on cup-1 diningtable-1)")  # fmt: skip
@@ -98,7 +98,7 @@ def test_facts_that_never_change_can_be_preconditions() -> None:
 
 @pytest.mark.slow
 def test_the_state_is_that_which_is_given() -> None:
-    after = foresight()
+    after = predicted_scene()
     after.advance(())
     state = next(
         after.task.ground(a).apply(after.state.bits)

@@ -14,7 +14,7 @@ from hvr.policies.llm.conditions import MAX_LITERALS, with_conditions
 from hvr.policies.llm.record import BlockWritten, MacroPlanWritten, PolicyEvent
 from hvr.policies.llm.settings import PolicySettings
 from hvr.policies.llm.writing import Writing
-from tests.policies.llm.llm_worlds import Fake, answer_of, foresight, policy, write
+from tests.policies.llm.llm_worlds import Fake, answer_of, policy, predicted_scene, write
 
 SMALL = {
     "select": "Mug",
@@ -87,8 +87,8 @@ def test_a_condition_that_is_too_long_is_cut_and_it_is_said() -> None:
     (macro,), dropped = with_conditions(
         ["Open"],
         [MacroConditions(literals, (), remarks)],
-        Mapper(),
-        frozenset(),  # type: ignore[arg-type]
+        Mapper(),  # type: ignore[arg-type]
+        frozenset(),
     )
     assert len(macro.precondition) == MAX_LITERALS
     assert f"the first {MAX_LITERALS} are read" in dropped[-1] and len(dropped) <= 11
@@ -122,5 +122,5 @@ def test_corrections_of_a_block_are_bounded_by_its_length() -> None:
     model = Fake({**SMALL, "block": answer_of("put_on mug-1 fridge-1"), "correct_block": longer})
     short = PolicySettings(block_limit=6, block_tries=None, planner_repair=False)
     equipment = replace(policy(model, "HVR").equipment, settings=short)
-    Writing(equipment, "Do it", foresight()).write()
+    Writing(equipment, "Do it", predicted_scene()).write()
     assert short.block_limit < model.asked("correct_block") <= 2 * short.block_limit

@@ -24,9 +24,9 @@ from tests.policies.llm.llm_worlds import (
     Fake,
     answer_of,
     domain,
-    foresight,
     macro,
     policy,
+    predicted_scene,
     scene,
     steps,
     write,
@@ -37,7 +37,7 @@ PLACE = TASK.ground_truth.scene
 
 
 def assert_valid(record: PlanningRecord, place: str) -> None:
-    task = foresight(place).task
+    task = predicted_scene(place).task
     actions = record.plan.actions
     assert count_applicable(task, task.initial, actions) == len(actions)
     assert all(block.verified_after for block in record.blocks)
@@ -157,7 +157,7 @@ def test_with_what_was_learnt_the_model_is_asked_less_and_the_plan_is_as_good() 
 
 def goal_holds(record: PlanningRecord) -> bool:
     """The task's gold goal holds after a plan."""
-    world = foresight(PLACE)
+    world = predicted_scene(PLACE)
     world.advance(record.plan.actions)
     formula = parse_formula(TASK.goal, domain(), world.task.problem.objects, file="<goal>")
     return world.state.holds(formula)
@@ -215,7 +215,7 @@ def test_with_retrieval_only_the_chosen_objects_are_told_of(setting: str) -> Non
 def test_without_retrieval_all_objects_are_told_of_and_none_are_asked_for(setting: str) -> None:
     fake = cup_model()
     write(fake, setting)
-    every = {o.name for o in foresight().task.problem.objects}
+    every = {o.name for o in predicted_scene().task.problem.objects}
     prompts = [p for purpose in ("conditions", "block", "plan") for p in fake.prompts(purpose)]
     assert prompts and all(listed(prompt) == every for prompt in prompts)
     assert fake.asked("select") == 0
@@ -225,7 +225,9 @@ def test_an_answer_that_names_nothing_of_the_scene_gives_all_objects() -> None:
     fake = cup_model()
     fake.answers = {**fake.answers, "select": "Spaceship, Unicorn"}
     write(fake, "R")
-    assert listed(fake.prompts("plan")[0]) == {o.name for o in foresight().task.problem.objects}
+    assert listed(fake.prompts("plan")[0]) == {
+        o.name for o in predicted_scene().task.problem.objects
+    }
 
 
 @pytest.mark.slow

@@ -22,9 +22,9 @@ from tests.policies.llm.llm_worlds import (
     Fake,
     answer_of,
     domain,
-    foresight,
     macro,
     policy,
+    predicted_scene,
     scene,
     steps,
 )
@@ -36,7 +36,7 @@ SHORT = tuple(i for i in paper_task_ids() if len(load_task(i).ground_truth.steps
 @cache
 def truth(task_id: str) -> tuple[PredictedWorld, tuple[tuple[GroundAction, ...], ...]]:
     found = load_task(task_id).ground_truth
-    return foresight(found.scene), found.blocks
+    return predicted_scene(found.scene), found.blocks
 
 
 @st.composite
@@ -134,7 +134,7 @@ class Hopeless:
 @pytest.mark.slow
 @pytest.mark.parametrize("planner", [Failing(), Lying(), Hopeless()])
 def test_without_a_plan_that_works_there_is_no_way(planner: Failing | Lying | Hopeless) -> None:
-    world = foresight()
+    world = predicted_scene()
     bridge = PlannerRepair(planner)
     goal = conjunction(world.task, ["(holding egg-1)"])
     assert bridge.to(world.state, goal, world) is None
@@ -144,7 +144,7 @@ def test_without_a_plan_that_works_there_is_no_way(planner: Failing | Lying | Ho
 
 
 def test_a_condition_that_holds_needs_no_planner() -> None:
-    world = foresight()
+    world = predicted_scene()
     bridge = PlannerRepair(Failing())
     goal = conjunction(world.task, ["(hand_empty)", "(not (opened fridge-1))"])
     assert bridge.to(world.state, goal, world) == ()
@@ -152,7 +152,7 @@ def test_a_condition_that_holds_needs_no_planner() -> None:
 
 
 def test_what_can_never_be_is_not_reached() -> None:
-    world = foresight()
+    world = predicted_scene()
     bridge = PlannerRepair(PLANNER)
     for texts in (["(holding cup-1)", "(hand_empty)"], ["(holding fridge-1)"]):
         goal = conjunction(world.task, texts)
@@ -161,14 +161,14 @@ def test_what_can_never_be_is_not_reached() -> None:
 
 @pytest.mark.slow
 def test_a_step_that_is_not_applicable_gets_what_it_needs() -> None:
-    world = foresight()
+    world = predicted_scene()
     bridge = PlannerRepair(PLANNER)
     through = bridge.through(world.state, steps("pick_up egg-1"), world)
     assert through == steps("navigate_to_obj fridge-1", "open_obj fridge-1", "pick_up egg-1")
 
 
 def test_a_step_in_the_middle_of_a_kitchen_gets_what_it_needs() -> None:
-    world = foresight()
+    world = predicted_scene()
     block = steps("navigate_to_obj apple-1", "pick_up apple-1", "put_on apple-1 countertop-1")
     through = PlannerRepair(PLANNER).through(world.state, block, world)
     assert through == (*block[:2], *steps("navigate_to_obj countertop-1"), block[2])

@@ -14,9 +14,9 @@ from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.prediction import PredictedWorld, count_applicable, run_actions
 from hvr.policies.llm.repair import needed_steps, plan_outcome
 from hvr.runs.tasks import load_task, paper_task_ids
-from tests.policies.llm.llm_worlds import foresight, steps
+from tests.policies.llm.llm_worlds import predicted_scene, steps
 
-WORLD = foresight()
+WORLD = predicted_scene()
 TASK = WORLD.task
 ROUND_TRIP = steps(
     "navigate_to_obj apple-1", "pick_up apple-1", "navigate_to_obj diningtable-1",
@@ -82,7 +82,7 @@ def test_the_end_stays_the_same(plan: tuple[GroundAction, ...]) -> None:
 @pytest.mark.parametrize("task_id", ["T2", "T10"])
 def test_a_ground_truth_with_detours_gets_shorter_by_them(task_id: str) -> None:
     truth = load_task(task_id).ground_truth
-    world = foresight(truth.scene)
+    world = predicted_scene(truth.scene)
     start = world.task.initial
     held = start
     plan: list[GroundAction] = []
@@ -130,7 +130,7 @@ def test_a_thing_that_ends_elsewhere_is_moved_once() -> None:
 def test_nothing_is_left_out_of_a_plan_that_needs_all() -> None:
     for task_id in paper_task_ids()[:2]:
         truth = load_task(task_id).ground_truth
-        world = foresight(truth.scene)
+        world = predicted_scene(truth.scene)
         assert leaner(truth.steps, world=world) == truth.steps
 
 

@@ -142,17 +142,19 @@ def test_numbers_are_told_and_followed(hvr_: Hvr, rooms_files: tuple[Path, Path]
     domain = parse_domain(ROOMS)
     task = Task(domain, parse_problem(TASK, domain))
     words = lexicon_for(domain)
-    foresight = PredictedFacts(task, words.wording, words.types)
-    assert "(= (battery) 2)" in foresight.objects(["p1"])
+    predicted = PredictedFacts(task, words.wording, words.types)
+    assert "(= (battery) 2)" in predicted.objects(["p1"])
     steps = StatePlanner("forward", 10).plan(task).plan.actions
     assert count_applicable(task, task.initial, steps) == len(steps)
-    foresight.advance(steps[:1])
-    assert "(= (battery) 1)" in foresight.objects(["p1"])
+    predicted.advance(steps[:1])
+    assert "(= (battery) 1)" in predicted.objects(["p1"])
     assert run_actions(task, task.initial, steps).holds(task.problem.goal)
     # A planner that goes on from there starts with the numbers of that state.
-    posed = foresight.posed(foresight.state, task.problem.goal, (), task.problem.goal, ())
-    assert posed is not None
-    rest = StatePlanner("forward", 10).plan(posed).plan.actions
+    planner_task = predicted.planner_task(
+        predicted.state, task.problem.goal, (), task.problem.goal, ()
+    )
+    assert planner_task is not None
+    rest = StatePlanner("forward", 10).plan(planner_task).plan.actions
     assert Validator(task).check((*steps[:1], *rest)).valid
 
 
@@ -204,18 +206,18 @@ def test_kinds_and_names_choose_objects() -> None:
     world = blocks()
     problem, _ = world.problem("tower")
     words = world.words
-    foresight = PredictedFacts(Task(world.domain, problem), words.wording, words.types)
+    predicted = PredictedFacts(Task(world.domain, problem), words.wording, words.types)
     for said in ("block", "cubes", "Block", "object"):
-        reasons, unmatched = foresight.pick(
+        reasons, unmatched = predicted.pick(
             [said], "red is on blue", LexicalEmbedder(), knowledge=True, expansion=True
         )
         assert set(reasons) == {"red", "green", "blue", "yellow", "white"} and not unmatched
-    reasons, unmatched = foresight.pick(
+    reasons, unmatched = predicted.pick(
         ["spaceship"], "red is on blue", LexicalEmbedder(), knowledge=True, expansion=False
     )
     assert list(reasons) == ["red", "blue"] and unmatched == ("spaceship",)
     # Without a kind: what stands on what is named comes along.
-    reasons, _ = foresight.pick(
+    reasons, _ = predicted.pick(
         [], "red is on blue", LexicalEmbedder(), knowledge=True, expansion=True
     )
     assert {"green", "yellow"} <= set(reasons)

@@ -300,8 +300,8 @@ def read_exact_actions(
     rest = iter(whole)
     if not all(call in rest for call in calls):
         return read
-    told = tuple(ActionText(step.name, step.args, str(step)) for step in steps)
-    return Actions(told, (), plan.note)
+    exact_actions = tuple(ActionText(step.name, step.args, str(step)) for step in steps)
+    return Actions(exact_actions, (), plan.note)
 
 
 def mark_actions(text: str, arities: Mapping[str, int], objects: Container[str]) -> str:

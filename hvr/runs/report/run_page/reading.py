@@ -100,7 +100,7 @@ def read_trace(folder: Path, about: Mapping[str, Any], state: RunState) -> list[
     path = folder / _TRACE
     if not path.is_file():
         if state is RunState.FINISHED:
-            raise _untold(folder, about, "is missing")
+            raise _incomplete_trace(folder, about, "is missing")
         return []
     events = []
     for number, event in read_log(path):
@@ -109,11 +109,11 @@ def read_trace(folder: Path, about: Mapping[str, Any], state: RunState) -> list[
         events.append(event)
     ended = any(event.get("event") == "finished" for event in events)
     if state is RunState.FINISHED and about.get("reached") and not ended:
-        raise _untold(folder, about, "is cut off before the end of the run")
+        raise _incomplete_trace(folder, about, "is cut off before the end of the run")
     return events
 
 
-def _untold(folder: Path, about: Mapping[str, Any], fault: str) -> DataFileError:
+def _incomplete_trace(folder: Path, about: Mapping[str, Any], fault: str) -> DataFileError:
     message = f"{folder}: {_TRACE} {fault}, so the steps of the run are unknown"
     if (reached := about.get("reached")) is not None:
         claim = "was reached" if reached else "was not reached"
