@@ -75,7 +75,7 @@ class Change:
 
 
 class UndefinedError(Exception):
-    """A number that is needed has no value."""
+    """A required number has no value."""
 
 
 class ConflictError(Exception):

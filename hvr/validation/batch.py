@@ -353,11 +353,11 @@ def _with_hint(
             text, "", actions=actions, predicates=predicates, objects=objects, asked=True
         )
     except PddlSyntaxError:
-        found = "there are several plans in the text, and --extract says where"
+        found = "the text contains several plans; --extract shows where"
     else:
         if plan is None:
             return refused
-        found = f"there is a plan in {plan.place}, which --extract reads"
+        found = f"there is a plan in {plan.place}; --extract reads it"
     told = refused.diagnostic
     expected = f"{told.expected}; {found}" if told.expected else found
     return PddlTextSyntaxError(told.replace(expected=expected))
@@ -460,9 +460,9 @@ def _unusable(
     diagnostic: Diagnostic | None = getattr(error, "diagnostic", None)
     reason = diagnostic.message if diagnostic else str(error)
     if isinstance(error, RecursionError):
-        reason = "it is nested too deeply"
+        reason = "the text is nested too deeply"
     elif isinstance(error, MemoryError):
-        reason = "there is not enough memory for it"
+        reason = "there is not enough memory to read it"
     if diagnostic is None and place is not None:
         diagnostic = Diagnostic(place, reason)
     report = ValidationReport(Outcome.UNKNOWN, 0, 0, reason=reason)

@@ -114,12 +114,14 @@ def certificate_of(
     if report.outcome is Outcome.UNKNOWN:
         raise NoCertificateError("no certificate: the verdict is unknown")
     if task.domain.moves:
-        raise NoCertificateError("no certificate: certificates know no continuous change")
+        raise NoCertificateError("no certificate: certificates do not support continuous change")
     constraints = And((task.domain.constraints, task.problem.constraints))
     if any(isinstance(part, Trajectory) for part in walk(constraints)):
-        raise NoCertificateError("no certificate: certificates know no trajectory constraints")
+        raise NoCertificateError(
+            "no certificate: certificates do not support trajectory constraints"
+        )
     if task.tolerance:
-        raise NoCertificateError("no certificate: numeric conditions are exact in certificates")
+        raise NoCertificateError("no certificate: certificates require exact numeric conditions")
     run = TemporalRun(validator, with_times(plan))
     executed = run.evidence()
     valid = report.outcome is Outcome.VALID
@@ -127,8 +129,8 @@ def certificate_of(
         raise NoCertificateError(f"no certificate: {executed.failure.message}")
     if not valid and executed.failure is None:
         raise NoCertificateError(
-            "no certificate: no action fails and the goal is reached; that the decomposition is "
-            "wrong is not proven by certificates"
+            "no certificate: no action fails and the goal is reached; certificates cannot prove "
+            "that a decomposition is wrong"
         )
     fault = None if executed.failure is None else _Fault(run, executed.failure).to_json()
     return {
@@ -236,7 +238,7 @@ class _Fault:
                 if literals is not None:
                     fault = {"kind": "condition", "step": step}
                     return {**fault, "at": "end" if event.end else "start", "falsifier": literals}
-        raise NoCertificateError(f"no certificate: literals do not prove this: {failure.message}")
+        raise NoCertificateError(f"no certificate: no literals prove this: {failure.message}")
 
     def _event(self, event: TimedEvent) -> Literals | None:
         """Return literals that make a start or an end impossible, None if there are none."""
@@ -338,7 +340,7 @@ class Refuter:
                 parts = ((body, row) for row in self._rows(variables, binding))
                 one_is_enough = isinstance(formula, Forall) is wanted
             case _:
-                raise NoCertificateError(f"no certificate: certificates know no {formula}")
+                raise NoCertificateError(f"no certificate: certificates do not support {formula}")
         together: Literals = {}
         for part, own in self._counted(parts):
             found = self.refute(part, own, wanted, duration)

@@ -68,7 +68,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     # Unusable input.
     ("HVR001", "syntax-error", Level.ERROR, "The text does not parse."),
     ("HVR002", "semantic-error", Level.ERROR, "The text parses but contradicts a declaration."),
-    ("HVR003", "unsupported-feature", Level.ERROR, "The text uses a part of PDDL hvr lacks."),
+    ("HVR003", "unsupported-feature", Level.ERROR, "The text uses an unsupported part of PDDL."),
     ("HVR004", "unreadable-file", Level.ERROR, "The file is missing or cannot be read."),
     ("HVR005", "undecided", Level.ERROR, "The plan could not be judged within the limits."),
     ("HVR006", "not-validated", Level.ERROR, "A file looks like a plan and was not validated."),
@@ -80,28 +80,28 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR104", "unknown-object", Level.ERROR, "A step names an object the problem lacks."),
     ("HVR105", "wrong-arity", Level.ERROR, "A step has too few or too many arguments."),
     ("HVR106", "wrong-type", Level.ERROR, "An argument is not of its parameter's type."),
-    ("HVR107", "undefined-value", Level.ERROR, "A number that is needed has no value."),
+    ("HVR107", "undefined-value", Level.ERROR, "A required number has no value."),
     ("HVR108", "invariant", Level.ERROR, "An over-all condition fails during its action."),
     ("HVR109", "end-condition", Level.ERROR, "An at-end condition fails when its action ends."),
     ("HVR110", "duration", Level.ERROR, "A step's duration is missing or not allowed."),
     ("HVR111", "start-time", Level.ERROR, "A step's start time is missing or negative."),
-    ("HVR112", "interference", Level.ERROR, "Two steps at one time disturb each other."),
+    ("HVR112", "interference", Level.ERROR, "Two simultaneous steps interfere."),
     ("HVR113", "constraint", Level.ERROR, "A trajectory constraint is violated."),
-    ("HVR114", "event", Level.ERROR, "An event happens endlessly at one time, or cannot happen."),
+    ("HVR114", "event", Level.ERROR, "An event repeats endlessly at one time, or cannot happen."),
     # Invalid decompositions.
-    ("HVR121", "no-decomposition", Level.ERROR, "A plan does not say how its tasks are done."),
+    ("HVR121", "no-decomposition", Level.ERROR, "A plan lacks the decomposition of its tasks."),
     ("HVR122", "unknown-task", Level.ERROR, "A line names a task the domain lacks."),
-    ("HVR123", "unknown-method", Level.ERROR, "A line names a method the task does not have."),
-    ("HVR124", "unknown-reference", Level.ERROR, "A line refers to a task that is not there."),
-    ("HVR125", "no-tree", Level.ERROR, "A task stands below none, two or itself."),
-    ("HVR126", "subtasks", Level.ERROR, "The tasks below a task are not those of its method."),
+    ("HVR123", "unknown-method", Level.ERROR, "A line names a method that the task lacks."),
+    ("HVR124", "unknown-reference", Level.ERROR, "A line refers to a missing task."),
+    ("HVR125", "no-tree", Level.ERROR, "A task has no parent, several parents or is in a cycle."),
+    ("HVR126", "subtasks", Level.ERROR, "The subtasks of a task do not match its method."),
     ("HVR127", "listing-order", Level.ERROR, "Tasks are listed in an order the method forbids."),
     ("HVR128", "subtask-order", Level.ERROR, "Actions come in an order that a method forbids."),
     ("HVR129", "method-precondition", Level.ERROR, "A method's precondition does not hold."),
     # How a text was read.
     ("HVR201", "notation", Level.NOTE, "The plan is not in the notation of PDDL plan files."),
     ("HVR202", "missing-requirement", Level.WARNING, "A feature is used without its flag."),
-    ("HVR203", "overlooked", Level.WARNING, "A slip in a text was passed over."),
+    ("HVR203", "overlooked", Level.WARNING, "A slip in a text was tolerated."),
     ("HVR204", "smaller-epsilon", Level.NOTE, "With a smaller --epsilon the plan is valid."),
     # Declarations of a domain.
     ("HVR301", "unused-predicate", Level.NOTE, "A predicate is declared and never used."),
@@ -110,26 +110,26 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR304", "unused-function", Level.WARNING, "A function is declared and never used."),
     ("HVR305", "unused-type", Level.WARNING, "A type is declared and never used."),
     ("HVR306", "unused-constant", Level.NOTE, "A constant is declared and never used."),
-    ("HVR307", "unused-parameter", Level.NOTE, "A parameter serves only to be enumerated."),
-    ("HVR308", "superfluous-requirement", Level.NOTE, "A flag is given for nothing."),
+    ("HVR307", "unused-parameter", Level.NOTE, "A parameter is in no condition and no effect."),
+    ("HVR308", "superfluous-requirement", Level.NOTE, "A requirement flag is not needed."),
     # Actions.
     ("HVR309", "contradictory-condition", Level.WARNING, "A condition can never hold."),
     ("HVR310", "unreachable-action", Level.NOTE, "An action can never apply here."),
     ("HVR311", "empty-effect", Level.WARNING, "An action changes nothing."),
     ("HVR312", "redundant-effect", Level.NOTE, "A part of an effect changes nothing."),
     # Problems.
-    ("HVR313", "goal-holds-initially", Level.WARNING, "The goal holds from the beginning."),
+    ("HVR313", "goal-holds-initially", Level.WARNING, "The goal holds in the initial state."),
     ("HVR314", "unreachable-goal", Level.ERROR, "The goal can never be reached."),
-    ("HVR315", "missing-value", Level.WARNING, "A number is read that is never given."),
+    ("HVR315", "missing-value", Level.WARNING, "A number is read but never gets a value."),
     ("HVR316", "unused-object", Level.NOTE, "No action can use an object."),
-    ("HVR317", "not-explored", Level.NOTE, "There are too many instances to tell all."),
+    ("HVR317", "not-explored", Level.NOTE, "There are too many instances to explore."),
     ("HVR318", "timed-literal", Level.WARNING, "A timed literal repeats, or changes nothing."),
     # Hierarchical models.
     ("HVR401", "task-without-method", Level.WARNING, "No method decomposes a task."),
-    ("HVR402", "endless-recursion", Level.WARNING, "A task never comes down to actions."),
+    ("HVR402", "endless-recursion", Level.WARNING, "A task never decomposes into actions."),
     ("HVR403", "unreached-task", Level.NOTE, "The initial network never leads to a task."),
-    ("HVR404", "unordered-method", Level.NOTE, "A method leaves an order open, others do not."),
-    ("HVR405", "clashing-effects", Level.NOTE, "An effect may add and delete one atom."),
+    ("HVR404", "unordered-method", Level.NOTE, "A method is unordered, unlike the others."),
+    ("HVR405", "clashing-effects", Level.NOTE, "An effect may add and delete the same atom."),
 )
 
 RULES: dict[str, Rule] = {row[0]: Rule(*row) for row in _TABLE}
@@ -491,7 +491,7 @@ def _with_causes(literals: Sequence[UnmetLiteral]) -> list[UnmetLiteral]:
 
 def _condition_name(failure: Failure) -> str:
     if failure.action is None:
-        return f"{failure.kind.value} that is not fulfilled"
+        return f"{failure.kind.value} that is not satisfied"
     return f"violated condition of {failure.action.name}"
 
 

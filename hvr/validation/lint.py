@@ -131,8 +131,8 @@ def _clash(literals: Iterable[Literal]) -> Atom | Equal | None:
 
 def _reason(clash: Atom | Equal) -> str:
     if isinstance(clash, Equal):
-        return f"{clash} is demanded to be what it cannot be"
-    return f"{clash} is to be both true and false"
+        return f"{clash} cannot be satisfied"
+    return f"{clash} must be both true and false"
 
 
 def _redundant(schema: ActionSchema) -> Iterator[LintFinding]:
@@ -152,15 +152,15 @@ def _redundant(schema: ActionSchema) -> Iterator[LintFinding]:
         if atom in deleted:
             yield issue(
                 "HVR312",
-                f"{schema.name} deletes and adds {atom}; adding wins, so that "
-                "the deletion has no effect.",
+                f"{schema.name} deletes and adds {atom}; adding wins, so the deletion has "
+                "no effect.",
                 schema.name,
                 atom,
             )
         elif needed.get(atom) is True and atom.predicate not in deleting:
             yield issue(
                 "HVR312",
-                f"{schema.name} adds {atom}, which its precondition demands to be true already.",
+                f"{schema.name} adds {atom}, which its precondition already requires to be true.",
                 schema.name,
                 atom,
             )
@@ -168,8 +168,8 @@ def _redundant(schema: ActionSchema) -> Iterator[LintFinding]:
         if needed.get(atom) is False and atom.predicate not in adding:
             yield issue(
                 "HVR312",
-                f"{schema.name} deletes {atom}, which its precondition demands "
-                "to be false already.",
+                f"{schema.name} deletes {atom}, which its precondition already requires "
+                "to be false.",
                 schema.name,
                 atom,
             )
@@ -223,8 +223,8 @@ def _predicates(
             by = "derived" if name not in used.deleted and _is_derived(domain, name) else "changed"
             yield issue(
                 "HVR303",
-                f"The predicate {predicate} is {by}, but no condition and not "
-                "the goal of this problem reads it.",
+                f"The predicate {predicate} is {by}, but neither a condition nor the goal of this "
+                "problem reads it.",
                 name,
                 predicate,
             )
@@ -285,10 +285,12 @@ def _constants(domain: Domain, problem: Problem | None, used: Occurrences) -> It
         usable.update(kind for parameter in function.parameters for kind in parameter.types)
     for constant in domain.constants:
         if constant.name not in names and not domain.has_type(constant.types, usable):
-            where = "the domain and the problem" if problem else "the domain"
+            where = (
+                "neither in the domain nor in the problem" if problem else "nowhere in the domain"
+            )
             yield issue(
                 "HVR306",
-                f"The constant {constant} is never named in {where}, and nothing takes its type.",
+                f"The constant {constant} is named {where}, and no parameter has its type.",
                 constant.name,
                 constant,
             )
@@ -306,7 +308,7 @@ def _parameters(domain: Domain) -> Iterator[LintFinding]:
                 yield issue(
                     "HVR307",
                     f"The parameter {parameter} of {schema.name} occurs neither "
-                    "in its condition nor in its effect; each object of its type makes "
+                    "in its condition nor in its effect; each object of its type creates "
                     f"another instance of the {kind_of(domain, schema)}.",
                     f"{schema.name} {parameter.name}",
                     place,
@@ -335,7 +337,7 @@ def check_problem(domain: Domain, problem: Problem, seconds: float) -> Iterator[
     except HvrError as error:
         yield issue(
             "HVR317",
-            f"What can become true was not explored: {error}.",
+            f"Reachability was not explored: {error}.",
             problem.name,
             in_problem=True,
         )
@@ -343,8 +345,8 @@ def check_problem(domain: Domain, problem: Problem, seconds: float) -> Iterator[
     if not reachable.complete:
         yield issue(
             "HVR317",
-            "There are too many instances of actions to tell which can never "
-            "apply and whether the goal can be reached.",
+            "There are too many action instances to determine which actions can never apply "
+            "and whether the goal is reachable.",
             problem.name,
             in_problem=True,
         )
@@ -395,7 +397,7 @@ def _goal_ever(task: Task, reachable: Reachable) -> Iterator[LintFinding]:
             continue
         static = task.is_static(literal.predicate)
         if positive and literal not in reachable and (static or reachable.complete):
-            why = "nothing changes it" if static else "no action that could supply it can apply"
+            why = "nothing changes it" if static else "no action that achieves it can apply"
             yield issue(
                 "HVR314",
                 f"The goal needs {literal}, which can never be true: {why}.",
@@ -407,7 +409,7 @@ def _goal_ever(task: Task, reachable: Reachable) -> Iterator[LintFinding]:
         if not positive and static and literal in reachable:
             yield issue(
                 "HVR314",
-                f"The goal needs {literal} to be false, and nothing changes it.",
+                f"The goal needs {literal} to be false, but nothing changes it.",
                 task.problem.name,
                 literal,
                 in_problem=True,
@@ -416,7 +418,7 @@ def _goal_ever(task: Task, reachable: Reachable) -> Iterator[LintFinding]:
     if task.goal is FALSE:
         yield issue(
             "HVR314",
-            "The goal can never hold: it contradicts what nothing changes.",
+            "The goal can never hold: it contradicts static facts.",
             task.problem.name,
             _first(task.problem),
             in_problem=True,
@@ -450,11 +452,11 @@ def _why(task: Task, schema: Schema, reachable: Reachable) -> str:
         if positive and isinstance(literal, Atom) and not _some(task, schema, literal, reachable):
             if task.is_static(literal.predicate):
                 return (
-                    f"it needs {literal}, and nothing changes this predicate, of which :init "
-                    "has no fitting fact"
+                    f"it needs {literal}, but nothing changes this predicate, and :init has no "
+                    "matching fact"
                 )
-            return f"it needs {literal}, which no action that can apply makes true"
-    return "no choice of objects fulfils all parts of its condition"
+            return f"it needs {literal}, which no applicable action makes true"
+    return "no choice of objects satisfies all parts of its condition"
 
 
 def _some(task: Task, schema: Schema, literal: Atom, reachable: Reachable) -> bool:
@@ -554,11 +556,11 @@ def _timed_literals(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
         if timed in seen:
             why = "is listed twice"
         elif fixed and known[target] == value:
-            why = "changes nothing: nothing else changes what it says, and it is so already"
+            why = "changes nothing: its value already holds, and nothing else changes it"
         elif not timed.time:
             why = (
-                "contradicts the initial state, which holds until time 0 and also for the steps "
-                "at time 0; write it without a time"
+                "contradicts the initial state, which still holds for steps at time 0; write it "
+                "without a time"
             )
         if why:
             yield issue(

@@ -62,7 +62,7 @@ def read_rules(texts: Iterable[str]) -> tuple[str, ...]:
 
             near = nearest(rule, RULES)
             hint = f"; did you mean {near!r}?" if near else ""
-            raise UsageError(f"there is no rule {rule!r}{hint}")
+            raise UsageError(f"no rule named {rule!r}{hint}")
     return tuple(rules)
 
 
@@ -186,7 +186,7 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
     named = [name for name in names if any(seen.file == name for seen in listed.of(FileKind.PLAN))]
     pairs += [(name, None) for name in named]
     if not pairs and not left:
-        raise UsageError(f"there is no domain and no problem in {' '.join(names)}")
+        raise UsageError(f"no domain and no problem found in {' '.join(names)}")
     return LintTargets(
         tuple(pairs), tuple(left), tuple([seen.file for seen in listed.of(FileKind.OTHER)])
     )
@@ -316,9 +316,9 @@ def unreadable(file: str, error: BaseException) -> Finding:
             break
     message = str(error)
     if isinstance(error, RecursionError):
-        message = "it is nested too deeply"
+        message = "the text is nested too deeply"
     elif isinstance(error, MemoryError):
-        message = "there is not enough memory for it"
+        message = "there is not enough memory to read it"
     if diagnostic is None:
         return Finding(rule, rule.level, message, None, (), file, message)
     message = diagnostic.message

@@ -247,7 +247,7 @@ def missing_requirements(domain: Domain) -> Iterator[LintFinding]:
     given = _implied(domain)
     for flag, (what, source) in dict(_needed_by_domain(domain)).items():
         if flag not in given:
-            message = f"The domain uses {what}, and the requirement {flag} is not given."
+            message = f"The domain uses {what} without the requirement {flag}."
             yield issue("HVR202", message, flag, source)
 
 
@@ -268,7 +268,7 @@ def check_requirements(domain: Domain, problem: Problem | None) -> Iterator[Lint
         if flag == ":fluents" and domain.functions:
             continue
         if judged and not covers & used:
-            yield issue("HVR308", f"The requirement {flag} is given, and nothing needs it.", flag)
+            yield issue("HVR308", f"The requirement {flag} is declared but not needed.", flag)
 
 
 def _needed_by_domain(domain: Domain) -> Iterator[tuple[str, tuple[str, object]]]:

@@ -65,7 +65,7 @@ def find_suggestions(
     order = sequence_order(validator.task, plan, validator.epsilon)
     if order is None:
         change = edit_timed(validator, with_times(plan), failure, clock)
-        note = "no change of a single step was found that makes the plan valid"
+        note = "found no change of a single step that makes the plan valid"
     else:
         change = edit_sequence(validator, [action_of(plan[i]) for i in order], failure, clock)
     return change or repair, "" if change or repair else note
@@ -93,9 +93,9 @@ def find_repair(
         return None, _misfit(failure)
     order = sequence_order(validator.task, plan, validator.epsilon)
     if order is None:
-        return None, "steps are inserted into sequences of instantaneous actions only"
+        return None, "steps can only be inserted into sequences of instantaneous actions"
     if failure.kind not in (FailureKind.PRECONDITION, FailureKind.GOAL):
-        return None, "steps are inserted for violated preconditions and missed goals only"
+        return None, "inserted steps can only repair violated preconditions and missed goals"
     steps = [action_of(plan[i]) for i in order]
     try:
         return _Advice(validator, steps, failure).find(Deadline(seconds))
@@ -129,7 +129,10 @@ class _Advice:
             if usable is not None and clock.expired:
                 break
         if usable is None:
-            return None, result.why or "what supplies the condition violates a constraint"
+            return (
+                None,
+                result.why or "every sequence that achieves the condition violates a constraint",
+            )
         return usable, ""
 
     def _target(self) -> Conjunction:
@@ -159,7 +162,7 @@ class _Advice:
 def _misfit(failure: Failure) -> str:
     sentence = failure.message
     if failure.suggestion:
-        sentence += f" The nearest known name is {failure.suggestion!r}."
+        sentence += f" Did you mean {failure.suggestion!r}?"
     return sentence
 
 
@@ -174,7 +177,7 @@ def _never(literals: Sequence[UnmetLiteral]) -> str:
 
 
 def _hopeless(failure: Failure) -> str:
-    missing = f"; wanting: {_named(failure.literals, whole=False)}" if failure.literals else ""
+    missing = f"; missing: {_named(failure.literals, whole=False)}" if failure.literals else ""
     if failure.step is None:
         return f"no sequence of actions after the last step reaches the goal{missing}"
     return f"no sequence of actions makes step {failure.step} executable{missing}"
@@ -241,22 +244,22 @@ def _sequence_edits(plan: Sequence[Step], place: int) -> Iterator[_Candidate]:
     number = place + 1
     if not 0 <= place < len(steps):
         return
-    yield (f"step {number} left out", steps[:place] + steps[number:])
+    yield (f"step {number} removed", steps[:place] + steps[number:])
     others = sorted((i for i in range(len(steps)) if i != place), key=lambda i: abs(i - place))
     del others[_MOST_PLACES:]
     for other in others:
         swapped = [*steps]
         swapped[place], swapped[other] = swapped[other], swapped[place]
         one, two = sorted((place, other))
-        yield (f"steps {one + 1} and {two + 1} exchanged", swapped)
+        yield (f"steps {one + 1} and {two + 1} swapped", swapped)
         rest = steps[:place] + steps[number:]
-        words = f"step {number} moved to place {other + 1}"
+        words = f"step {number} moved to position {other + 1}"
         yield (words, [*rest[:other], steps[place], *rest[other:]])
         rest = steps[:other] + steps[other + 1 :]
-        words = f"step {other + 1} moved to place {number}"
+        words = f"step {other + 1} moved to position {number}"
         yield (words, [*rest[:place], steps[other], *rest[place:]])
     for other in others:
-        yield (f"step {other + 1} left out", steps[:other] + steps[other + 1 :])
+        yield (f"step {other + 1} removed", steps[:other] + steps[other + 1 :])
 
 
 # Timed plans --------------------------------------------------------------------------------
@@ -285,7 +288,7 @@ class _Timed:
             yield from self._moved(place)
         yield from self._inserted(failing)
         for place in subjects:
-            words = f"step {place + 1} left out"
+            words = f"step {place + 1} removed"
             yield (words, [*self.plan[:place], *self.plan[place + 1 :]])
         for place in subjects:
             yield from self._exchanged(place)
@@ -296,7 +299,7 @@ class _Timed:
             if duration != step.duration:
                 changed: list[Step] = [*self.plan]
                 changed[place] = step.replace(duration=duration)
-                yield (f"the duration {decimal_text(duration)} in step {place + 1}", changed)
+                yield (f"the duration {decimal_text(duration)} for step {place + 1}", changed)
 
     def _demanded(self, action: GroundAction) -> list[Fraction]:
         """Return the bounds of an action's duration as candidates."""
@@ -328,12 +331,11 @@ class _Timed:
         for time in sorted(usable, key=lambda t: (abs(t - step.start), t))[:_MOST_TIMES]:
             alone: list[Step] = [*self.plan]
             alone[place] = step.replace(start=time)
-            yield (f"step {number} at {decimal_text(time)}", alone)
+            yield (f"step {number} at time {decimal_text(time)}", alone)
             if time > step.start:
-                yield (
-                    f"step {number} and all after it later by {decimal_text(time - step.start)}",
-                    self._later(step.start, time - step.start),
-                )
+                delay = time - step.start
+                words = f"step {number} and all later steps postponed by {decimal_text(delay)}"
+                yield (words, self._later(step.start, delay))
 
     def _later(self, begin: Fraction, by: Fraction) -> list[Step]:
         return [s.replace(start=s.start + by) if s.start >= begin else s for s in self.plan]
@@ -349,7 +351,7 @@ class _Timed:
             changed[place] = step.replace(start=self.plan[other].start)
             changed[other] = self.plan[other].replace(start=step.start)
             one, two = sorted((place + 1, other + 1))
-            yield (f"the times of steps {one} and {two} exchanged", changed)
+            yield (f"the times of steps {one} and {two} swapped", changed)
 
     def _inserted(self, failing: int | None) -> Iterator[_Candidate]:
         at = self.end + self.gap if self.failure.time is None else self.failure.time
@@ -365,7 +367,9 @@ class _Timed:
                     continue
                 # There may be no room for it: postpone the steps after it.
                 step, by = TimedAction(action, at + self.gap, duration), delay + 2 * self.gap
-                words = f"{short(step)} inserted, and all from {decimal_text(at)} on later by"
+                words = (
+                    f"{short(step)} inserted, and all steps from {decimal_text(at)} on postponed by"
+                )
                 yield (f"{words} {decimal_text(by)}", [*self._later(at, by), step])
 
     def _suppliers(

@@ -542,7 +542,7 @@ def _literal(literal: UnmetLiteral, unchanged: str) -> str:
         wanting = ", ".join(map(str, literal.because))
         return f"{start}; it is {actual}, and would be {wanted} with {wanting}."
     if not isinstance(formula, Atom):
-        return f"{start}; it is {actual}: there is nothing that it could hold for."
+        return f"{start}; it is {actual}: it has no instance."
     if literal.fixed:
         return f"{start}; it is {actual}, and no action can change it."
     if literal.changed_by is not None:

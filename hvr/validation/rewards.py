@@ -137,7 +137,7 @@ def shaped(potentials: Sequence[float], final: float, discount: float = 1.0) -> 
     if not 0 < discount <= 1:
         raise UsageError(f"the discount must be above 0 and at most 1, got {discount:g}")
     if any(not 0 <= value <= 1 for value in (*potentials, final)):
-        raise UsageError("potentials and the final reward must be from 0 to 1")
+        raise UsageError("potentials and the final reward must be between 0 and 1")
     if not potentials:
         return ()
     behind = [discount * value for value in potentials[1:]] + [final]
@@ -269,7 +269,7 @@ def _texts(
     problems = _each(problem, count, "problems")
     known = [best] * count if best is None or isinstance(best, int) else list(best)
     if len(known) != count:
-        raise UsageError(f"there are {count} completions and {len(known)} best lengths")
+        raise UsageError(f"expected {count} best lengths, one per completion, found {len(known)}")
     return list(zip(completions, domains, problems, known, strict=True))
 
 
@@ -361,7 +361,7 @@ def _plans(completion: str, validator: Validator) -> tuple[Candidate, ...]:
 def _each(given: str | Sequence[str], count: int, what: str) -> Sequence[str]:
     values = [given] * count if isinstance(given, str) else given
     if len(values) != count:
-        raise UsageError(f"there are {count} completions and {len(values)} {what}")
+        raise UsageError(f"expected {count} {what}, one per completion, found {len(values)}")
     return values
 
 

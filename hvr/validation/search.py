@@ -73,7 +73,7 @@ def search(start: State, target: Conjunction, clock: Deadline) -> SearchOutcome:
         return result
     if relaxation.complete:
         return SearchOutcome(hopeless=True)
-    return SearchOutcome(why=_given_up(clock, "there are too many actions to look at all of them"))
+    return SearchOutcome(why=_given_up(clock, "there are too many actions to try"))
 
 
 def _search_among(
@@ -101,8 +101,8 @@ def _search_among(
         return None
     away = relaxation.estimate(start.bits)
     if away is not None and away[0] > LONGEST:
-        return SearchOutcome(why=_given_up(clock, f"it seems to be some {away[0]} steps away"))
-    return SearchOutcome(why=_given_up(clock, f"{astar.states} states were looked at"))
+        return SearchOutcome(why=_given_up(clock, f"it is estimated to be {away[0]} steps away"))
+    return SearchOutcome(why=_given_up(clock, f"{astar.states} states were searched"))
 
 
 def read_functions(task: Task) -> frozenset[str]:

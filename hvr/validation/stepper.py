@@ -67,7 +67,7 @@ class Stepper:
 
     def __init__(self, task: Task, state: State | None = None) -> None:
         if state is not None and state.task is not task:
-            raise UsageError("the state to begin in belongs to another task")
+            raise UsageError("the initial state belongs to another task")
         self.task = task
         self._start = state or task.initial
         # None in the first state, whose derived atoms may never be needed.
@@ -197,8 +197,7 @@ class Stepper:
             return self._failure(
                 FailureKind.START_TIME,
                 action,
-                "has no time, and here numbers change and events happen while time goes by: only "
-                "a whole plan can be judged",
+                "has no start time: with processes or events, only a whole plan can be judged",
             )
         if isinstance(operator, Misfit):
             return self._failure(

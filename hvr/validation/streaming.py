@@ -233,10 +233,10 @@ def _lost(reason: str) -> Judged:
 
 def _texts(row: object, number: int) -> tuple[str, str, str]:
     if not isinstance(row, tuple | list) or len(row) != len(COLUMNS):
-        raise UsageError(f"row {number} has to be three texts: {', '.join(COLUMNS)}")
+        raise UsageError(f"row {number} must be three strings: {', '.join(COLUMNS)}")
     for name, text in zip(COLUMNS, row, strict=True):
         if not isinstance(text, str):
-            raise UsageError(f"row {number}: the {name} has to be a text")
+            raise UsageError(f"row {number}: {name} must be a string, got {type(text).__name__}")
     return row[0], row[1], row[2]
 
 
@@ -274,9 +274,9 @@ class ResidentValidator:
         try:
             request = parse_json(line)
         except (ValueError, MemoryError) as error:
-            return {"id": None, "error": f"this is not JSON: {error}"}
+            return {"id": None, "error": f"not valid JSON: {error}"}
         if not isinstance(request, dict):
-            return {"id": None, "error": "a request is an object"}
+            return {"id": None, "error": "expected a JSON object"}
         try:
             said = self._judge(request)
         except (HvrError, MemoryError, RecursionError) as error:
@@ -289,9 +289,9 @@ class ResidentValidator:
     def _judge(self, request: Mapping[str, Any]) -> dict[str, Any]:
         if surplus := [name for name in request if name not in self._keys]:
             if surplus[0] in _KEYS:
-                raise UsageError(f"{surplus[0]!r} names a file: this server takes texts only")
+                raise UsageError(f"{surplus[0]!r} names a file, but this server accepts only texts")
             known = ", ".join(self._keys)
-            raise UsageError(f"a request has no {surplus[0][:60]!r}; it has {known}")
+            raise UsageError(f"unknown key {surplus[0][:60]!r}; expected one of {known}")
         domain, problem, plan = (_source(request, part) for part in _PARTS)
         files = {str(source) for source in (domain, problem, plan) if isinstance(source, Path)}
         try:
@@ -324,12 +324,14 @@ def _source(request: Mapping[str, Any], part: str) -> str | Path:
     named = f"{part}{_FILE}"
     given = [key for key in (part, named) if key in request]
     if len(given) != 1 or not isinstance(request[given[0]], str):
-        raise UsageError(f'there has to be either the text "{part}" or the name "{named}"')
+        raise UsageError(f'expected either the text "{part}" or the file name "{named}"')
     source: str = request[given[0]]
     if given[0] == named:
         return Path(source)
     if part != "plan" and "(" not in source:
-        raise UsageError(f'"{part}" is a text without parentheses; to name a file, use "{named}"')
+        raise UsageError(
+            f'"{part}" must be PDDL text, but has no parentheses; to name a file, use "{named}"'
+        )
     return source
 
 
@@ -394,19 +396,19 @@ def _lines(lines: Iterable[bytes]) -> Iterator[PlanRow]:
         try:
             values = parse_json(line)
         except (ValueError, MemoryError) as error:
-            yield PlanRow(number, error=f"this is not JSON: {error}")
+            yield PlanRow(number, error=f"not valid JSON: {error}")
             continue
         if isinstance(values, dict):
             yield _row(number, values)
         else:
-            yield PlanRow(number, error="a row is an object")
+            yield PlanRow(number, error="expected a JSON object")
 
 
 def _row(number: int, values: Mapping[str, Any]) -> PlanRow:
     mark = values.get("id")
     for name in COLUMNS:
         if not isinstance(values.get(name), str):
-            return PlanRow(number, mark, error=f"its {name} is no text")
+            return PlanRow(number, mark, error=f"{name} must be a string")
     return PlanRow(number, mark, (values["domain"], values["problem"], values["plan"]))
 
 
@@ -417,7 +419,7 @@ def _parquet(name: str) -> Iterator[PlanRow]:
     except OSError as error:
         raise unreadable(name, error) from error
     except Exception as error:
-        raise DataFileError(f"{name} is no Parquet file: {error}") from error
+        raise DataFileError(f"{name} is not a Parquet file: {error}") from error
     with file:
         columns = file.schema_arrow.names
         lacking = [column for column in COLUMNS if column not in columns]

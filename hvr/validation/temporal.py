@@ -294,7 +294,7 @@ class TemporalRun:
         elif step.start < 0:
             self._fail(number, FailureKind.START_TIME, "starts before time 0")
         elif step.duration is None and step.action.name not in self.task.domain.actions:
-            message = "has no duration; write [number] after it"
+            message = "has no duration; write [duration] after it"
             self._fail(number, FailureKind.DURATION, message)
         else:
             return True
@@ -341,7 +341,7 @@ class TemporalRun:
                 assert number is not None
                 kind = FailureKind.END_CONDITION if event.end else FailureKind.PRECONDITION
                 what = (
-                    "cannot end: its condition at the end does not hold"
+                    "cannot end: its at-end condition does not hold"
                     if event.end
                     else "cannot be executed: its precondition does not hold"
                 )
@@ -372,8 +372,8 @@ class TemporalRun:
                 self._fail(
                     event.number,
                     FailureKind.DURATION,
-                    f"has the duration {decimal_text(Fraction(event.duration))}, and "
-                    f"(?duration {test.symbol} {decimal_text(rounded(bound))}) is demanded",
+                    f"has the duration {decimal_text(Fraction(event.duration))}, but "
+                    f"(?duration {test.symbol} {decimal_text(rounded(bound))}) is required",
                     time=event.time,
                     condition=test.text.location,
                 )
@@ -399,7 +399,7 @@ class TemporalRun:
                 two.number,
                 FailureKind.INTERFERENCE,
                 f"interferes with {one.ref}: both happen at {decimal_text(time)}, and one "
-                f"changes {over}, which the other needs or changes",
+                f"changes {over}, which the other reads or changes",
                 time=time,
             )
             if self._stopped:
@@ -410,8 +410,8 @@ class TemporalRun:
         effect = two.effect.operand if isinstance(two.effect, Not) else two.effect
         message = (
             f"The timed initial literals at {decimal_text(one.time)} and "
-            f"{decimal_text(two.time)} interfere: they are no further apart than epsilon, "
-            f"{decimal_text(self.epsilon)}, and give {over} different values."
+            f"{decimal_text(two.time)} interfere: they are within epsilon "
+            f"({decimal_text(self.epsilon)}) and give {over} different values."
         )
         place = place_of(effect)
         self._failures.append(
@@ -605,8 +605,8 @@ class TemporalRun:
         self._fail(
             running.number,
             FailureKind.INVARIANT,
-            f"cannot go on after {decimal_text(time if after is None else after)}: what must hold "
-            "all the time does not",
+            f"cannot continue after {decimal_text(time if after is None else after)}: its over-all "
+            "condition does not hold",
             time=time,
             literals=self._unmet(invariant, operator.binding),
             condition=place_of(invariant),

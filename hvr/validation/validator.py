@@ -87,10 +87,10 @@ class Validator(Stepper):
     ) -> None:
         if isinstance(task, Domain):
             if problem is None:
-                raise UsageError("a validator needs a problem to go with the domain")
+                raise UsageError("a domain needs a problem to be validated")
             task = Task(task, problem, tolerance=numeric_tolerance)
         elif problem is not None:
-            raise UsageError("a validator of a task takes no further problem")
+            raise UsageError("a task already has a problem: pass only one of them")
         super().__init__(task, state)
         self.tolerance = tolerance
         self.epsilon = tolerance / 10 if epsilon is None else epsilon
@@ -423,7 +423,8 @@ def model_source(source: str | Path, part: str) -> str | Path:
     """
     if isinstance(source, str) and "(" not in source:
         raise UsageError(
-            f"the {part} is a text without parentheses: give a file as pathlib.Path(…)", field=part
+            f"the {part} must be PDDL text, but has no parentheses: pass a file as pathlib.Path(…)",
+            field=part,
         )
     return source
 

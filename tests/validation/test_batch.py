@@ -89,7 +89,7 @@ def test_patterns_files_and_standard_input() -> None:
 
 def test_nothing_found_is_an_error() -> None:
     Path("empty").mkdir()
-    with pytest.raises(UsageError, match="no plan in empty"):
+    with pytest.raises(UsageError, match="no plan found in empty"):
         expand(["empty"])
     with pytest.raises(UsageError, match=r"no file matches '\*\.nothing'"):
         expand(["plans/good.plan", "*.nothing"])
@@ -216,7 +216,7 @@ def test_a_state_on_the_way() -> None:
     (result,) = judge_all(model(BatchOptions(state_at=7)), ["plans/good.plan"])
     assert result.state is not None
     assert (result.state.step, result.state.asked) == (3, 7)
-    assert "state after step 3, the last that is reached:" in render_result(result)
+    assert "state after step 3, the last one reached:" in render_result(result)
     (result,) = judge_all(model(BatchOptions(state_at=1)), ["plans/early.plan"])
     assert result.state is not None
     assert (result.state.step, result.state.atoms) == (0, ())

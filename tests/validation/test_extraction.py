@@ -25,7 +25,7 @@ BLOCKS = ROOT / "examples" / "blocks"
 OUTPUTS = Path(__file__).parent / "planner_outputs"
 PLAN = ("(pick-up a)", "(stack a b)", "(pick-up c)", "(stack c a)")
 ACTIONS = ("pick-up", "put-down", "stack")
-DOUBT = "this line may be a step and cannot be read"
+DOUBT = "this line may be a step but cannot be parsed"
 
 
 def verdict(text: str, folder: Path, **options: object) -> Judged:
@@ -117,7 +117,7 @@ def test_of_several_plans_the_best_is_named(file: str, count: int) -> None:
     result = judged_output(f"errands/{file}.log")
     assert result.rule == "HVR001"
     said = str(result.result.diagnostic)
-    assert f"--plan-number 1 to {count}; --plan-number 0 is the last and best" in said
+    assert f"--plan-number 1 to {count}; --plan-number 0 is the last and the cheapest" in said
     best = judged_output(f"errands/{file}.log", plan_number=0)
     assert best.report.valid
     assert best.report.cost == 24
@@ -125,7 +125,7 @@ def test_of_several_plans_the_best_is_named(file: str, count: int) -> None:
 
 def test_the_best_plan_need_not_be_the_last() -> None:
     log = (OUTPUTS / "errands" / "lama.log").read_text(encoding="utf-8")
-    with pytest.raises(PddlSyntaxError, match="--plan-number 2 is the best of these"):
+    with pytest.raises(PddlSyntaxError, match="--plan-number 2 is the cheapest"):
         extract(log.replace("Plan cost: 30", "Plan cost: 3"), "log")
     with pytest.raises(PddlSyntaxError, match=r"--plan-number 0 is the last$"):
         extract(log.replace("Plan cost: 30", ""), "log")
@@ -186,7 +186,7 @@ def test_steps_beside_a_plan_are_never_left_out(more: str) -> None:
     fence = "```\n" + "\n".join(PLAN[:3]) + "\n```\n"
     loose = f"Do\n(pick-up a)\nand then\n{more}\n"
     for text in (f"{fence}\nAnd then:\n{more}\n", f"{more}\n{fence}", loose):
-        with pytest.raises(PddlSyntaxError, match=rf"there are \d plans|{DOUBT}"):
+        with pytest.raises(PddlSyntaxError, match=rf"the text contains \d plans|{DOUBT}"):
             taken(text, asked=True)
     if "fly" not in more:
         with pytest.raises(PddlSyntaxError, match="2 plans"):
@@ -302,7 +302,7 @@ def test_answers_are_not_searched_unless_asked(text: str, tmp_path: Path) -> Non
     result = verdict(text, tmp_path)
     assert result.rule == "HVR001"
     plan = extract(text, "answer", actions=ACTIONS, asked=True)
-    assert plan is not None and f"{plan.place}, which --extract reads" in str(
+    assert plan is not None and f"{plan.place}; --extract reads it" in str(
         result.result.diagnostic
     )
 

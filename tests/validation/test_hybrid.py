@@ -306,7 +306,7 @@ UNKNOWN = {
     "a divisor that reaches 0": (
         RISING + "(:event e :precondition (and (not (full)) (>= (/ 1 (- (level) 4)) 5))"
         " :effect (full))",
-        "a divisor cannot be told from 0",
+        "a divisor cannot be distinguished from 0",
     ),
     "a quotient that has no value at the beginning": (
         RISING + "(:event e :precondition (and (on) (>= (/ 1 (- (level) 1)) 5)) :effect (full))",
@@ -321,12 +321,12 @@ UNKNOWN = {
     "sliding": (
         "(:process up :precondition (and (on) (<= (level) 3)) :effect (increase (level) #t))"
         "(:process down :precondition (on) :effect (decrease (level) (/ #t 2)))",
-        "sliding motion would be needed",
+        "sliding motion is not supported",
     ),
     "a ball that comes to rest": (
         ACCELERATING + "(:event bounce :precondition (and (<= (level) 0) (< (speed) 0)) :effect"
         " (and (assign (speed) (* (speed) -0.5))))",
-        "something happens by itself more than",
+        "events and processes took turns more than",
     ),
     "a rule over what moves": (
         RISING + "(:derived (high) (>= (level) 4))",
@@ -461,7 +461,7 @@ def test_an_invariant_that_breaks_just_after_a_time_names_both() -> None:
     failure = check(body, "1: (a) [9]", "()").failure
     assert failure is not None
     assert failure.time == Fraction("4.001")
-    assert "cannot go on after 4:" in failure.message
+    assert "cannot continue after 4:" in failure.message
     (literal,) = failure.literals
     assert literal.numbers[0][1] == Fraction("3.001")
     assert literal.changed_by is not None and literal.changed_by.time == Fraction("4.001")

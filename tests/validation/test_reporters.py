@@ -239,7 +239,7 @@ def test_text_of_everything_else() -> None:
     assert "p/broken.plan: unknown: syntax error [HVR001]\n  p/broken.plan:1:4: no step" in text
     assert "p/x.plan: unknown: cannot read p/x.plan: no such file [HVR004]" in text
     assert "p/u.plan: unknown: too many instances [HVR005]\n" in text
-    assert "preferences: 1 of 3 fulfilled; violated: p2, p3 (2 times)" in text
+    assert "preferences: 1 of 3 satisfied; violated: p2, p3 (2 times)" in text
     assert "without steps 2, 3 the plan is still valid:\n    (pick mug table)" in text
     assert "    0.5: step 1 (pick mug table): +(a) -(d)" in text
     assert "state after step 1:\n    (a)\n    (b c)\n    (= (fuel) 0.25)" in text
@@ -448,7 +448,7 @@ def test_what_github_does_not_show_is_in_the_log(level: Level) -> None:
     text = rendered("github", warnings=tuple(many))
     assert len(annotations(text)) == 10
     assert all(f"number {n}." in text for n in range(25))
-    assert "15 more findings are lines of this log" in text
+    assert "this log has 15 more findings" in text
     assert "GitHub shows" not in rendered("github", warnings=tuple(many[:10]))
 
 

@@ -68,11 +68,11 @@ def test_few_models_are_kept() -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("", "not JSON"),
-        ("{", "not JSON"),
+        ("", "not valid JSON"),
+        ("{", "not valid JSON"),
         ("[]", "object"),
         ("[" * 100_000, "nested"),
-        (b"\xff\xfe{}", "not JSON"),
+        (b"\xff\xfe{}", "not valid JSON"),
         ('{"id": 1, "domain": "(a)"}', "problem"),
         (json.dumps({**TEXTS, "plans": []}), "plans"),
         (json.dumps({**TEXTS, "domain": 5}), "domain"),
@@ -117,7 +117,7 @@ def test_the_command_answers_as_json_does(
     assert main(["validate", "--serve"]) == 0
     one, two = map(json.loads, capsys.readouterr().out.splitlines())
     assert one == {"id": 1, **expected}
-    assert "not JSON" in two["error"]
+    assert "not valid JSON" in two["error"]
 
 
 def test_serving_takes_no_files(capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,7 +160,7 @@ def test_a_server_of_texts_opens_no_file(part: str, tmp_path: Path) -> None:
         answer = resident.answer(json.dumps({**texts, f"{part}_file": str(path)}))
         assert answer == {
             "id": None,
-            "error": f"'{part}_file' names a file: this server takes texts only",
+            "error": f"'{part}_file' names a file, but this server accepts only texts",
         }
     assert ask(resident)["outcome"] == "valid"
 

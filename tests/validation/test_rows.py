@@ -43,7 +43,7 @@ def test_a_line_for_each_row(tmp_path: Path, hvr_: Hvr) -> None:
     assert [verdict["row"] for verdict in said] == list(range(1, 7))
     assert [verdict["id"] for verdict in said] == [None, "short", None, None, None, 7]
     assert said[1]["rule"] == "HVR102" and "(lit l1) must be true" in said[1]["reason"]
-    assert "domain is no text" in said[3]["reason"] and "object" in said[4]["reason"]
+    assert "domain must be a string" in said[3]["reason"] and "object" in said[4]["reason"]
 
 
 def test_from_standard_input(hvr_: Hvr, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,7 @@ def test_a_row_that_is_none_is_named() -> None:
     good = (DOMAIN, problem(1), "(light l0)")
     verdicts = stream([good, (DOMAIN, problem(1), None)])  # type: ignore[list-item]
     assert next(verdicts).report.outcome is Outcome.VALID
-    with pytest.raises(UsageError, match="row 2: the plan"):
+    with pytest.raises(UsageError, match="row 2: plan must be a string"):
         next(verdicts)
 
 

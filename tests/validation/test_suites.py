@@ -319,7 +319,7 @@ def test_plans_of_a_manifest_may_be_skipped() -> None:
     manifest = write("suite.jsonl", json.dumps(line))
     suite = read_manifest(manifest, ["*.log"])
     assert [job.plans for job in suite.jobs] == [("a.plan",)]
-    assert suite.remarks() == ["skipped on demand: a.log"]
+    assert suite.remarks() == ["skipped on request: a.log"]
     with pytest.raises(UsageError, match="not skipped"):
         read_manifest(manifest, ["a.*"])
 

@@ -93,7 +93,7 @@ class Dynamics:
                 ):
                     raise ContinuousChangeError(
                         f"the derived predicate {rule.predicate!r} depends on {part}, which "
-                        "changes continuously: rules along the motion would be needed"
+                        "changes continuously: this is not supported"
                     )
 
     @cached_property
@@ -192,7 +192,7 @@ def _continuous_part(effect: Expression) -> Steps[Expression]:
             if not times_of(condition) <= {"over all"}:
                 raise ContinuousChangeError(
                     f"the continuous effect {inner} has a condition at the start or the end: "
-                    "only (over all …) is decided while it goes on"
+                    "only (over all …) is supported"
                 )
             return When(part_at(condition, "over all"), inner)
         case _:
@@ -264,8 +264,7 @@ def apply_events(
     for i, j, over in interferences(task, steps):
         message = (
             f"The events {events[i].action} and {events[j].action} interfere: both happen at "
-            f"{_time(refs[i])}, and one changes {over}, which the other needs or "
-            "changes."
+            f"{_time(refs[i])}, and one changes {over}, which the other reads or changes."
         )
         return EventFailure(FailureKind.INTERFERENCE, events[j], message)
     add = delete = 0
@@ -297,9 +296,8 @@ def _repeated(
     for ref, event in zip(refs, events, strict=True):
         if event in happened:
             message = (
-                f"The event {event.action} would happen again at once at "
-                f"{_time(ref)}: what follows from it makes its condition true "
-                "again, or leaves it so."
+                f"The event {event.action} would happen again immediately at {_time(ref)}: its "
+                "consequences make or leave its condition true."
             )
             return EventFailure(FailureKind.EVENT, event, message)
     return None

@@ -63,7 +63,7 @@ class TimeFunction:
 
     def __init__(self, terms: Mapping[Term, Rational]) -> None:
         if len(terms) > _MOST_TERMS:
-            raise ContinuousChangeError(f"a number is a sum of more than {_MOST_TERMS} terms")
+            raise ContinuousChangeError(f"a number has more than {_MOST_TERMS} terms")
         self.terms = terms
         symbols = list(symbols_in(terms))
         self.constant = all(symbol.constant for symbol in symbols)

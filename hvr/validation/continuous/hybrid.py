@@ -102,7 +102,7 @@ class HybridRun(TemporalRun):
             return super().run(on_failure)
         except UndefinedValueError as error:
             # At a rational time, the step or event reports this itself as a failure.
-            raise ContinuousChangeError(f"a number that changes has no value: {error}") from None
+            raise ContinuousChangeError(f"a changing number has no value: {error}") from None
 
     def state_after(self, number: int) -> State:
         """Return the state after a step and the events that it triggers at the same time."""
@@ -139,8 +139,8 @@ class HybridRun(TemporalRun):
             self._moments += 1
             if self._moments > MOST_MOMENTS:
                 raise ContinuousChangeError(
-                    f"something happens by itself more than {MOST_MOMENTS} times, the last time at "
-                    f"{decimal_text(self._time(moment))}; maybe without end"
+                    f"events and processes took turns more than {MOST_MOMENTS} times, last at "
+                    f"{decimal_text(self._time(moment))}: they may never end"
                 )
             at_end = compare(moment, end) == 0
             self._reach(moment)
@@ -248,8 +248,8 @@ class HybridRun(TemporalRun):
         for process in ended:
             if self._holding[process] and not state.rests(process.condition):
                 raise ContinuousChangeError(
-                    f"the process {process.action} would begin and end without pause at "
-                    f"{decimal_text(self._time(moment))}: sliding motion would be needed"
+                    f"the process {process.action} would start and stop endlessly at "
+                    f"{decimal_text(self._time(moment))}: sliding motion is not supported"
                 )
         self._active = tuple(active)
         return motion
@@ -257,7 +257,7 @@ class HybridRun(TemporalRun):
     def _fail_change(self, active: list[GroundProcess], moment: Moment, why: str) -> None:
         names = " and ".join(dict.fromkeys(str(process.action) for process in active))
         time = self._time(moment)
-        message = f"{names} cannot go on at {decimal_text(time)}: {why}."
+        message = f"{names} cannot continue at {decimal_text(time)}: {why}."
         self._failures.append(Failure(FailureKind.UNDEFINED_VALUE, message, time=time))
         self._on_failure = OnFailure.STOP
 

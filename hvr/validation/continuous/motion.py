@@ -215,7 +215,7 @@ def _bounded(value: Rational) -> Rational:
     if isinstance(value, Fraction):
         size = max(value.numerator.bit_length(), value.denominator.bit_length())
         if size > _MOST_BITS:
-            raise NumberTooLargeError(f"a number that changes has more than {_MOST_BITS} bits")
+            raise NumberTooLargeError(f"a changing number has more than {_MOST_BITS} bits")
         return exact(value)
     return value
 
@@ -431,10 +431,10 @@ class MovingState:
             time = self._origin + (moment.approximation() if isinstance(moment, Root) else moment)
             when = f"at {decimal_text(Fraction(time))}"
         if not isinstance(error, UndecidedError):
-            return ContinuousChangeError(f"whether {text} holds {when} is not decided: {error}")
+            return ContinuousChangeError(f"it is undecided whether {text} holds {when}: {error}")
         return ContinuousChangeError(
-            f"whether {text} holds {when} is not decided: the difference of its sides is "
-            f"between {decimal_text(error.low)} and {decimal_text(error.high)}"
+            f"it is undecided whether {text} holds {when}: the difference of its sides is between "
+            f"{decimal_text(error.low)} and {decimal_text(error.high)}"
         )
 
 

@@ -460,8 +460,8 @@ def compare_roots(one: Root, two: Root) -> int:
         width = max(one.high - one.low, two.high - two.low)
         if not algebraic and width < Fraction(1, 1 << _SAME):
             raise ContinuousChangeError(
-                f"which of two things comes first at {float(one.low):.9g} after the last happening "
-                f"is not decided: their times agree in {_SAME} binary places"
+                f"the order of two events, {float(one.low):.9g} after the last happening, is "
+                f"undecided: their times agree in {_SAME} binary places"
             )
         try:
             for root in (one, two):
@@ -469,7 +469,7 @@ def compare_roots(one: Root, two: Root) -> int:
                     root.refine()
         except ContinuousChangeError:
             raise ContinuousChangeError(
-                f"which of two things comes first is not decided: both happen between "
+                f"the order of two events is undecided: both happen between "
                 f"{float(one.low):.17g} and {float(one.high):.17g} after the last happening"
             ) from None
     return -1 if one.high < two.low else 1

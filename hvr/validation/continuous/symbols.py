@@ -89,7 +89,7 @@ def inverse(one: Interval, bits: int) -> Interval:
     """
     low, high = one
     if low <= 0 <= high:
-        raise DivisorError("a divisor cannot be told from 0")
+        raise DivisorError("a divisor cannot be distinguished from 0")
     unit = 1 << 2 * bits
     return unit // high, -(-unit // low)
 
@@ -430,7 +430,7 @@ class UndecidedError(ContinuousChangeError):
 
     def __init__(self, low: Fraction, high: Fraction) -> None:
         bounds = f"{decimal_text(low)} and {decimal_text(high)}"
-        super().__init__(f"a comparison is not decided: the difference is between {bounds}")
+        super().__init__(f"a comparison is undecided: the difference is between {bounds}")
         self.low = low
         self.high = high
 

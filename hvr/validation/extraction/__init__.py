@@ -15,6 +15,7 @@ from hvr.base.printable import short
 from hvr.pddl import Diagnostic, Location
 from hvr.pddl.diagnostics import PddlTextSyntaxError
 from hvr.pddl.plan import decimal_text
+from hvr.validation.report import count
 from hvr.values import Value
 
 
@@ -110,15 +111,15 @@ def extract(
             return whole[index]
         place = Location(file, whole[-1].first, 1)
         raise PddlTextSyntaxError(
-            Diagnostic(place, f"there is no plan {number}: there are {len(whole)}")
+            Diagnostic(place, f"no plan {number}: the text contains {count(len(whole), 'plan')}")
         )
     different = {plan.key: plan for plan in reversed(wanted)}
     if len(different) > 1:
         one, two, *others = sorted(different.values(), key=lambda plan: plan.first)
         more = f" and {len(others)} more" if others else ""
         message = (
-            f"there are {len(different)} plans: in {one.place} ({one.reader}), in {two.place} "
-            f"({two.reader}){more}"
+            f"the text contains {len(different)} plans: in {one.place} ({one.reader}), in "
+            f"{two.place} ({two.reader}){more}"
         )
         place = Location(file, two.first, 1)
         raise PddlTextSyntaxError(Diagnostic(place, message, expected=_which(whole)))
@@ -172,8 +173,8 @@ def _wanted(
 
 def _refuse(plan: Candidate, file: str) -> NoReturn:
     line = short(plan.doubt)
-    message = f"this line may be a step and cannot be read: {line}"
-    expected = "steps such as (action object …), each in a line of its own"
+    message = f"this line may be a step but cannot be parsed: {line}"
+    expected = "steps such as (action object …), each on its own line"
     raise PddlTextSyntaxError(Diagnostic(Location(file, plan.first, 1), message, expected=expected))
 
 
@@ -182,14 +183,14 @@ def _which(plans: Sequence[Candidate]) -> str:
     costs = [plan.cost for plan in plans if plan.cost is not None]
     if len(plans) < 2:
         return "one plan without steps beside it"
-    choice = f"one plan, or the number of the one that is meant: --plan-number 1 to {len(plans)}"
+    choice = f"one plan, or its number: --plan-number 1 to {len(plans)}"
     if len(costs) < len(plans):
         return f"{choice}; --plan-number 0 is the last"
     listed = ", ".join(map(decimal_text, costs[:8])) + (", …" if len(costs) > 8 else "")
     if costs[-1] == min(costs):
-        return f"{choice}; --plan-number 0 is the last and best of these, by their costs: {listed}"
+        return f"{choice}; --plan-number 0 is the last and the cheapest; costs: {listed}"
     best = costs.index(min(costs)) + 1
-    return f"{choice}; --plan-number {best} is the best of these, by their costs: {listed}"
+    return f"{choice}; --plan-number {best} is the cheapest; costs: {listed}"
 
 
 _PARTS = re.compile(r"(?:([0-9./]+): )?\(([^()]*)\)(?: \[([0-9.]+)\])?")

@@ -95,8 +95,8 @@ def _refuse_partial(text: str) -> NoReturn:
     match = _PARTIAL.search(text)
     assert match is not None
     place = Location("<plan>", len(_LINE_END.findall(text, 0, match.start())) + 1, 1)
-    message = "a partially ordered plan: hvr judges sequences and plans with times"
-    expected = "a sequence, such as plan.convert_to(PlanKind.SEQUENTIAL_PLAN, problem) gives"
+    message = "partially ordered plans are not supported: hvr judges sequences and timed plans"
+    expected = "a sequence, as from plan.convert_to(PlanKind.SEQUENTIAL_PLAN, problem)"
     raise PddlTextSyntaxError(Diagnostic(place, message, expected=expected))
 
 

@@ -114,7 +114,7 @@ class ActionsJudge:
             if report.valid:
                 return report, found_plan
         if found_plan is not None or not parser.exhausted:
-            reason = "no decomposition was found, and not all were tried"
+            reason = "no decomposition was found, but not all were tried"
             return ValidationReport(Outcome.UNKNOWN, count, count, reason=reason), None
         return _invalid(_no_decomposition(plan, parser.furthest), count, count), None
 
@@ -138,9 +138,7 @@ def read_actions(source: str | Path, *, file: str | None = None) -> Hierarchical
         stamp = _STAMP.search(body, end, match.start())
         if stamp is not None:
             if (time := Fraction(stamp[1])) < before:
-                text.syntax_error(
-                    stamp.start(), "the steps are in another order than their numbers"
-                )
+                text.syntax_error(stamp.start(), "the steps are not in the order of their numbers")
             before = time
         end = match.end()
         words = match.group(1).split()
@@ -169,10 +167,10 @@ def _no_decomposition(plan: HierarchicalPlan, furthest: int) -> Failure:
     count = len(plan.actions)
     message = "No decomposition of the initial network leads to these actions"
     if furthest >= count or not plan.actions:
-        message += ": all of them begin one, and something is left to be done after them."
+        message += ": they begin one, but more actions must follow."
         return Failure(FailureKind.NO_DECOMPOSITION, message, location=plan.place(plan.end))
     line = plan.actions[furthest]
-    message += f": those before {line} begin one, and with it there is none."
+    message += f": those before {line} begin one, but {line} cannot follow them."
     step = plan.step(line)
     return Failure(
         FailureKind.NO_DECOMPOSITION, message, furthest + 1, step, location=step.location

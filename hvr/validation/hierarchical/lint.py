@@ -74,7 +74,7 @@ def _of_hierarchy(finding: LintFinding) -> LintFinding | None:
 def _requirements(domain: HierarchicalDomain) -> Iterator[LintFinding]:
     if ":hierarchy" not in domain.domain.requirements:
         first = next(iter((*domain.tasks.values(), *domain.methods.values())), None)
-        message = "The domain uses tasks, and the requirement :hierarchy is not given."
+        message = "The domain uses tasks without the requirement :hierarchy."
         yield issue("HVR202", message, ":hierarchy", first)
 
 
@@ -104,8 +104,10 @@ def _decompositions(domain: HierarchicalDomain) -> Iterator[LintFinding]:
             message = f"No method decomposes the task {task}."
             yield issue("HVR401", message, name, task)
         elif name not in ending:
-            message = f"The task {task} can never be decomposed to actions: each method needs "
-            message += "a task that has no end."
+            message = (
+                f"The task {task} can never be decomposed into actions: each method contains a "
+                "task that never ends."
+            )
             yield issue("HVR402", message, name, task)
 
 
@@ -116,8 +118,8 @@ def _unordered(domain: HierarchicalDomain) -> Iterator[LintFinding]:
     if 4 * len(loose) <= len(several):
         for method in loose:
             message = (
-                f"The method {method.name} leaves the order of its subtasks open, and "
-                f"{len(several) - len(loose)} of {len(several)} methods do not."
+                f"The method {method.name} does not order its subtasks, but "
+                f"{len(several) - len(loose)} of {len(several)} methods do."
             )
             yield issue("HVR404", message, method.name, method)
 
@@ -143,8 +145,8 @@ def _clashes(domain: Domain, action: ActionSchema) -> Iterator[LintFinding]:
                 continue
             if all(_may_be_one(domain, types, a, b) for a, b in pairs):
                 message = (
-                    f"{action.name} adds {come} and deletes {gone}: where both are the same atom, "
-                    "it stays true."
+                    f"{action.name} adds {come} and deletes {gone}: if both are the same atom, it "
+                    "stays true."
                 )
                 yield issue("HVR405", message, action.name, come)
 

@@ -45,25 +45,25 @@ class Reasons:
 
     def no_decomposition(self) -> Failure:
         plan = self.tree.plan
-        message = "The plan has no line 'root …' that says which tasks it carries out."
+        message = "The plan has no line 'root …' that lists its tasks."
         return Failure(FailureKind.NO_DECOMPOSITION, message, location=plan.place(plan.end))
 
     def unknown_reference(self, identifier: int, node: int) -> Failure:
         return self._about(
             node,
             FailureKind.UNKNOWN_REFERENCE,
-            f"{_upper(self._name(node))} refers to {identifier}, and no line has this identifier.",
+            f"{_upper(self._name(node))} refers to {identifier}, but no line has this identifier.",
         )
 
     def misfit(self, node: int, misfit: Misfit) -> Failure:
         line = self.tree.line(node)
         message = misfit.message
         if line.name in self.domain.tasks:
-            message = f"{line.name!r} is a task, and the line does not say how it is decomposed"
+            message = f"{line.name!r} is a task, but the line does not say how it is decomposed"
         return self._about(
             node,
             KINDS[misfit.kind],
-            f"{_upper(self._name(node))} is no step: {message}.",
+            f"{_upper(self._name(node))} is not a step: {message}.",
             misfit.suggestion,
         )
 
@@ -92,8 +92,8 @@ class Reasons:
                 )
             if value not in self.task.members(parameter.types):
                 message = (
-                    f"{value!r} is of type {' or '.join(self.task.objects[value])}, and the "
-                    f"parameter {parameter.name} is of type {' or '.join(parameter.types)}"
+                    f"{value!r} is of type {' or '.join(self.task.objects[value])}, but the "
+                    f"parameter {parameter.name} must be of type {' or '.join(parameter.types)}"
                 )
                 return self._about(node, FailureKind.WRONG_TYPE, self._says(node, message))
         if line.method not in self.domain.methods:
@@ -111,7 +111,7 @@ class Reasons:
             if len(parents) == 1 and parents[0] != node:
                 continue
             if node in parents:
-                yield self._about(node, kind, f"{_upper(self._name(node))} is listed below itself.")
+                yield self._about(node, kind, f"{_upper(self._name(node))} is its own subtask.")
             for parent, times in Counter(parents).items():
                 if times > 1:
                     message = (
@@ -126,15 +126,15 @@ class Reasons:
                     for p in parents
                     if len(tree.children[p]) != len(method_of[p].network.subtasks)
                 ]
-                both = " and below ".join(self._name(parent) for parent in parents[:2])
-                message = f"{_upper(self._name(node))} stands below {both}."
+                both = " and of ".join(self._name(parent) for parent in parents[:2])
+                message = f"{_upper(self._name(node))} is a subtask of {both}."
                 yield self._about((wrong or parents)[-1], kind, message)
         for node in range(len(tree)):
             parents = tree.parents(node)
             if not parents and node != tree.root:
                 yield self._orphan(node, method_of)
         for node in tree.unreached():
-            message = f"{_upper(self._name(node))} lies in a circle: it stands below itself."
+            message = f"{_upper(self._name(node))} is part of a cycle of tasks."
             yield self._about(node, kind, message)
 
     def _orphan(self, node: int, method_of: Mapping[int, Method]) -> Failure:
@@ -145,11 +145,11 @@ class Reasons:
             wanted.subtract(tree.line(child).name for child in tree.children[parent])
             if wanted[name] > 0:
                 message = (
-                    f"{self._under(parent, method)} lacks a subtask {name!r}; "
-                    f"{self._name(node)}, to which nothing refers, is one."
+                    f"{self._under(parent, method)} lacks a subtask {name!r}; nothing refers to "
+                    f"{self._name(node)}, which is one."
                 )
                 return self._about(parent, FailureKind.SUBTASKS, message)
-        message = f"{_upper(self._name(node))} stands below no task: no line refers to it."
+        message = f"{_upper(self._name(node))} has no parent: no line refers to it."
         return self._about(node, FailureKind.NO_TREE, message)
 
     # Subtasks -------------------------------------------------------------------------------
@@ -158,7 +158,9 @@ class Reasons:
         """Return the failure of subtasks listed in an order that the method forbids."""
         before, children = method.network.before, self.tree.children[node]
         index_of = {child: index for index, child in enumerate(match.children)}
-        message = f"{self._under(node, method)} has its tasks in another order than the method."
+        message = (
+            f"{self._under(node, method)} lists its subtasks in another order than the method."
+        )
         behind = 0
         for place in range(len(children) - 1, -1, -1):
             child = children[place]
@@ -168,7 +170,7 @@ class Reasons:
                 )
                 message = (
                     f"{self._under(node, method)} lists {self._name(child)} before "
-                    f"{self._name(later)}, and they are ordered the other way round."
+                    f"{self._name(later)}, but the method orders them the other way round."
                 )
             behind |= 1 << index_of[child]
         return self._about(node, FailureKind.LISTING_ORDER, message)
@@ -184,7 +186,8 @@ class Reasons:
         ]
         message = f"{self._under(node, method)}: {why}."
         if fitting:
-            message += f" {' and '.join(fitting[:3])} would fit."
+            noun = "method" if len(fitting) == 1 else "methods"
+            message += f" The {noun} {' and '.join(fitting[:3])} would match."
         return self._about(node, FailureKind.SUBTASKS, message)
 
     def _difference(self, node: int, method: Method, matcher: SubtaskMatcher) -> str:
@@ -197,8 +200,8 @@ class Reasons:
         lacking, surplus = wanted - given, given - wanted
         if lacking or surplus:
             parts = [f"{_some(lacking)} missing"] if lacking else []
-            parts += [f"{_some(surplus)} not wanted"] if surplus else []
-            return f"of its subtasks {' and '.join(parts)}"
+            parts += [f"{_some(surplus)} unexpected"] if surplus else []
+            return f"of its subtasks, {' and '.join(parts)}"
         binding = matcher.bind(method, {}, method.args, line.args)
         if binding is None:
             return self._conflict(method, {}, method.args, line.args, matcher, "the task itself")
@@ -237,7 +240,7 @@ class Reasons:
                 named = f"{term} = {known}" if known != term else known
                 return f"{what} has {value!r} where the method has {named}"
             binding = found
-        return f"{what} does not fit the method"
+        return f"{what} does not match the method"
 
     # Order and states -----------------------------------------------------------------------
 
@@ -257,8 +260,8 @@ class Reasons:
         above = places.common(early, late)
         message = (
             f"Step {early + 1} {self.tree.line(early)} comes before step {late + 1} "
-            f"{self.tree.line(late)}; {self._under(above, method_of[above], '')} has them the "
-            "other way round."
+            f"{self.tree.line(late)}, but {self._under(above, method_of[above], '')} orders them "
+            "the other way round."
         )
         return self._about(culprit, FailureKind.SUBTASK_ORDER, message).replace(step=culprit + 1)
 
@@ -288,7 +291,8 @@ class Reasons:
                 best, position = literals, later + 1
         when = "in the initial state" if position == 0 else f"after step {position}"
         if misplaced.high > misplaced.low:
-            when = f"anywhere from step {misplaced.low} to step {misplaced.high}, best {when}"
+            span = f"step {misplaced.low} to step {misplaced.high}"
+            when = f"at any point from {span}; it comes closest {when}"
         message = f"{self._under(node, method)}: its precondition does not hold {when}."
         failure = self._about(node, FailureKind.METHOD_PRECONDITION, message)
         return failure.replace(literals=best, condition=place_of(method.precondition))
@@ -322,7 +326,7 @@ class Reasons:
         return f"{first or 't'}ask {line.identifier} {line} by {method.name}"
 
     def _says(self, node: int, message: str) -> str:
-        return f"{_upper(self._name(node))} is no task of this problem: {message}."
+        return f"{_upper(self._name(node))} is not a task of this problem: {message}."
 
 
 class _Places:

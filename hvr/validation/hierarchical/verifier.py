@@ -114,7 +114,7 @@ class DecompositionVerifier:
 
 
 def _refuse_cut(plan: HierarchicalPlan, failure: Failure) -> NoReturn:
-    message = f"the text ends without '<==', so the plan may be cut off. {failure.message}"
+    message = f"the text ends without '<==', so the plan may be truncated. {failure.message}"
     raise PddlTextSyntaxError(Diagnostic(plan.place(plan.end), message, "", "'<=='"))
 
 
@@ -253,7 +253,7 @@ def judge_of(
     """
     if options.needs_steps:
         raise UsageError(
-            "advice, minimal plans, states, happenings and values are not to be had of "
+            "advice, minimised plans, states, happenings and values are not available for "
             "hierarchical plans"
         )
     tolerance: Fraction = options.numeric_tolerance

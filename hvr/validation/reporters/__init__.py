@@ -62,7 +62,7 @@ def find_reporter(name: str) -> Reporter:
         UsageError: The format does not exist.
     """
     if name not in _REPORTERS:
-        raise UsageError(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
+        raise UsageError(f"no format named {name!r}; choose one of {', '.join(FORMATS)}")
     module, function = _REPORTERS[name]
     reporter: Reporter = getattr(import_module(f"{__name__}.{module}"), function)
     return reporter

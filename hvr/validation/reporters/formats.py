@@ -27,7 +27,7 @@ from hvr.validation.findings import (
     findings,
     help_url,
 )
-from hvr.validation.report import Outcome
+from hvr.validation.report import Outcome, count
 from hvr.validation.reporters import ReportOptions, relative_path
 from hvr.validation.reporters.text import SourceLines, count_outcomes, render_result, summary
 
@@ -77,7 +77,7 @@ class Baseline:
         content = read_json(file)
         listed = content.get("findings") if isinstance(content, dict) else None
         if not isinstance(listed, list) or content.get("version") != _VERSION:
-            raise DataFileError(f"{file}: this is not a baseline: --update-baseline writes one")
+            raise DataFileError(f"{file} is not a baseline; --update-baseline writes one")
         if not all(isinstance(f, dict) and isinstance(f.get("fingerprint"), str) for f in listed):
             raise DataFileError(f"{file}: a finding has no fingerprint")
         return cls(file, (f["fingerprint"] for f in listed))
@@ -290,8 +290,8 @@ class _Annotations:
         if not more:
             return ""
         return (
-            f"GitHub shows {SHOWN} errors, {SHOWN} warnings and {SHOWN} notices of a step as "
-            f"annotations; {more} more findings are lines of this log\n"
+            f"GitHub shows {SHOWN} errors, {SHOWN} warnings and {SHOWN} notices per step as "
+            f"annotations; this log has {count(more, 'more finding')}\n"
         )
 
 

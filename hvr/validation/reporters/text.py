@@ -296,7 +296,7 @@ def _preferences(report: ValidationReport) -> list[str]:
         return []
     broken = [(name, times) for name, times in report.violated if times]
     kept = len(report.violated) - len(broken)
-    line = f"  preferences: {kept} of {len(report.violated)} fulfilled"
+    line = f"  preferences: {kept} of {len(report.violated)} satisfied"
     if broken:
         names = [name if times == 1 else f"{name} ({times} times)" for name, times in broken]
         line += f"; violated: {', '.join(names)}"
@@ -309,7 +309,7 @@ def _advice(repair: Repair) -> list[str]:
 
 def _minimised(steps: Sequence[Step], removed: Sequence[int]) -> list[str]:
     if not removed:
-        return ["  minimised: no step can be left out"]
+        return ["  minimised: every step is needed"]
     noun = "step" if len(removed) == 1 else "steps"
     numbers = ", ".join(map(str, removed))
     lines = [f"  minimised: without {noun} {numbers} the plan is still valid:"]
@@ -329,7 +329,7 @@ def _states(result: Judged) -> list[str]:
     if result.state is not None:
         step = result.state.step
         after = f"state after step {step}" if step else "initial state"
-        last = ", the last that is reached" if step < result.state.asked else ""
+        last = ", the last one reached" if step < result.state.asked else ""
         lines.append(f"  {after}{last}:")
         lines += [f"    {atom}" for atom in result.state.atoms]
         lines += [f"    (= {term} {decimal_text(n)})" for term, n in result.state.numbers]

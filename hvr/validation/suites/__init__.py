@@ -72,7 +72,7 @@ class Suite(Value):
     def remarks(self) -> list[str]:
         """Return remarks about the files that were not validated."""
         parts = (
-            ("skipped on demand", self.skipped),
+            ("skipped on request", self.skipped),
             ("problems without a plan", self.without_plan),
             ("domains without a problem", self.without_problem),
             ("not plans", tuple([left.file for left in self.others])),
@@ -83,15 +83,15 @@ class Suite(Value):
         """Return a line for each file that was not validated: why, and how to include it."""
         everything = (
             *self.left,
-            *(Left(file, "it is left out by --skip", _KEEP) for file in self.skipped),
+            *(Left(file, "it matches --skip", _KEEP) for file in self.skipped),
             *(Left(file, "it is a problem without a plan", _ADD) for file in self.without_plan),
             *(Left(file, "it is a domain without a problem") for file in self.without_problem),
             *self.others,
             *(Left(file, "it is hidden", "name it on the command line") for file in self.hidden),
         )
         lines = [f"not validated: {left}" for left in everything]
-        return lines or ["not validated: no file; every file that was seen is part of a result"]
+        return lines or ["not validated: no file; every file is part of a result"]
 
 
-_KEEP = "to include it, drop the pattern that it fits"
-_ADD = "to have one validated, name the plan after it, as in p01.pddl and p01.plan"
+_KEEP = "to include it, drop the pattern that matches it"
+_ADD = "to validate a plan, name it after the problem, as in p01.pddl and p01.plan"

@@ -18,17 +18,17 @@ from hvr.validation.suites.files import ClassifiedFile, FileKind, definition, is
 
 _REASONS = {
     FileKind.DOUBTFUL: (
-        "it has steps and other text besides",
-        "to have the plan in it validated, use --extract",
+        "it contains steps and other text",
+        "use --extract to validate the plan in it",
     ),
-    FileKind.PACKED: ("it is compressed", "to have it validated, unpack it"),
+    FileKind.PACKED: ("it is compressed", "unpack it to validate it"),
     FileKind.BROKEN: (
-        "it is called like a model, and defines neither a domain nor a problem",
+        "it is named like a model but defines neither a domain nor a problem",
         "begin it with (define (domain …) or (define (problem …)",
     ),
 }
-_UNREAD = "to have the plan in it validated, use --extract, or call it like a plan: p01.plan"
-_OTHER = "to have it validated as a plan, name it on the command line, or call it like a plan"
+_UNREAD = "use --extract to validate the plan in it, or name it like a plan: p01.plan"
+_OTHER = "to validate it as a plan, name it on the command line, or name it like a plan"
 
 
 def collect(names: Sequence[str], skip: Sequence[str] = (), *, doubtful: bool = False) -> Suite:
@@ -49,9 +49,9 @@ def collect(names: Sequence[str], skip: Sequence[str] = (), *, doubtful: bool = 
     listed.look_for_namesakes(problems)
     suite = pair(domains, problems, listed.of(FileKind.PLAN))
     if not problems:
-        raise UsageError(f"there is no problem in {_shown(names)}")
+        raise UsageError(f"no problem found in {_shown(names)}")
     if not suite.jobs and not suite.left:
-        raise UsageError(f"there is no plan in {_shown(names)}")
+        raise UsageError(f"no plan found in {_shown(names)}")
     return suite.replace(
         left=(*suite.left, *listed.doubtful),
         skipped=tuple(listed.skipped),
@@ -81,10 +81,10 @@ def plans_of(
     listed.look_for_namesakes([ClassifiedFile(problem, FileKind.PROBLEM)])
     plans = tuple([seen.file for seen in listed.of(FileKind.PLAN)])
     if not plans and not listed.doubtful:
-        raise UsageError(f"there is no plan in {_shown(names)}")
+        raise UsageError(f"no plan found in {_shown(names)}")
     models = {os.path.normpath(domain), os.path.normpath(problem)}
     more = [
-        Left(seen.file, f"it is a {kind}", "to have its plans validated, name it as well")
+        Left(seen.file, f"it is a {kind}", "to validate its plans, name it as well")
         for kind in (FileKind.DOMAIN, FileKind.PROBLEM)
         for seen in listed.of(kind)
         if os.path.normpath(seen.file) not in models
@@ -148,7 +148,7 @@ class ListedFiles:
                 self._seen[os.path.normpath(seen.file)] = ClassifiedFile(seen.file, FileKind.PLAN)
                 continue
             self._seen[os.path.normpath(seen.file)] = ClassifiedFile(seen.file, FileKind.DOUBTFUL)
-            reason = f"it is named after {problem}, and is not a plan file"
+            reason = f"it is named after {problem} but is not a plan file"
             remedy = _REASONS[FileKind.PACKED][1] if packed else _UNREAD
             self.doubtful.append(Left(seen.file, reason, remedy))
 
@@ -267,28 +267,28 @@ def read_manifest(file: str, skip: Sequence[str] = ()) -> Suite:
         skipped += [name for name in names if is_skipped(name, skip)]
         plans.setdefault(key, []).extend(n for n in names if not is_skipped(n, skip))
     if not plans:
-        raise UsageError(f"{file} has no plan in it")
+        raise UsageError(f"{file} contains no plan")
     jobs = [
         Job(domain, problem, tuple(dict.fromkeys(names)))
         for (domain, problem), names in plans.items()
         if names
     ]
     if not jobs:
-        raise UsageError(f"{file} has no plan in it that is not skipped")
+        raise UsageError(f"{file} contains no plan that is not skipped")
     return Suite(tuple(jobs), skipped=tuple(dict.fromkeys(skipped)))
 
 
 def _entry(line: Any, place: str) -> tuple[str, str, list[str]]:
     if not isinstance(line, dict):
-        raise DataFileError(f'{place}: not an object with "domain", "problem" and "plan"')
+        raise DataFileError(f'{place}: expected an object with "domain", "problem" and "plan"')
     for name in ("domain", "problem"):
         if not isinstance(line.get(name), str) or not line[name]:
-            raise DataFileError(f'{place}: "{name}" is not the name of a file')
+            raise DataFileError(f'{place}: "{name}" must be a file name')
     if ("plan" in line) is ("plans" in line):
-        raise DataFileError(f'{place}: there has to be either "plan" or "plans"')
+        raise DataFileError(f'{place}: expected either "plan" or "plans"')
     plans = line["plans"] if "plans" in line else [line["plan"]]
     if not isinstance(plans, list) or not all(isinstance(p, str) and p for p in plans):
-        raise DataFileError(f'{place}: "plan" is not the name of a file')
+        raise DataFileError(f'{place}: "plan" must be a file name, "plans" a list of them')
     return line["domain"], line["problem"], plans
 
 
@@ -315,7 +315,7 @@ def expand_patterns(
         for field in _FIELD.findall(pattern):
             if field not in FIELDS:
                 raise UsageError(
-                    f"{pattern!r} has the field {{{field}}}; there are {{domain}} and {{problem}}"
+                    f"unknown field {{{field}}} in {pattern!r}; expected {{domain}} or {{problem}}"
                 )
     jobs: list[Job] = []
     taken: set[str] = set()
@@ -355,7 +355,9 @@ def _only(pattern: str, values: dict[str, str]) -> str:
     filled = _filled(pattern, values)
     matches = [file for file, _ in _matches(filled)]
     if len(matches) > 1:
-        raise UsageError(f"{filled!r} is to be one domain, and is {matches[0]} and {matches[1]}")
+        raise UsageError(
+            f"{filled!r} must match one domain, but matches {matches[0]} and {matches[1]}"
+        )
     return matches[0] if matches else filled
 
 

@@ -183,7 +183,7 @@ def classify(file: str) -> ClassifiedFile:
         if _named_like_a_plan(packed[1]):
             return ClassifiedFile(file, FileKind.PACKED)
         return ClassifiedFile(
-            file, FileKind.OTHER, why="it is compressed, and not called like a plan"
+            file, FileKind.OTHER, why="it is compressed and not named like a plan"
         )
     text = beginning(file)
     if text is None:
@@ -230,10 +230,10 @@ def _why_other(name: str, text: str) -> str:
     if not text.strip():
         return "it is empty"
     if "\0" in text:
-        return "it is not a text"
+        return "it is not text"
     if _ending(name) in _NEVER_PLANS:
-        return f"a .{_ending(name)} file is not taken for a plan"
-    return "it has no step in it, and is not called like a plan"
+        return f"a .{_ending(name)} file is not considered a plan"
+    return "it contains no step and is not named like a plan"
 
 
 def is_steps(text: str) -> bool:
@@ -431,8 +431,8 @@ def problem_of(plan: _Place, problems: Sequence[_Place]) -> _Place | str:
         if best:
             return f"it could be a plan for {_either(best)}"
     if not problems:
-        return "there is no problem here"
-    return "no problem is called like it, and there is not just one beside it"
+        return "no problem was found"
+    return "no problem has a matching name, and there is not exactly one beside it"
 
 
 def problem_named_like(file: str, problems: Iterable[ClassifiedFile]) -> str | None:

@@ -132,7 +132,7 @@ def test_a_plan_of_no_problem_is_no_success(capsys: pytest.CaptureFixture[str]) 
     for name in ("plans/lights/p09.fd.log", "plans/lights/plan_p08.json"):
         assert f"{name}: unknown: not validated: " in out
     assert main(["validate", ".", "--skip", "*p0[89]*"]) == 0
-    assert "skipped on demand: plans/lights/p09.fd.log" in capsys.readouterr().out
+    assert "skipped on request: plans/lights/p09.fd.log" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("repository")

@@ -166,7 +166,7 @@ def test_the_plan_in_an_answer_is_judged(hvr_: Hvr) -> None:
     assert "were read as a fenced plan; 2 other lines were ignored" in ended.err
     Path("two.md").write_text(f"{plan}\nBetter:\n{plan}{plan}", encoding="utf-8")
     refused = hvr_("judge", "two.md", *TASK)
-    assert refused.code == 2 and "there are 2 plans" in refused.err
+    assert refused.code == 2 and "contains 2 plans" in refused.err
 
 
 def test_a_file_without_a_step_says_so(hvr_: Hvr) -> None:

@@ -46,10 +46,10 @@ def test_a_plan_of_the_domain_is_valid() -> None:
         (("21 4 22", "21 4 99"), "HVR124", 15, "99"),
         (("root 10 20", "root 10 20 14"), "HVR125", 9, "14"),
         (("root 10 20", "root 10 10 20"), "HVR125", 9, "2 times"),
-        (("1 13\n", "1 12\n"), "HVR125", 12, "below itself"),
+        (("1 13\n", "1 12\n"), "HVR125", 12, "its own subtask"),
         (("root 10 20", "root 10"), "HVR126", 9, "lacks a subtask"),
         (("11 0 12 3", "11 0 12"), "HVR126", 10, "lacks a subtask"),
-        (("-> stay\n20", "-> drive-on\n20"), "HVR126", 14, "stay would fit"),
+        (("-> stay\n20", "-> drive-on\n20"), "HVR126", 14, "The method stay would match"),
         (("10 deliver book shop", "10 deliver lamp shop"), "HVR126", 9, "'lamp'"),
         (("11 0 12 3", "11 12 0 3"), "HVR127", 10, "the other way round"),
         (("0 load van1 book depot", "0 loaded van1 book depot"), "HVR103", 2, "loaded"),
@@ -84,7 +84,7 @@ def test_actions_of_tasks_that_are_ordered_may_not_mix() -> None:
     failure = verifier().check_file(changed((early + late, late + early))).failure
     assert failure is not None
     assert FAILURE_RULES[failure.kind].id == "HVR128"
-    assert "the initial network has them the other way round" in failure.message
+    assert "the initial network orders them the other way round" in failure.message
 
 
 def test_a_precondition_is_looked_for_where_its_method_begins() -> None:

@@ -85,7 +85,7 @@ def test_several_plans_in_an_answer(name: str) -> None:
 def test_a_line_that_cannot_be_read_is_the_reason() -> None:
     reward, says = worth("\n".join(PLAN) + "\n(stack c a))")
     assert reward == 0
-    assert "this line may be a step and cannot be read: (stack c a))" in says
+    assert "this line may be a step but cannot be parsed: (stack c a))" in says
 
 
 def test_answers_with_right_and_wrong_plans_in_prose() -> None:

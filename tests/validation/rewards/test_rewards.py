@@ -184,7 +184,7 @@ def test_what_trainers_call() -> None:
 
 def test_mistakes_of_the_data_are_not_hidden() -> None:
     rewards = PlanRewards()
-    with pytest.raises(UsageError, match="2 completions and 1 problems"):
+    with pytest.raises(UsageError, match="expected 2 problems, one per completion, found 1"):
         rewards.scores(["", ""], domain=DOMAIN, problem=[PROBLEM])
     with pytest.raises(UsageError, match="cannot be used"):
         rewards.scores([""], domain="(define (domain d)", problem=PROBLEM)
