@@ -82,7 +82,7 @@ def test_select_and_ignore(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lint", "missing.pddl", "--select", "HVR301"]) == 2
     capsys.readouterr()
     assert main(["lint", file, "--ignore", "HVR999"]) == 2
-    assert "there is no rule 'HVR999'" in capsys.readouterr().err
+    assert "no rule named 'HVR999'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
