@@ -154,7 +154,7 @@ def test_a_string_is_a_text_and_a_path_is_a_file(
     assert not hvr.validate(*files, "").valid
     with pytest.raises(hvr.PddlError):
         hvr.validate(*files, "I would do a.")
-    with pytest.raises(hvr.UsageError, match=r"give a file as pathlib\.Path"):
+    with pytest.raises(hvr.UsageError, match=r"pass a file as pathlib\.Path"):
         hvr.validate("d.pddl", "p.pddl", "(a)")
     with pytest.raises(hvr.DataFileError, match=r"none\.pddl"):
         hvr.validate(Path("none.pddl"), Path("p.pddl"), "(a)")
@@ -191,5 +191,5 @@ def test_solve_lint_and_judge_take_texts_files_and_values(tmp_path: Path) -> Non
         assert [str(step) for step in judgement.repaired or ()] == ["(a)"]
         assert all(isinstance(finding, hvr.LintFinding) for finding in hvr.lint(*given))
     for wrong in (hvr.solve, hvr.lint):
-        with pytest.raises(hvr.UsageError, match=r"give a file as pathlib\.Path"):
+        with pytest.raises(hvr.UsageError, match=r"pass a file as pathlib\.Path"):
             wrong("d.pddl", "p.pddl")
