@@ -302,9 +302,7 @@ def test_answers_are_not_searched_unless_asked(text: str, tmp_path: Path) -> Non
     result = verdict(text, tmp_path)
     assert result.rule == "HVR001"
     plan = extract(text, "answer", actions=ACTIONS, asked=True)
-    assert plan is not None and f"{plan.place}; --extract reads it" in str(
-        result.result.diagnostic
-    )
+    assert plan is not None and f"{plan.place}; --extract reads it" in str(result.result.diagnostic)
 
 
 def test_words_without_parentheses_are_steps_only_where_all_lines_begin_with_actions() -> None:
