@@ -16,17 +16,7 @@ from hvr.knowledge.journal import Journal, read_journal
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.query import QueryLimits, QueryResult, run_limited_query, run_query
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject
-from hvr.knowledge.terms import (
-    KITCHEN,
-    PREFIXES,
-    RDF_TYPE,
-    TRUE,
-    Node,
-    Triple,
-    k,
-    obj,
-    short,
-)
+from hvr.knowledge.terms import KITCHEN, PREFIXES, RDF_TYPE, TRUE, Node, Triple, k, obj, short
 from hvr.knowledge.triples import (
     NO_ROOM,
     ROBOT,
@@ -285,9 +275,7 @@ class KnowledgeGraph:
     # --- events ---
 
     def set_marks(
-        self,
-        added: Iterable[tuple[str, str]] = (),
-        removed: Iterable[tuple[str, str]] = (),
+        self, added: Iterable[tuple[str, str]] = (), removed: Iterable[tuple[str, str]] = ()
     ) -> Change:
         """Set and clear history marks, such as those that `hvr.knowledge.history.marks` returns.
 

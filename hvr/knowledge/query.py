@@ -98,8 +98,7 @@ def refuse_service(sparql: str) -> None:
     """
     if calls_service(sparql):
         raise StoreError(
-            "the query contacts a server (SERVICE), which is not allowed",
-            field="allow_service",
+            "the query contacts a server (SERVICE), which is not allowed", field="allow_service"
         )
 
 

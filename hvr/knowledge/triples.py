@@ -57,7 +57,7 @@ class SceneReader:
             (prop, ontology.domain_of(prop), ontology.range_of(prop))
             for prop in ontology.subjects("joinsSwitch")
         )
-        """Properties that join a switch with what it switches, with the classes of both."""
+        """Properties that relate a switch to its device, with the classes of both."""
         self.place_properties = ("on", "in", "holding", "handEmpty")
         """The properties of the triples from `places`."""
         self.state_properties = ("isPresent", "containsLiquid", "temperature", *self._flags)

@@ -328,10 +328,7 @@ def find_world(name: str) -> Path:
     path = Path(name)
     if path.is_dir():
         return path
-    raise UsageError(
-        f"no folder named {name!r} (hvr's own: {', '.join(shipped)})",
-        field="world",
-    )
+    raise UsageError(f"no folder named {name!r} (hvr's own: {', '.join(shipped)})", field="world")
 
 
 def is_trusted(name: str) -> bool:

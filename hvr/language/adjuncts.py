@@ -34,11 +34,7 @@ from hvr.language.syntax import Adjunct, NounPhrase
 
 
 def holder(
-    draft: MeaningDraft,
-    candidates: Sequence[int],
-    adjunct: Adjunct,
-    *,
-    at_work: bool = False,
+    draft: MeaningDraft, candidates: Sequence[int], adjunct: Adjunct, *, at_work: bool = False
 ) -> int | None:
     """Return the entity that holds the things of an adjunct; None if they are tools or companions.
 

@@ -312,10 +312,7 @@ def substitutes(ontology: Ontology) -> tuple[Substitute, ...]:
 
 
 def possible(
-    entity: Entity,
-    classes: Sequence[str],
-    taxonomy: Taxonomy,
-    among: Callable[[str], str],
+    entity: Entity, classes: Sequence[str], taxonomy: Taxonomy, among: Callable[[str], str]
 ) -> tuple[Entity, list[str]]:
     """Replace the conditions of an entity that its classes cannot satisfy; also return notes."""
     if entity.liquid:
@@ -328,10 +325,7 @@ def possible(
 
 
 def instead(
-    condition: Condition,
-    classes: Sequence[str],
-    taxonomy: Taxonomy,
-    among: Callable[[str], str],
+    condition: Condition, classes: Sequence[str], taxonomy: Taxonomy, among: Callable[[str], str]
 ) -> tuple[Condition, str]:
     """Return the condition to require of some classes, and a note; unchanged without a substitute.
 

@@ -6,16 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from hvr.errors import LanguageError
-from hvr.language.lexicon import (
-    PARTICLES,
-    Adjective,
-    Dish,
-    FunctionWord,
-    Lexicon,
-    Noun,
-    Part,
-    Verb,
-)
+from hvr.language.lexicon import PARTICLES, Adjective, Dish, FunctionWord, Lexicon, Noun, Part, Verb
 
 # Alternatives -------------------------------------------------------------------------------------
 # Choices in a request: 'the apple or the tomato', 'in the bowl or on the plate'.

@@ -457,10 +457,7 @@ def _participles(ontology: Ontology) -> Iterator[tuple[str, Adjective]]:
         verb = _verb(ontology, name, ontology.label(name))
         for word in ontology.annotation(name, "participle"):
             if verb.condition:
-                yield (
-                    str(word),
-                    Adjective(str(word), verb.condition, False, verb.requires),
-                )
+                yield (str(word), Adjective(str(word), verb.condition, False, verb.requires))
 
 
 def _adjectives(ontology: Ontology) -> Iterator[tuple[str, Adjective]]:

@@ -92,9 +92,7 @@ def _slice_next(cursor: Cursor) -> bool:
 def deny(adjective: Adjective) -> Adjective:
     """Negate an adjective: 'not dirty'."""
     return adjective.replace(
-        word=f"not {adjective.word}",
-        condition=negated(adjective.condition),
-        selects=False,
+        word=f"not {adjective.word}", condition=negated(adjective.condition), selects=False
     )
 
 

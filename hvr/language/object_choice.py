@@ -23,10 +23,7 @@ from hvr.pddl.problem_parser import parse_formula
 
 
 def most_plausible(
-    entity: Entity,
-    things: Sequence[str],
-    inventory: Inventory,
-    holds: Callable[[str, str], bool],
+    entity: Entity, things: Sequence[str], inventory: Inventory, holds: Callable[[str, str], bool]
 ) -> tuple[str, ...]:
     """Return the most plausible objects of an entity; all if none stands out."""
     chosen = tuple(things)
@@ -89,7 +86,7 @@ class ObjectChoice(ClassChoice):
         super().__init__(meaning, taxonomy, inventory)
         self.domain = domain
         self.already_satisfied = False
-        """Whether something was asked of all that are so, and none is."""
+        """Whether the request covers all objects in a state that none is in."""
         for number in self.numbers:
             among = partial(self._among, self.available(number))
             self.entities[number], notes = possible(

@@ -569,6 +569,5 @@ def _cut_before(thing: NounPhrase, taxonomy: Taxonomy) -> NounPhrase:
     others = tuple(a for a in thing.relative.adjectives if a not in cut)
     left = thing.relative.replace(adjectives=others)
     return thing.replace(
-        adjectives=(*thing.adjectives, *cut),
-        relative=left if others or left.adjuncts else None,
+        adjectives=(*thing.adjectives, *cut), relative=left if others or left.adjuncts else None
     )

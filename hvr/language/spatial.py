@@ -101,22 +101,10 @@ def _place_near(adjunct: Adjunct) -> NounPhrase:
 
 # Nearness -----------------------------------------------------------------------------------------
 
-_SIDES = {
-    "left": (-1, 0),
-    "right": (1, 0),
-    "front": (0, -1),
-    "behind": (0, 1),
-}
+_SIDES = {"left": (-1, 0), "right": (1, 0), "front": (0, -1), "behind": (0, 1)}
 """Offsets (right, ahead) of each side, for a viewer in the middle of the room."""
 
-_HEIGHTS = {
-    "above": 1,
-    "over": 1,
-    "under": -1,
-    "underneath": -1,
-    "below": -1,
-    "beneath": -1,
-}
+_HEIGHTS = {"above": 1, "over": 1, "under": -1, "underneath": -1, "below": -1, "beneath": -1}
 
 
 _NOT_FAR = 1.0

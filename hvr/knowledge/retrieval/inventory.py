@@ -315,11 +315,7 @@ class ObjectSelection:
             self.add(tools[0], "to cut with")
 
     def pick(
-        self,
-        classes: tuple[str, ...],
-        count: int,
-        reason: str,
-        among: frozenset[str] = frozenset(),
+        self, classes: tuple[str, ...], count: int, reason: str, among: frozenset[str] = frozenset()
     ) -> None:
         """Choose the nearest objects in every kind of situation.
 

@@ -52,10 +52,10 @@ _FEW = 500
 
 
 def default_folder() -> Path:
-    """Return this user's folder for vectors: `$HVR_CACHE`, or one in the folder for caches.
+    r"""Return this user's folder for vectors: `$HVR_CACHE`, or hvr's folder for caches.
 
-    That is `~/.cache/hvr` on Linux (`$XDG_CACHE_HOME` is heeded), `~/Library/Caches/hvr` on
-    macOS, `%LOCALAPPDATA%\\hvr` on Windows.
+    That is `~/.cache/hvr` on Linux (or below `$XDG_CACHE_HOME`), `~/Library/Caches/hvr` on macOS
+    and `%LOCALAPPDATA%\hvr` on Windows.
     """
     chosen = os.environ.get(VARIABLE)
     return Path(chosen).expanduser() if chosen else user_folder("cache")

@@ -108,7 +108,7 @@ class Head:
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise DataFileError(f"{path}: not the head of a learnt reader: {error}") from error
         self.digest = hashlib.sha256(data).hexdigest()[:12]
-        """Says which head it is, in records of runs."""
+        """Identifies the head in recorded runs."""
         self.about: Mapping[str, Any] = about
         self.classes: tuple[str, ...] = tuple(about["classes"])
         lead = "layer."
