@@ -243,11 +243,7 @@ def write_set(head: Path, content: str, parts: Mapping[str, bytes], stems: Itera
 
 
 def read_set(head: Path, read: Callable[[], _Read]) -> _Read:
-    """Read a set of files, retrying if it was replaced meanwhile.
-
-    Raises:
-        DataFileError: `read` raised it.
-    """
+    """Read a set of files, retrying if it was replaced meanwhile."""
     for _ in range(3):
         before = _known(head)
         try:

@@ -355,7 +355,6 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _repeated(names: Iterable[str]) -> str:
-    """Return the first duplicate name, quoted for a message; empty if there is none."""
     known: set[str] = set()
     for name in names:
         if name in known:

@@ -93,11 +93,7 @@ class Scores:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Scores:
-        """Read the values of `to_json`.
-
-        Raises:
-            DataFileError: An entry is missing or unknown.
-        """
+        """Read the values of `to_json`."""
         try:
             check_fields(cls, values)
             check_fields(MeteredUse, values["spent"])
@@ -209,11 +205,7 @@ def policy_of(setting: str) -> str | None:
 
 
 def parts_of_setting(setting: str) -> dict[str, Any]:
-    """Return the components of a setting as JSON values.
-
-    Raises:
-        UsageError: The setting is unknown.
-    """
+    """Return the components of a setting as JSON values."""
     policy = policy_of(setting)
     return settings_named(setting).to_json() if policy is None else {"policy": policy}
 
@@ -335,11 +327,7 @@ class CellResult:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> CellResult:
-        """Read the values of `to_json`.
-
-        Raises:
-            DataFileError: An entry is missing or unknown.
-        """
+        """Read the values of `to_json`."""
         try:
             scores = values["scores"]
             check_fields(cls, values)

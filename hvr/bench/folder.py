@@ -81,11 +81,7 @@ class BenchFolder:
         return (self.path / MANIFEST).is_file()
 
     def manifest(self) -> dict[str, Any]:
-        """Return the manifest of the bench.
-
-        Raises:
-            DataFileError: The manifest is missing or damaged.
-        """
+        """Return the manifest of the bench."""
         path = self.path / MANIFEST
         if not path.is_file():
             raise DataFileError(f"{self.path} is not a bench folder: {MANIFEST} is missing")
@@ -109,11 +105,7 @@ class BenchFolder:
         return tuple(sorted(results, key=lambda r: (place(r.cell), r.cell)))
 
     def write(self, result: CellResult) -> None:
-        """Write a result.
-
-        Raises:
-            DataFileError: The result cannot be written.
-        """
+        """Write a result."""
         _write(self.path / "cells" / f"{result.cell.id}.json", result.to_json())
 
     @property
@@ -153,9 +145,6 @@ class BenchFolder:
         """Lock a cell against other processes.
 
         Processes of a killed bench end after a moment, so wait for them.
-
-        Raises:
-            DataFileError: Another process keeps the lock.
         """
         path = self.path / "cells" / f"{cell.id}.lock"
         with writing(path):
@@ -170,7 +159,6 @@ class BenchFolder:
             lock.release()
 
     def _order(self) -> Callable[[Cell], tuple[int, ...]]:
-        """Return a sort key for the order in which the cells were planned."""
         subject = self.manifest()["subject"] if self.exists() else {}
         tasks, settings, models = (
             {name: i for i, name in enumerate(subject.get(key, ()))}

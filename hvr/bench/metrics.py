@@ -122,7 +122,6 @@ class _Search:
 
 
 def _groups(parts: Sequence[_Part], binding: Mapping[str, str]) -> list[list[_Part]]:
-    """Partition parts so that different groups share no unbound variable."""
     groups: list[tuple[set[str], list[_Part]]] = []
     for part in parts:
         names = set(part.variables - binding.keys())

@@ -115,8 +115,6 @@ def run_bench(
 
 @dataclass(frozen=True)
 class _Work:
-    """A cell with everything that another process needs to run it."""
-
     run_cell: RunCell
     cell: Cell
     options: CellOptions
@@ -306,7 +304,6 @@ def prompt_digests(options: CellOptions) -> dict[str, str]:
 
 
 def _choice(cell: Cell, options: CellOptions) -> ModelChoice:
-    """Return the model of a cell, or its recorded answers if a bench is replayed."""
     if cell.model == NO_MODEL:
         return ModelChoice()
     spec = cell.model

@@ -163,7 +163,6 @@ def _correctness(
 
 
 def _verification(record: PlanningRecord) -> dict[str, float | None]:
-    """Return the verified shares of the macro plan and the blocks, before and after correction."""
     macro = record.macro_before.total if record.macro_before else len(record.blocks)
     blocks = block_verification(record.blocks, macro) if record.hierarchical else None
     # Without blocks, nothing shows whether V was on: trust the later check.

@@ -43,7 +43,7 @@ def bootstrap_interval(groups: Sequence[Sequence[float]]) -> tuple[float, float]
     return means[outside], means[-1 - outside]
 
 
-# --------------------------------------------------------------------------------------------------
+# Statistics ---------------------------------------------------------------------------------------
 
 TWELVE = (*MODERATE, *HIGH)
 """Tasks in the paper's averages; T5bis is compared only with T5 (table 4).

@@ -113,7 +113,6 @@ def read_opinion(text: str, plan: Sequence[GroundAction]) -> Opinion:
 
 
 def _step(text: str, plan: Sequence[GroundAction], current: int) -> int:
-    """Return the number of a copied step: the next one that matches it."""
     number = _NUMBER.match(text)
     words = _words(_NUMBER.sub("", text))
     for index in chain(range(current, len(plan)), range(current)):
@@ -268,7 +267,6 @@ def _removable(
     inserted: Sequence[tuple[int, GroundAction]],
     flagged: Sequence[int],
 ) -> frozenset[int]:
-    """Return as many of the flagged steps as can be removed together."""
     merged = with_steps(plan, inserted)
     whole = ExecutionTrace.of(start, [action for _, action in merged])
     removed: frozenset[int] = frozenset()

@@ -192,7 +192,6 @@ class RelaxedSteps:
         return bool(possible) and self._goes_on(place, possible, decided)
 
     def _offered(self, place: int, levels: Levels, decided: Decided) -> Levels:
-        """Return the levels extended by the possible insertions at a place."""
         if len(levels) == 1 or not self.offers[place]:
             return levels
         effects = [
@@ -450,7 +449,6 @@ class _Search:
     # The search ---------------------------------------------------------------------------------
 
     def _put_in(self, place: int, layer: _Layer) -> None:
-        """Add the states that insertions at a place lead to."""
         numbers = self._offered(place)
         dropped: set[tuple[_Key, int]] = set()
         for spent in range(self.budget if numbers else 0):

@@ -147,7 +147,6 @@ class Bound:
     # Free reachability --------------------------------------------------------------------------
 
     def _reached(self, place: int, start: int, free: Cut) -> list[int]:
-        """Return the literals reached for free before each step and at the end."""
         waiting = [(self._count, rule) for rule in self._rules]
         waiting += [(last, unit) for number, last in free.items() for unit in self._inserts[number]]
         now, trace = start, []
@@ -438,7 +437,7 @@ class _Repairs:
         return found
 
     def _improved(self, best: tuple[PlacedStep, ...]) -> tuple[PlacedStep, ...]:
-        """Return a repair in which no run of adjacent insertions can be replaced by fewer."""
+        """Replace runs of adjacent insertions by fewer, until none can be."""
         for size in range(2, _inserted(best)):
             places = [place for place, (index, _) in enumerate(best) if index is None]
             for begin in range(len(places) - size + 1):
@@ -456,8 +455,6 @@ def _inserted(steps: Sequence[PlacedStep] | None) -> int:
 
 
 class _Search:
-    """Searches through one plan that share the bounds of their states."""
-
     def __init__(
         self,
         start: State,

@@ -78,7 +78,7 @@ def judge_by_checking(validator: Validator, plan: Sequence[Step], *, exact: int)
 def _without_one(
     validator: Validator, plan: Sequence[Step], failing: int | None, exact: int
 ) -> int | None:
-    """Return a step whose removal makes the plan valid; the failing step is tried first."""
+    """Return a step whose removal makes the plan valid, the failing one first."""
     order = [] if failing is None else [failing - 1]
     if len(plan) <= exact:
         order += [index for index in range(len(plan)) if index not in order]
@@ -160,7 +160,7 @@ def _no_worse(new: Fraction | None, old: Fraction | None, sign: int) -> bool:
     return new is not None and sign * new <= sign * old
 
 
-# --------------------------------------------------------------------------------------------------
+# Symbolic judge -----------------------------------------------------------------------------------
 
 _Item = TypeVar("_Item")
 
@@ -252,7 +252,6 @@ class _Judge:
         return self._greedily(merged)
 
     def _with(self, steps: Sequence[PlacedStep], found: PlanRepair) -> _Repaired:
-        """Return a repair without its redundant steps."""
         if found.smallest:
             places, operators = zip(*steps, strict=True) if steps else ((), ())
             return _Repaired(places, operators, True, found.least)

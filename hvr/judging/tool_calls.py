@@ -113,7 +113,6 @@ def link_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding
 
 
 def _unmet(plan: ToolPlan) -> Iterator[CallFinding]:
-    """Yield findings for link sources that are not called before their reader."""
     for source, target in dict.fromkeys(plan.links):
         places = [i for i, tool in enumerate(plan.tools) if tool == target]
         # A tool may be called repeatedly: one call that can read the result is enough.
@@ -133,7 +132,6 @@ def _misplaced(at: int, before: int) -> CallFinding:
 
 
 def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[CallFinding]:
-    """Yield explanations for links that the tools cannot have."""
     graph = known.graph
     wrong = [link for link in dict.fromkeys(plan.links or plan.chain) if not graph.linked(*link)]
     explained: set[Link] = set()
@@ -377,7 +375,6 @@ def call_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding
 
 
 def _repetition(log: CallLog, at: int) -> CallFinding | None:
-    """Return a finding if a call repeats an earlier one and nothing changed in between."""
     call = log.calls[at]
     if call.failed or call.arguments is None:
         return None
@@ -413,7 +410,6 @@ def _says_the_same(log: CallLog, before: int, at: int) -> bool:
 
 
 def _argument_faults(log: CallLog, at: int) -> Iterator[CallFinding]:
-    """Yield violations of the schema, and results that contradict an argument."""
     call, schema = log.calls[at], log.schema(at)
     if call.arguments is None or _recovered(log, at):
         return

@@ -59,9 +59,6 @@ class Engine(Protocol):
         Args:
             ordered: Yield in the order of the cells. Results that are ahead wait; only a few times
                 `width` cells do.
-
-        Raises:
-            Exception: The function raised it.
         """
         ...
 

@@ -109,7 +109,6 @@ def _first_done(handles: list[Future[Any]]) -> Iterable[Future[Any]]:
 
 
 def _begin(alive: Connection, parent: int, start: Callable[[], None] | None) -> None:
-    """Initialise a worker: ignore Ctrl-C, and exit when the parent says so or is gone."""
     leave_interrupts_to_parent()
     if start is not None:
         start()

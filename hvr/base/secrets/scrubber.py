@@ -301,7 +301,7 @@ def _origins(text: str, escapes: Iterable[re.Match[str]]) -> list[tuple[int, int
     return origins
 
 
-# --------------------------------------------------------------------------------------------------
+# Scrubber -----------------------------------------------------------------------------------------
 
 KEY_VARIABLES = ("HVR_LLM_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY")
 """Environment variables that hvr reads keys from."""
@@ -364,7 +364,6 @@ class Scrubber:
 
 
 def _foreign(environ: Mapping[str, str]) -> Iterator[str]:
-    """Yield the values of variables whose name and value look like a key's."""
     for name, value in environ.items():
         if named_like_a_key(name) and len(value) >= _SHORTEST_FOREIGN:
             # The path of a key file is not secret.

@@ -78,11 +78,7 @@ def save(verifier: Verifier, folder: Path, *, half: bool = False) -> None:
 def write(
     folder: Path, embeddings: ToolEmbeddings, values: Mapping[str, Any], parts: Mapping[str, bytes]
 ) -> None:
-    """Replace the checkpoint in a folder atomically.
-
-    Raises:
-        DataFileError: The folder cannot be written; its earlier contents are kept.
-    """
+    """Replace the checkpoint in a folder atomically."""
     head = {
         "kind": _KIND,
         "version": _VERSION,
@@ -144,9 +140,6 @@ def embeddings_of(
 
     Args:
         encoder: Text encoder; None for the one named in the checkpoint.
-
-    Raises:
-        DataFileError: The head is damaged, or the encoder does not match.
     """
     from hvr.judging.verifier.verifier import make_encoder
 
@@ -172,11 +165,7 @@ def embeddings_of(
 
 
 def head_of(folder: Path) -> dict[str, Any]:
-    """Read the head of a checkpoint, `verifier.json`.
-
-    Raises:
-        DataFileError: The head is missing, damaged, not a verifier, or of another version.
-    """
+    """Read the head of a checkpoint, `verifier.json`."""
     return read_values(folder / VALUES, "verifier", _KIND, _VERSION)
 
 
@@ -185,9 +174,6 @@ def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any
 
     Args:
         what: `verifier` or `judge`, for messages.
-
-    Raises:
-        DataFileError: The file is missing, damaged, of another kind, or of another version.
     """
     if not path.is_file():
         raise DataFileError(f"{path.parent} is not a {what} folder: {path.name} is missing")
@@ -203,11 +189,7 @@ def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any
 
 
 def read_tensors(folder: Path, stem: str, expected: str) -> bytes:
-    """Return the tensors of a checkpoint as bytes.
-
-    Raises:
-        DataFileError: The tensors are missing or damaged.
-    """
+    """Return the tensors of a checkpoint as bytes."""
     path = folder / file_set_name(stem, expected, ".safetensors")
     data = read_bytes(path)
     if digest(data) != expected:

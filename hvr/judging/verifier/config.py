@@ -188,11 +188,7 @@ class VerifierConfig:
         return replace(base, **values)
 
     def save(self, path: Path) -> None:
-        """Write a YAML file.
-
-        Raises:
-            DataFileError: The file cannot be written.
-        """
+        """Write a YAML file."""
         import yaml
 
         write_whole(path, yaml.safe_dump(self.to_dict(), sort_keys=False))

@@ -40,9 +40,6 @@ class Alignment:
     Args:
         tensors: W_s as `step.weight` (hidden, dim), b as `step.bias` (hidden,), W_t as
             `tool.weight` (hidden, dim), w as `out.weight` (1, hidden), b_out as `out.bias` (1,).
-
-    Raises:
-        KeyError: A tensor is missing.
     """
 
     def __init__(self, tensors: Mapping[str, Floats]) -> None:
@@ -294,7 +291,6 @@ def _edge_arrays(
     counts: PathCounts,
     own: Sequence[Mapping[Path, int] | None],
 ) -> tuple[Ints, Ints, Floats]:
-    """Return the `edge_ptr`, `edges` and `edge_values` of `PlanArrays`."""
     ptr = [0]
     edges: list[tuple[int, int]] = []
     values: list[tuple[float, float, float]] = []

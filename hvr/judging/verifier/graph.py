@@ -91,11 +91,7 @@ class PlanGraph:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """Nodes in topological order, ties by index (Kahn's algorithm with a heap).
-
-        Raises:
-            UsageError: The edges have a cycle.
-        """
+        """Nodes in topological order, ties by index (Kahn's algorithm with a heap)."""
         waiting = [len(self.before(i)) for i in range(len(self.nodes))]
         ready = [i for i, n in enumerate(waiting) if not n]
         order: list[int] = []

@@ -46,11 +46,7 @@ class TextTable:
         return np.fromiter((self._rows[role, t] for t in texts), np.int64, len(texts))
 
     def know(self, texts: Sequence[str], vectors: Floats) -> None:
-        """Add known vectors (texts, dimension) of texts.
-
-        Raises:
-            ValueError: The numbers of texts and vectors differ.
-        """
+        """Add known vectors (texts, dimension) of texts."""
         if len(vectors) != len(texts):
             raise ValueError("texts and vectors do not match")
         places = {t: i for i, t in enumerate(texts) if ("query", t) not in self._rows}
@@ -72,9 +68,6 @@ class ToolEmbeddings:
 
     Args:
         config: Settings, for `tool_text`, `step_names` and `neighbours`.
-
-    Raises:
-        UsageError: There are no tools.
     """
 
     def __init__(self, tools: ToolGraph, encoder: Encoder, config: VerifierConfig) -> None:

@@ -108,7 +108,6 @@ class TrainedNetwork:
     def _part(
         self, arrays: PlanArrays, texts: Floats, first: int, last: int
     ) -> tuple[Floats, Floats, Floats]:
-        """Return the logits of the graphs `first` to `last - 1`."""
         n0, n1 = arrays.node_ptr[first], arrays.node_ptr[last]
         e0, e1 = arrays.edge_ptr[first], arrays.edge_ptr[last]
         node_ptr = arrays.node_ptr[first : last + 1] - n0
@@ -172,7 +171,6 @@ class TrainedNetwork:
         return receivers.sum(self._linear(f"{phi}.3", np.maximum(hidden, 0)))
 
     def _readout(self, h: Floats, graph: Ints, graphs: int) -> Floats:
-        """Return the readout over the steps of each plan (graphs, …)."""
         plans = _Segments(graph, graphs)
         count = np.maximum(np.bincount(graph, minlength=graphs), 1)[:, None]
         mean = plans.sum(h) / count.astype(np.float32)
@@ -253,11 +251,7 @@ class Verifier:
         return self.embeddings.tools
 
     def graph(self, plan: Plan) -> PlanGraph:
-        """Return the graph of a plan.
-
-        Raises:
-            UsageError: The plan is empty or has a cycle.
-        """
+        """Return the graph of a plan."""
         return plan if isinstance(plan, PlanGraph) else plan_graph(plan, self.tools)
 
     def score(self, plans: Iterable[Plan]) -> list[Verdict]:
@@ -351,11 +345,7 @@ class Verifier:
 
 
 def make_encoder(config: VerifierConfig) -> Encoder:
-    """Return the encoder named in a configuration, with vectors cached on disk.
-
-    Raises:
-        UsageError: The encoder is unknown.
-    """
+    """Return the encoder named in a configuration, with vectors cached on disk."""
     from hvr.knowledge.retrieval.text_vectors import TextVectors
 
     return TextVectors(config.encoder)

@@ -80,9 +80,6 @@ class DraftReader:
 
         Misspelt names are corrected; a tool that does not exist is replaced by the most likely one
         for its step.
-
-        Raises:
-            UsageError: The plan is empty, or its links have a cycle.
         """
         tools = self._embeddings.tools
         graph = plan_graph(plan, tools)
@@ -159,7 +156,6 @@ def _asked_again(request: str, tools: Tools, steps: Sequence[str]) -> dict[int, 
 
 
 def _called_apart(plan: ToolPlan, tools: Tools, order: Sequence[int]) -> dict[int, int]:
-    """Return how often a plan calls tools that get different arguments each time."""
     if len(plan.calls) != len(tools):
         return {}
     given = [plan.calls[i].arguments for i in order]

@@ -127,7 +127,6 @@ def _plan_of_another(rng: Random, expected: Expectation, tools: Tools) -> Tools 
 def _redundant(
     rng: Random, expected: Expectation, tools: Tools, drafted: list[int], errors: PlannerErrors
 ) -> int:
-    """Draw a tool that is relevant to the request, similar to another, or a frequent successor."""
     kind = rng.random()
     if kind < 0.4:
         values = expected.relevance
@@ -147,7 +146,7 @@ def _draw(rng: Random, values: Floats, inverse_temperature: float, excluded: Too
     return rng.choices(range(len(weights)), weights.tolist())[0]
 
 
-# --------------------------------------------------------------------------------------------------
+# Fitting ------------------------------------------------------------------------------------------
 
 MIN_PLANS = 30
 """Least number of plans to fit a judge on."""
@@ -318,7 +317,6 @@ def _backwards(embeddings: ToolEmbeddings, trial: Trial, plan: ToolPlan) -> floa
 
 
 def _flags(trials: Sequence[Trial]) -> tuple[float, float]:
-    """Return the risk thresholds for flagging steps and links."""
     steps: list[tuple[float, bool]] = []
     links: list[tuple[float, bool]] = []
     for t in trials:

@@ -95,7 +95,7 @@ def _permutation(draft: Tools, plan: Tools) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(pairs))
 
 
-# --------------------------------------------------------------------------------------------------
+# Features and weights -----------------------------------------------------------------------------
 
 T = TypeVar("T")
 

@@ -69,9 +69,6 @@ def kitchen_graph(
 
     Args:
         task: Task in whose initial state the plan is executable.
-
-    Raises:
-        UsageError: A step is not executable.
     """
     return graph_of(causal_links((task, actions)), request, plan_id)
 
@@ -220,7 +217,6 @@ def check_end(plan: LinkedPlan, request: str) -> EndCheck:
 
 
 def _inventory(plan: LinkedPlan, ontology: Ontology) -> Inventory:
-    """Return the objects of a plan with their class facts and initial facts."""
     classes = {n: class_of(n, plan.types) for n in plan.types}
     classes = {n: c for n, c in classes.items() if ontology.has_class(c)}
     facts = {
@@ -243,7 +239,6 @@ class _Goal:
     domain: Domain
 
     def reached(self, steps: tuple[LinkedStep, ...]) -> bool:
-        """Return whether steps reach each stage in order, and the last one at the end."""
         states = _states(self.plan, steps)
         if states is None:
             return False
@@ -254,7 +249,6 @@ class _Goal:
         return place < len(states) and self._holds(self.stages[-1], states[-1])
 
     def _holds(self, stage: str, state: _State) -> bool:
-        """Return whether a stage holds in the initial state updated by some facts."""
         objects = tuple(TypedName(n, (self.plan.types[n],)) for n in self.inventory.classes)
         goal = parse_formula(stage, self.domain, objects, file="<goal>")
         facts = {a for a in self.inventory.facts if state.get(a, True)}
@@ -342,7 +336,6 @@ def _changed(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> set[tuple[str, 
 def _without(
     plan: LinkedPlan, steps: tuple[LinkedStep, ...], step: LinkedStep
 ) -> tuple[LinkedStep, ...]:
-    """Remove a step and all steps that are then not executable."""
     kept: tuple[LinkedStep, ...] = ()
     for other in steps:
         if other is not step and _end(plan, (*kept, other)) is not None:

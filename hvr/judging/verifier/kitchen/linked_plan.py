@@ -123,11 +123,7 @@ class LinkedPlan:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> LinkedPlan:
-        """Read the values of `to_json`.
-
-        Raises:
-            DataFileError: The values are not a plan with causal links.
-        """
+        """Read the values of `to_json`."""
         try:
             steps = []
             for action, needs, makes in values["steps"]:

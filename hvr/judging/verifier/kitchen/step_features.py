@@ -135,7 +135,6 @@ def _left_alone(plan: LinkedPlan) -> Iterator[Fact]:
 
 
 def _kept(plan: LinkedPlan) -> dict[str, list[Fact]]:
-    """Return the states of each object that hold from the start to the end."""
     changed = {(f.predicate, f.args) for step in plan.steps for f in step.makes}
     of: dict[str, list[Fact]] = {}
     for fact in plan.start:
