@@ -519,9 +519,7 @@ def template_of_parts(
 
 
 def _collect(
-    expression: Expression,
-    literals: list[tuple[Atom, bool]],
-    numeric: list[NumericEffect] | None,
+    expression: Expression, literals: list[tuple[Atom, bool]], numeric: list[NumericEffect] | None
 ) -> bool:
     match expression:
         case Atom():

@@ -222,9 +222,7 @@ _DOMAIN_SECTIONS = (
     ":event",
 )
 _REPEATED = (":action", ":durative-action", ":derived", ":process", ":event")
-_DOMAIN_UNSUPPORTED = {
-    ":axiom": "axioms in the notation of PDDL 1",
-}
+_DOMAIN_UNSUPPORTED = {":axiom": "axioms in the notation of PDDL 1"}
 _FIELDS_UNSUPPORTED = {
     ":agent": "agents of actions (MA-PDDL)",
     ":observe": "sensing actions (contingent planning)",

@@ -7,15 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn, TypeVar
 
 from hvr.base.nested import Steps, run_trampoline
-from hvr.pddl.lists import (
-    ANY_NAME,
-    NUMBER,
-    RESERVED,
-    ListReader,
-    Types,
-    arguments_text,
-    choices,
-)
+from hvr.pddl.lists import ANY_NAME, NUMBER, RESERVED, ListReader, Types, arguments_text, choices
 from hvr.pddl.model import (
     OBJECT,
     TRUE,
@@ -454,11 +446,7 @@ class ExpressionReader(ListReader):
         return tuple(result)
 
     def _outer(
-        self,
-        node: Node,
-        scope: Scope,
-        read: Callable[[Node, Scope], Steps[Formula]],
-        plain: _Plain,
+        self, node: Node, scope: Scope, read: Callable[[Node, Scope], Steps[Formula]], plain: _Plain
     ) -> Steps[Formula]:
         """Read (and …), (forall …) and (preference …) around formulas read by `read`."""
         group = self.group(node, "a formula")
@@ -573,8 +561,7 @@ class ExpressionReader(ListReader):
     def _not_derived(self, atom: Atom, group: Group) -> Atom:
         if self.domain.derived and atom.predicate in self._derived:
             self.semantic(
-                group,
-                f"{atom.predicate!r} is derived by a rule, and no action can change it",
+                group, f"{atom.predicate!r} is derived by a rule, and no action can change it"
             )
         return atom
 

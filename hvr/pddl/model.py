@@ -626,40 +626,18 @@ def _substitute(expression: Expression, binding: Mapping[str, str]) -> Steps[Exp
             return Equal(left, right, location=expression.location)
         case Comparison(_, left_, right_):
             return expression.replace(
-                left=substitute_number(left_, binding),
-                right=substitute_number(right_, binding),
+                left=substitute_number(left_, binding), right=substitute_number(right_, binding)
             )
-        case Not(operand):
-            return Not((yield _substitute(operand, binding)), location=expression.location)
-        case And(operands):
-            return And((yield _substituted(operands, binding)))
-        case Or(operands):
-            return expression.replace(operands=(yield _substituted(operands, binding)))
-        case Imply(one, two):
-            left_part = yield _substitute(one, binding)
-            return expression.replace(left=left_part, right=(yield _substitute(two, binding)))
-        case Forall(variables, body) | Exists(variables, body):
-            inner = _without(binding, variables)
-            return expression.replace(body=(yield _substitute(body, inner)))
-        case Timed(_, body) | Preference(_, body):
-            return expression.replace(body=(yield _substitute(body, binding)))
-        case Trajectory(_, _, formulas):
-            return expression.replace(formulas=(yield _substituted(formulas, binding)))
-        case When(condition, effect):
-            guard = yield _substitute(condition, binding)
-            return When(guard, (yield _substitute(effect, binding)))
         case NumericEffect(_, fluent, amount):
             term = FunctionTerm(fluent.function, tuple([binding.get(a, a) for a in fluent.args]))
             return expression.replace(fluent=term, amount=substitute_number(amount, binding))
-
-
-def _substituted(
-    expressions: tuple[Expression, ...], binding: Mapping[str, str]
-) -> Steps[tuple[Expression, ...]]:
-    result: list[Expression] = []
-    for expression in expressions:
-        result.append((yield _substitute(expression, binding)))
-    return tuple(result)
+        case Forall(variables) | Exists(variables):
+            # A quantifier hides outer variables of the same name.
+            binding = _without(binding, variables)
+    parts: list[Expression] = []
+    for part in parts_of(expression):
+        parts.append((yield _substitute(part, binding)))
+    return with_parts(expression, parts)
 
 
 def substitute_number(
@@ -698,6 +676,28 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
             return formulas
         case _:
             return ()
+
+
+def with_parts(expression: Expression, parts: Iterable[Expression]) -> Expression:
+    """Return an expression with other parts, in the order of `parts_of`."""
+    parts = tuple(parts)
+    match expression:
+        case Not():
+            return Not(parts[0], expression.location)
+        case And():
+            return And(parts)
+        case Or():
+            return expression.replace(operands=parts)
+        case Imply():
+            return expression.replace(left=parts[0], right=parts[1])
+        case When():
+            return When(*parts)
+        case Forall() | Exists() | Timed() | Preference():
+            return expression.replace(body=parts[0])
+        case Trajectory():
+            return expression.replace(formulas=parts)
+        case _:
+            return expression
 
 
 def walk(expression: Expression) -> Iterator[Expression]:

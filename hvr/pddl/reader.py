@@ -38,11 +38,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _INSIDE_WORD = r"(?<=[^\s();\0])\0+(?=[^\s();\0])"
 _NULS = r"\0+"
 _CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"
-_BOMS = (
-    (b"\xef\xbb\xbf", "utf-8-sig"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
+_BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
 _new_tuple = tuple.__new__

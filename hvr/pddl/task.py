@@ -380,11 +380,7 @@ class Task:
         return Compiler(self).condition(schema.precondition, binding_of(schema, action))
 
     def operator(
-        self,
-        action: GroundAction,
-        binding: Binding,
-        precondition: Expression,
-        effect: Expression,
+        self, action: GroundAction, binding: Binding, precondition: Expression, effect: Expression
     ) -> Operator:
         """Compile a precondition and an effect into an operator, without caching it."""
         compiler = Compiler(self)

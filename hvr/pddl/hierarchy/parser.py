@@ -326,11 +326,7 @@ class _HddlDomainParser(DomainParser):
         tasks[word.text] = CompoundTask(word.text, parameters, self.source.location(word.offset))
 
     def _method(
-        self,
-        word: Word,
-        group: Group,
-        hierarchy: HierarchicalDomain,
-        methods: dict[str, Method],
+        self, word: Word, group: Group, hierarchy: HierarchicalDomain, methods: dict[str, Method]
     ) -> None:
         self.context = f"method {word.text}"
         domain = hierarchy.domain

@@ -359,10 +359,7 @@ class UnifiedExpressionReader:
 
 
 def timed_effect(
-    effect: Effect,
-    condition: Formula,
-    variables: list[TypedName],
-    when: TimeSpecifier | None,
+    effect: Effect, condition: Formula, variables: list[TypedName], when: TimeSpecifier | None
 ) -> Effect:
     """Wrap an effect in its condition, variables and time."""
     result: Effect = effect

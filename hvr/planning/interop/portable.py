@@ -34,10 +34,10 @@ from hvr.pddl import (
     Preference,
     Problem,
     Timed,
-    Trajectory,
     TypedName,
     When,
 )
+from hvr.pddl.model import parts_of, with_parts
 
 # Portable models ----------------------------------------------------------------------------------
 # PDDL that the strictest parsers accept, above all VAL.
@@ -137,32 +137,16 @@ class _Writer:
                 return TRUE
             case Or(()):
                 return Not(TRUE)
-            case And(operands) | Or(operands):
-                parts = []
-                for operand in operands:
-                    parts.append((yield self._rewritten(operand)))
-                return formula.replace(operands=tuple(parts))
-            case Not(operand):
-                return formula.replace(operand=(yield self._rewritten(operand)))
-            case Imply(left, right):
-                condition = yield self._rewritten(left)
-                return formula.replace(left=condition, right=(yield self._rewritten(right)))
-            case Forall(variables, body) | Exists(variables, body):
-                inner = yield self._rewritten(body)
-                return formula.replace(variables=self._names(variables), body=inner)
-            case Timed(_, body) | Preference(_, body):
-                return formula.replace(body=(yield self._rewritten(body)))
-            case Trajectory(_, _, formulas):
-                parts = []
-                for part in formulas:
-                    parts.append((yield self._rewritten(part)))
-                return formula.replace(formulas=tuple(parts))
             case Comparison(_, one, two):
                 return formula.replace(left=_number(one), right=_number(two))
             case When() | NumericEffect():
-                raise TypeError(f"an effect where a condition belongs: {formula}")
-            case _:
-                return formula
+                raise TypeError(f"expected a condition, found the effect {formula}")
+            case Forall(variables) | Exists(variables):
+                formula = formula.replace(variables=self._names(variables))
+        parts = []
+        for part in parts_of(formula):
+            parts.append((yield self._rewritten(part)))
+        return with_parts(formula, parts)  # type: ignore[return-value]
 
     def _effect(self, effect: Expression) -> Effect:
         return run_trampoline(self._flat(effect))
@@ -331,24 +315,10 @@ class _Untyped:
             case Exists(variables, body):
                 inner = yield self._formula(body)
                 return Exists(_bare(variables), _both(self._typed(variables), inner))
-            case And(operands) | Or(operands):
-                parts = []
-                for operand in operands:
-                    parts.append((yield self._formula(operand)))
-                return formula.replace(operands=tuple(parts))
-            case Not(operand):
-                return formula.replace(operand=(yield self._formula(operand)))
-            case Imply(left, right):
-                first = yield self._formula(left)
-                return formula.replace(left=first, right=(yield self._formula(right)))
-            case Timed(_, body) | Preference(_, body):
-                return formula.replace(body=(yield self._formula(body)))
-            case Trajectory(_, _, formulas):
-                parts = []
-                for part in formulas:
-                    parts.append((yield self._formula(part)))
-                return formula.replace(formulas=tuple(parts))
-        return formula
+        parts = []
+        for part in parts_of(formula):
+            parts.append((yield self._formula(part)))
+        return with_parts(formula, parts)
 
     def _effect(self, effect: Expression, guard: tuple[Expression, ...]) -> Expression:
         return run_trampoline(self._guarded(effect, guard))

@@ -308,9 +308,7 @@ _Around = tuple[Expression, tuple[TypedName, ...], Expression, tuple[TimeSpecifi
 
 
 def changes(
-    effect: Expression,
-    variables: tuple[TypedName, ...] = (),
-    condition: Expression = TRUE,
+    effect: Expression, variables: tuple[TypedName, ...] = (), condition: Expression = TRUE
 ) -> Iterator[tuple[tuple[TypedName, ...], Expression, Expression]]:
     """Yield (variables, condition, change) for each change of an effect, possibly `Timed`."""
     # The effects still to visit, the last one next; `times` are the enclosing times.

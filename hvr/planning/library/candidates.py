@@ -303,11 +303,7 @@ class _Proposal(NamedTuple):
 
 
 def candidates(
-    library: Library,
-    query: Query,
-    types: Mapping[str, str],
-    embedder: Embedder,
-    ontology: Ontology,
+    library: Library, query: Query, types: Mapping[str, str], embedder: Embedder, ontology: Ontology
 ) -> list[Candidate]:
     """Return the entries that may match a query, in the order in which to try them.
 

@@ -280,10 +280,7 @@ class BlockConditions:
 
 
 def conditions_of(
-    task: Task,
-    facts: frozenset[Atom],
-    actions: Sequence[GroundAction],
-    named: Iterable[str] = (),
+    task: Task, facts: frozenset[Atom], actions: Sequence[GroundAction], named: Iterable[str] = ()
 ) -> BlockConditions:
     """Return the conditions of a block, derived from its execution in a situation.
 

@@ -9,16 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hvr.pddl import (
-    ActionSchema,
-    Atom,
-    Domain,
-    Forall,
-    GroundAction,
-    Not,
-    State,
-    Task,
-)
+from hvr.pddl import ActionSchema, Atom, Domain, Forall, GroundAction, Not, State, Task
 from hvr.pddl.facts import conjuncts
 from hvr.pddl.state import Operator
 from hvr.pddl.task import binding_of
@@ -163,10 +154,7 @@ def _after(task: Task, state: State, action: GroundAction) -> State | None:
 
 
 def drop_useless(
-    task: Task,
-    state: State,
-    actions: Sequence[GroundAction],
-    navigation: Navigation | None = None,
+    task: Task, state: State, actions: Sequence[GroundAction], navigation: Navigation | None = None
 ) -> tuple[GroundAction, ...]:
     """Drop redundant navigation from a block.
 
@@ -201,11 +189,7 @@ def drop_useless(
 
 
 def _useless(
-    task: Task,
-    before: State,
-    after: State,
-    rest: Sequence[GroundAction],
-    navigation: Navigation,
+    task: Task, before: State, after: State, rest: Sequence[GroundAction], navigation: Navigation
 ) -> bool:
     """Return whether a block has the same result without a move."""
     if after == before:
@@ -228,10 +212,7 @@ def _useless(
 
 
 def repair_navigation(
-    task: Task,
-    state: State,
-    actions: Sequence[GroundAction],
-    navigation: Navigation | None = None,
+    task: Task, state: State, actions: Sequence[GroundAction], navigation: Navigation | None = None
 ) -> tuple[GroundAction, ...]:
     """Insert missing navigation into a block and drop redundant navigation.
 

@@ -136,10 +136,7 @@ def _ordered(task: Task, events: list[_Event]) -> list[tuple[_Event, Access]]:
 
 
 def _earliest(
-    task: Task,
-    plan: Sequence[TimedAction],
-    ordered: Sequence[tuple[_Event, Access]],
-    gap: Fraction,
+    task: Task, plan: Sequence[TimedAction], ordered: Sequence[tuple[_Event, Access]], gap: Fraction
 ) -> list[Fraction] | None:
     """Return the earliest times of the events; None if the constraints are inconsistent."""
     least: list[tuple[int, int, Fraction]] = []
