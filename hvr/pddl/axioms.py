@@ -60,7 +60,6 @@ def unstratified(rules: Sequence[DerivedPredicate]) -> list[DerivedPredicate]:
 
 
 def predicates_in(formula: Expression) -> Iterator[tuple[str, bool]]:
-    """Yield the predicates of a formula, each with its polarity."""
     for part, positive in signed_parts(formula):
         if isinstance(part, Atom):
             yield part.predicate, positive

@@ -243,11 +243,9 @@ class DomainParser(ListReader):
     repeated: tuple[str, ...] = _REPEATED
 
     def parse(self) -> Domain:
-        """Parse the domain."""
         return self.read(*define(self, "domain", self.known, _DOMAIN_UNSUPPORTED))
 
     def read(self, name: Word, sections: list[tuple[Word, Group]]) -> Domain:
-        """Read the sections of the domain."""
         by_name: dict[str, list[Group]] = {}
         for keyword, group in sections:
             if keyword.text in by_name and keyword.text not in self.repeated:

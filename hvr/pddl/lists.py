@@ -285,7 +285,6 @@ class ListReader:
 
 
 def describe(node: Node) -> str:
-    """Describe a node for a message."""
     if isinstance(node, Word):
         text = node.text if len(node.text) <= 40 else node.text[:40] + "…"
         return repr(text)
@@ -296,7 +295,6 @@ def describe(node: Node) -> str:
 
 
 def choices(what: str, names: list[str]) -> str:
-    """List the known names for a message."""
     if not names:
         return f"{article(what)}; none is declared"
     shown = sorted(names)
@@ -305,7 +303,6 @@ def choices(what: str, names: list[str]) -> str:
 
 
 def article(noun: str) -> str:
-    """Prefix a noun with "a" or "an"."""
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 

@@ -477,7 +477,6 @@ class Domain(Value):
     events: Mapping[str, ActionSchema] = MappingProxyType({})
 
     def schema(self, name: str) -> ActionSchema | DurativeActionSchema | None:
-        """Return the action or durative action with this name, or None."""
         return self.actions.get(name) or self.durative_actions.get(name)
 
     @cached_property
@@ -780,7 +779,6 @@ def numbers_of(expression: Expression) -> Iterator[NumericExpression]:
 
 
 def functions_of(expression: NumericExpression) -> Iterator[FunctionTerm]:
-    """Yield the function terms in a numeric expression."""
     stack = [expression]
     while stack:
         item = stack.pop()

@@ -73,11 +73,9 @@ class ProblemParser(ListReader):
         self.domain = domain
 
     def parse(self) -> Problem:
-        """Parse the problem."""
         return self.read(*define(self, "problem", self.known, {}))
 
     def read(self, name: Word, sections: list[tuple[Word, Group]]) -> Problem:
-        """Read the sections of the problem."""
         by_name: dict[str, Group] = {}
         for keyword, group in sections:
             if keyword.text == ":metric" in by_name:
@@ -134,7 +132,6 @@ class ProblemParser(ListReader):
         )
 
     def domain_name(self, group: Group) -> str:
-        """Read :domain."""
         self.context = ":domain"
         if len(group.items) != 2:
             self.syntax(group, ":domain takes one name", "(:domain name)")

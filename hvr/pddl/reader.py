@@ -124,7 +124,6 @@ class SourceText:
         return re.sub(_CONTROL, "\ufffd", line), offset - start + 1
 
     def syntax_error(self, offset: int, message: str, **details: str) -> NoReturn:
-        """Raise a PddlSyntaxError at an offset; `details` are fields of `Diagnostic`."""
         raise PddlTextSyntaxError(self._diagnostic(offset, message, **details)) from None
 
     def semantic_error(self, offset: int, message: str, **details: str) -> NoReturn:

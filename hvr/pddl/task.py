@@ -193,7 +193,6 @@ class Task:
         return index
 
     def fluent(self, index: int) -> Atom:
-        """Return the atom with a bit index."""
         return Atom(self._predicates[index], self._rows[index])
 
     def atoms_in(self, bits: int) -> Iterator[Atom]:
@@ -218,7 +217,6 @@ class Task:
         return index
 
     def term(self, index: int) -> FunctionTerm:
-        """Return the numeric fluent with an index."""
         return self._terms[index]
 
     def number(self, term: FunctionTerm, values: Values) -> Rational | None:

@@ -265,7 +265,6 @@ def _call(name: str, args: tuple[str, ...]) -> str:
 
 
 def print_hddl_domain(domain: HierarchicalDomain) -> str:
-    """Print a hierarchical domain."""
     lines: list[str] = []
     for task in domain.tasks.values():
         lines += ["", *_task(task)]
@@ -275,7 +274,6 @@ def print_hddl_domain(domain: HierarchicalDomain) -> str:
 
 
 def print_hddl_problem(problem: HierarchicalProblem) -> str:
-    """Print a hierarchical problem."""
     root = problem.root
     lines = ["  (:htn"]
     if root.parameters:

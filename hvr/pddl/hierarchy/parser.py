@@ -46,7 +46,6 @@ class NetworkReader:
         self._shared: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
 
     def decomposed(self, node: Node, scope: Scope) -> Subtask:
-        """Read the :task of a method."""
         reader = self.reader
         reader.context = f"{self.context}, :task"
         group = reader.group(node, "(task ?parameter …)")
@@ -58,7 +57,6 @@ class NetworkReader:
         return self._task(group, "", scope)
 
     def read(self, fields: Mapping[str, Node], scope: Scope) -> TaskNetwork:
-        """Read the network described by some fields."""
         reader = self.reader
         given = [name for name in SUBTASKS if name in fields]
         subtasks: tuple[Subtask, ...] = ()

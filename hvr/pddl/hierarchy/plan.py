@@ -168,7 +168,6 @@ class HierarchicalPlan(Value):
         return tuple(notes)
 
     def place(self, number: int) -> Location:
-        """Return the location of a line."""
         return Location(self.file, max(number, 1), 1)
 
     def step(self, line: PlanLine) -> GroundAction:

@@ -70,7 +70,6 @@ class UnifiedRun(TemporalRun):
         self._owners = [item.owner for item in steps]
 
     def judge(self) -> ValidationReport:
-        """Judge the plan up to its first failure."""
         return self.run(OnFailure.STOP)
 
     def check_interference(self, time: Fraction, events: list[TimedEvent]) -> None:

@@ -110,7 +110,6 @@ class UnifiedExpressionReader:
         return _lower(lifted, (yield self._atomic(node, lifted)))
 
     def trajectory(self, node: Any) -> Formula:
-        """Translate a trajectory constraint."""
         return run_trampoline(self._trajectory(node))
 
     def _trajectory(self, node: Any) -> Steps[Formula]:
@@ -168,7 +167,6 @@ class UnifiedExpressionReader:
     # Terms ----------------------------------------------------------------------------------
 
     def variable(self, variable: Any) -> TypedName:
-        """Translate a quantified variable."""
         name = self._names.add(f"variable {variable.type}", variable.name)
         return TypedName(f"?{name}", self.vocabulary.types(variable.type))
 
@@ -361,7 +359,6 @@ class UnifiedExpressionReader:
 def timed_effect(
     effect: Effect, condition: Formula, variables: list[TypedName], when: TimeSpecifier | None
 ) -> Effect:
-    """Wrap an effect in its condition, variables and time."""
     result: Effect = effect
     if condition != TRUE:
         if when is None:

@@ -204,7 +204,6 @@ class Vocabulary:
         return FunctionTerm(self.names.add("fluent", "number-value"), (name,))
 
     def declared_types(self) -> dict[str, tuple[str, ...]]:
-        """Return the types with their parents."""
         result: dict[str, tuple[str, ...]] = {}
         for kind in self.problem.user_types:
             if kind is not self._root:

@@ -168,7 +168,6 @@ class ExpressionWriter:
                 raise InteropError("is-violated in this metric", self.where)
 
     def trajectory(self, constraint: Expression, scope: Mapping[str, Any] | None = None) -> Any:
-        """Translate a trajectory constraint."""
         return run_trampoline(self._trajectory(constraint, scope or {}))
 
     def _trajectory(self, constraint: Expression, scope: Mapping[str, Any]) -> Steps[Any]:

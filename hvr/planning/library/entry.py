@@ -80,7 +80,6 @@ def bind_step(step: GroundAction, binding: Mapping[str, str]) -> GroundAction:
 
 
 def variables_of(literals: Iterable[Literal]) -> set[str]:
-    """Return the variables in some literals."""
     return {a for atom, _ in literals for a in atom.args if is_variable(a)}
 
 

@@ -78,11 +78,9 @@ class Library:
         return Library(entry for library in (self, *others) for entry in library)
 
     def add(self, entries: Iterable[Entry]) -> Library:
-        """Return the library with more entries."""
         return Library((*self.entries, *entries))
 
     def of_agent(self, agent: str) -> Library:
-        """Return the entries of one agent."""
         return Library(entry for entry in self.entries if entry.agent == agent)
 
     def with_use(self, entry_id: str, run: str, *, validated: bool = True) -> Library:

@@ -275,7 +275,6 @@ class BlockConditions:
         return tuple(literal_text(n) for n in self.needs if n[0].predicate in self.fluent)
 
     def postcondition(self) -> tuple[str, ...]:
-        """Return the postcondition as PDDL."""
         return tuple(literal_text(e) for e in self.effects)
 
 

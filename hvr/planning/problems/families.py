@@ -101,7 +101,6 @@ class GradedProblem(Value):
 
 
 def names(letter: str, count: int) -> list[str]:
-    """Return the names of `count` objects."""
     return [f"{letter}{number}" for number in range(1, count + 1)]
 
 
@@ -347,7 +346,6 @@ class Cellar:
         return None
 
     def draft(self) -> Draft:
-        """Return the problem."""
         matches, fuses = names("match", len(self.matches)), names("fuse", len(self.fuses))
         init = ["(hand-free)", *(f"(unused {match})" for match in matches)]
         init += [f"(broken {fuse})" for fuse in fuses]

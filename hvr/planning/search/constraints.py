@@ -62,7 +62,6 @@ class Compiled(Value):
     memory: int = 0
 
     def after(self, state: int, action: GroundAction) -> int:
-        """Return the state after an action."""
         return self.operators[action].apply(state)
 
 

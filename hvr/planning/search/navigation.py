@@ -30,12 +30,10 @@ class Navigation(Value):
 
     @property
     def actions(self) -> frozenset[str]:
-        """The names of the navigation actions."""
         return frozenset(action for action, _ in self.moves)
 
     @property
     def predicates(self) -> frozenset[str]:
-        """The nearness predicates."""
         return frozenset(predicate for _, predicate in self.moves)
 
 

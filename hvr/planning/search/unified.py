@@ -44,7 +44,6 @@ class GroundProblem:
 
     @staticmethod
     def of(problem: SearchProblem) -> GroundProblem:
-        """Return the parts of a search problem."""
         return GroundProblem(problem.initial, problem.operators, problem.goals, problem.variables)
 
 
