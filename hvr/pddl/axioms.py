@@ -184,7 +184,7 @@ class Axioms:
         return self._settled(self._strata, bits, values)
 
     def close_for_steps(self, bits: int, values: Values) -> int:
-        """Return the bits like `close`, limited to derived atoms that action preconditions read."""
+        """Return the bits like `close`, limited to the derived atoms that actions read."""
         return self._settled(self._for_steps, bits, values)
 
     def _settled(self, order: Iterable[_Stratum], bits: int, values: Values) -> int:

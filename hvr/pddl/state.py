@@ -359,7 +359,7 @@ class State:
         return self._bits
 
     def bits_for_steps(self) -> int:
-        """Return the true fluents, limited to derived atoms that action preconditions read."""
+        """Return the true fluents, limited to the derived atoms that actions read."""
         return self._bits if self._closed else self.task.close_for_steps(self._bits, self.values)
 
     def atoms(self, *, static: bool = False) -> frozenset[Atom]:

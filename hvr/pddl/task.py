@@ -267,7 +267,7 @@ class Task:
         return bits if self._axioms is None else self._axioms.close(bits, values)
 
     def close_for_steps(self, bits: int, values: Values = ()) -> int:
-        """Return the bits like `close`, limited to derived atoms that action preconditions read."""
+        """Return the bits like `close`, limited to the derived atoms that actions read."""
         return bits if self._axioms is None else self._axioms.close_for_steps(bits, values)
 
     def members(self, types: tuple[str, ...]) -> Mapping[str, object]:

@@ -57,7 +57,7 @@ class PlanLine(Compact):
 
 
 class PlanLines(Sequence[PlanLine]):
-    """Lines of a plan, created on access, which takes a tenth of the memory."""
+    """A sequence of lines, created on access to use a tenth of the memory."""
 
     def __init__(self) -> None:
         self._identifiers = array("q")

@@ -67,7 +67,7 @@ class Situation:
         self._index = Facts(facts)
 
     def why(self, formula: Expression, binding: Binding, value: bool = True) -> Support | None:
-        """Return literals that make a formula have the truth value `value`; None if it has not.
+        """Return literals that explain why a formula has a truth value; None if it has the other one.
 
         A negation inverts `value`, which turns a conjunction into a disjunction and vice versa.
         For a disjunction, the first true part counts; for an existential quantifier, the first
