@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import GroundingLimitError
 from hvr.pddl import numeric, state
-from hvr.pddl.facts import Relation, bindings, necessary_literals
+from hvr.pddl.facts import bindings, necessary_literals
 from hvr.pddl.model import (
     ActionSchema,
     And,
@@ -133,11 +133,7 @@ class Compiler:
     def condition(
         self, formula: Expression, binding: Binding, positive: bool = True
     ) -> Conjunction:
-        """Compile a formula or its negation; preferences in it count as true.
-
-        Raises:
-            KeyError: A free variable is not in `binding`.
-        """
+        """Compile a formula or its negation; preferences in it count as true."""
         return run_trampoline(self._condition(formula, binding, positive))
 
     def _condition(
@@ -358,7 +354,8 @@ class Compiler:
             for literal, sign in necessary_literals(body, positive)
             if isinstance(literal, Equal) or literal.predicate not in task.fluent_predicates
         ]
-        for instance in bindings(variables, literals, binding, self._static, task.members):
+        static = task.static_facts.relation
+        for instance in bindings(variables, literals, binding, static, task.members):
             # Counted per action or formula, because quantifiers nest and repeat.
             self._instances += 1
             if self._instances > task.instance_limit:
@@ -366,9 +363,6 @@ class Compiler:
                     f"a quantifier has more than {task.instance_limit} instances here"
                 )
             yield instance
-
-    def _static(self, predicate: str) -> Relation:
-        return self.task.static_facts.relation(predicate)
 
 
 def value(name: str, binding: Binding) -> str:
@@ -538,12 +532,8 @@ def _collect(
 def _row(places: list[int]) -> _Row:
     """Return a function that picks arguments by their indices, as a tuple."""
     if not places:
-        return _nothing
+        return lambda _: ()
     if len(places) == 1:
         place = places[0]
         return lambda objects: (objects[place],)
     return itemgetter(*places)
-
-
-def _nothing(_: tuple[str, ...]) -> tuple[str, ...]:
-    return ()

@@ -24,7 +24,6 @@ from hvr.pddl.model import (
     TimeSpecifier,
     When,
     numbers_of,
-    preferences_of,
     walk,
 )
 from hvr.pddl.numeric import Compiled, Rational
@@ -112,7 +111,6 @@ class DurativeTemplate:
         self.effects = {when: part_at(schema.effect, when) for when in ("at start", "at end")}
         self._task = task
         self._tests = tuple(_duration_tests(schema.duration, "at start"))
-        self._wishes = any(True for _ in preferences_of(schema.condition))
         self._spanning = any(isinstance(part, When) for part in walk(schema.effect))
         effects = {**self.effects, "over all": TRUE}
         self._parts = {
@@ -138,6 +136,12 @@ class DurativeTemplate:
         binding = binding_of(self.schema, action)
         compiler = Compiler(self._task, duration)
         invariant = self._parts["over all"]
+        wishes = tuple(
+            [
+                DurativePreference(preference.name, *_parts(compiler, preference.body, instance))
+                for preference, instance in compiler.preferences(self.schema.condition, binding)
+            ]
+        )
         return DurativeOperator(
             self,
             binding,
@@ -146,7 +150,7 @@ class DurativeTemplate:
             if invariant is None
             else invariant.condition(action),
             self._end(compiler, action, binding, "at end"),
-            tuple(self._wishes_of(compiler, binding)) if self._wishes else (),
+            wishes,
             tuple(
                 [
                     DurationTest(when, test.operator, compiler.number(test.right, binding), test)
@@ -164,10 +168,6 @@ class DurativeTemplate:
             return template.ground(action, compiler.duration)
         condition = compiler.condition(self.conditions[when], binding)
         return _operator(compiler, action, condition, self.effects[when], binding)
-
-    def _wishes_of(self, compiler: Compiler, binding: Binding) -> Iterator[DurativePreference]:
-        for preference, instance in compiler.preferences(self.schema.condition, binding):
-            yield DurativePreference(preference.name, *_parts(compiler, preference.body, instance))
 
     def _spanning_of(
         self, compiler: Compiler, action: GroundAction, binding: Binding

@@ -163,7 +163,8 @@ class ExpressionReader(ListReader):
 
     def constraints(self, node: Node, scope: Scope) -> Formula:
         """Read trajectory constraints."""
-        return run_trampoline(self._outer(node, scope, self._trajectory, _not_plain))
+        # No fast path: trajectory constraints are never plain literals.
+        return run_trampoline(self._outer(node, scope, self._trajectory, lambda *_: None))
 
     def duration(self, node: Node, scope: Scope) -> Formula:
         """Read the duration constraint of a durative action."""
@@ -648,7 +649,3 @@ class ExpressionReader(ListReader):
                 expected=choices("predicate", list(self.domain.predicates)),
             )
         self.undeclared(head, "predicate", self.domain.predicates)
-
-
-def _not_plain(token: str, offset: int, scope: Scope) -> None:
-    """Skip the fast path: trajectory constraints are never plain literals."""

@@ -47,9 +47,6 @@ def parse_located_json(source: SourceText, holders: frozenset[str]) -> Any:
     Args:
         source: Valid JSON text without duplicate keys.
         holders: The keys whose values need locations.
-
-    Raises:
-        RecursionError: The text is nested too deeply.
     """
     return _read(source, _skip(source.text, 0), holders, _DEEPEST)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
+from itertools import islice
+from operator import or_
 
 from hvr.base.nested import Steps, run_trampoline
 from hvr.knowledge.wording import BlockTitle, load_action_annotations, load_wording
@@ -188,7 +191,7 @@ def landmark_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABloc
     marks = _landmarks(operators, states[0], goal)
     lasting = _lasting(states)
     ends = _ends(lasting, marks)
-    ever = _union(states)
+    ever = reduce(or_, states)
     blocks = []
     start = 0
     for end in ends:
@@ -197,7 +200,8 @@ def landmark_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABloc
         before, after = states[start], states[end]
         gained = Literals(after & ~before & later.true, before & ~after & later.false)
         reached = lasting[end] & ~lasting[start] & marks
-        name = ", ".join(_words(task, bit) for bit in list(bits(reached))[:_NAMED])
+        named = islice(bits(reached), _NAMED)
+        name = ", ".join(str(task.fluent(bit)).strip("()") for bit in named)
         macro = MacroAction(
             name or str(actions[end - 1]).strip("()"),
             _texts(task, Literals(own.true, own.false & ever)),
@@ -279,19 +283,7 @@ def _reaches(operators: Sequence[Operator], initial: int, goal: int, allowed: in
     return True
 
 
-def _union(states: Sequence[int]) -> int:
-    result = 0
-    for state in states:
-        result |= state
-    return result
-
-
 def _texts(task: Task, literals: Literals) -> tuple[str, ...]:
     true = sorted(str(task.fluent(bit)) for bit in bits(literals.true))
     false = sorted(f"(not {task.fluent(bit)})" for bit in bits(literals.false))
     return (*true, *false)
-
-
-def _words(task: Task, bit: int) -> str:
-    atom = task.fluent(bit)
-    return " ".join((atom.predicate, *atom.args))

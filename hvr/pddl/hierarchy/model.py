@@ -267,7 +267,7 @@ def _call(name: str, args: tuple[str, ...]) -> str:
 def print_hddl_domain(domain: HierarchicalDomain) -> str:
     lines: list[str] = []
     for task in domain.tasks.values():
-        lines += ["", *_task(task)]
+        lines += ["", f"  (:task {task.name} :parameters ({typed_list(task.parameters)}))"]
     for method in domain.methods.values():
         lines += ["", *_method(method)]
     return _inserted(print_domain(domain.domain), lines)
@@ -285,10 +285,6 @@ def print_hddl_problem(problem: HierarchicalProblem) -> str:
 
 def _inserted(text: str, lines: list[str]) -> str:
     return "\n".join((text.rstrip()[:-1].rstrip(), *lines)) + ")\n"
-
-
-def _task(task: CompoundTask) -> list[str]:
-    return [f"  (:task {task.name} :parameters ({typed_list(task.parameters)}))"]
 
 
 def _method(method: Method) -> list[str]:

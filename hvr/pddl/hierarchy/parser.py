@@ -422,5 +422,4 @@ def _parameters(
     if node is None:
         return ()
     listed = reader.group(node, "a list of ?variables")
-    names = reader.typed_list(listed.items, "variable", types=domain.types)
-    return reader.distinct(names, "parameter")
+    return reader.variables(listed, "parameter", domain.types)

@@ -8,7 +8,7 @@ from typing import Any
 
 from hvr.pddl.hierarchy.model import Method
 from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
-from hvr.pddl.hierarchy.plan import HierarchicalPlan, PlanLine, read_hierarchical_plan
+from hvr.pddl.hierarchy.plan import HierarchicalPlan, read_hierarchical_plan
 from hvr.pddl.model import And, Domain, GroundAction, Problem, TypedName
 from hvr.pddl.plan import TimedAction, read_plan
 from hvr.pddl.problem_parser import parse_domain, parse_problem
@@ -82,7 +82,7 @@ def _read_hierarchy(domain_text: str, problem_text: str, plan: HierarchicalPlan)
         task.problem,
         _timed([GroundAction(line.name, line.args) for line in plan.actions]),
         tuple([line.identifier for line in plan.actions]),
-        {None: ("",), **{line.identifier: _call(line) for line in lines}},
+        {None: ("",), **{line.identifier: (line.name, *line.args) for line in lines}},
         tasks,
     )
 
@@ -92,10 +92,6 @@ def _timed(steps: Sequence[GroundAction | TimedAction]) -> tuple[TimedAction, ..
     return tuple(
         [s if isinstance(s, TimedAction) else TimedAction(s, Fraction(n)) for n, s in numbered]
     )
-
-
-def _call(line: PlanLine) -> tuple[str, ...]:
-    return line.name, *line.args
 
 
 def _decomposition(method: Method, subtasks: tuple[int, ...]) -> Decomposition:

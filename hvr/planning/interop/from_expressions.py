@@ -78,9 +78,6 @@ class UnifiedExpressionReader:
         """Translate a condition to a formula that is true in the same states.
 
         As in unified-planning, it is false if any fluent in it is undefined, relevant or not.
-
-        Raises:
-            InteropError: PDDL cannot express the condition.
         """
         return conjunction(self.formula(node), self._defined(node))
 

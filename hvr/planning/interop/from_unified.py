@@ -96,11 +96,7 @@ class Translation(Value):
     companions: dict[str, tuple[Companion, ...]]
 
     def argument(self, node: Any) -> str:
-        """Return the object that represents an argument of a step.
-
-        Raises:
-            InteropError: No object represents it.
-        """
+        """Return the object that represents an argument of a step."""
         if node.is_object_exp():
             return self.names.new("object", node.object().name)
         if node.is_bool_constant():

@@ -75,22 +75,14 @@ class UnifiedNames:
         return free
 
     def new(self, kind: str, name: str) -> str:
-        """Return the new name of something.
-
-        Raises:
-            InteropError: It has no new name.
-        """
+        """Return the new name of something."""
         try:
             return self._new[kind, name]
         except KeyError:
             raise InteropError(f"the problem has no {kind} {name!r}") from None
 
     def old(self, kind: str, name: str) -> str:
-        """Return the original name for a new name.
-
-        Raises:
-            InteropError: Nothing has this new name.
-        """
+        """Return the original name for a new name."""
         try:
             return self._old[kind, name]
         except KeyError:
@@ -267,11 +259,7 @@ class Vocabulary:
         return self.names.new("fluent", fluent.name)
 
     def instances(self, fluent: Any) -> Iterator[Any]:
-        """Yield all ground instances of a fluent.
-
-        Raises:
-            InteropError: A parameter is unbounded.
-        """
+        """Yield all ground instances of a fluent."""
         from unified_planning.exceptions import UPProblemDefinitionError
         from unified_planning.model.fluent import get_all_fluent_exp
 
@@ -291,11 +279,7 @@ class Vocabulary:
 
 
 def decimal(value: Fraction | int) -> Decimal:
-    """Convert a number to a decimal.
-
-    Raises:
-        InteropError: The number has no finite decimal form, like 1/3.
-    """
+    """Convert a number to a decimal."""
     value = Fraction(value)
     rest = value.denominator
     for prime in (2, 5):

@@ -41,11 +41,7 @@ def plan_from_unified(plan: Any, problem: Any) -> tuple[Step, ...]:
 
 
 def in_order(plan: Any, problem: Any) -> Any:
-    """Convert a plan to an equivalent sequential or time-triggered plan.
-
-    Raises:
-        InteropError: There is no such plan for this kind of plan.
-    """
+    """Convert a plan to an equivalent sequential or time-triggered plan."""
     from unified_planning.plans import PlanKind
 
     kind = plan.kind
@@ -78,11 +74,7 @@ def instances_of(plan: Any) -> tuple[Any, ...]:
 
 
 def steps_of(plan: Any, translation: Translation) -> tuple[Step, ...]:
-    """Return the steps of a sequential or time-triggered plan of a translated problem.
-
-    Raises:
-        InteropError: A step or argument does not belong to the problem.
-    """
+    """Return the steps of a sequential or time-triggered plan of a translated problem."""
     from unified_planning.plans import TimeTriggeredPlan
 
     if isinstance(plan, TimeTriggeredPlan):
@@ -104,9 +96,6 @@ def steps_back(plan: Any, names: UnifiedNames) -> tuple[Step, ...]:
 
     Args:
         names: The names of the problem (`Conversion.names`).
-
-    Raises:
-        InteropError: A step or object does not belong to the problem.
     """
     from unified_planning.plans import TimeTriggeredPlan
 

@@ -156,7 +156,8 @@ class _Writer:
             case And(operands):
                 parts: list[Expression] = []
                 for operand in operands:
-                    parts += _parts((yield self._flat(operand)))
+                    part = yield self._flat(operand)
+                    parts += part.operands if isinstance(part, And) else (part,)
                 return And(tuple(parts))
             case Forall(variables, body):
                 return Forall(self._names(variables), (yield self._flat(body)), effect.location)
@@ -168,10 +169,6 @@ class _Writer:
                 return And((effect.replace(amount=_number(effect.amount)),))
             case _:
                 return effect  # type: ignore[return-value]
-
-
-def _parts(effect: Expression) -> tuple[Expression, ...]:
-    return effect.operands if isinstance(effect, And) else (effect,)
 
 
 def _number(number: NumericExpression) -> NumericExpression:

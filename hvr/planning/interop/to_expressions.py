@@ -61,11 +61,7 @@ class ExpressionWriter:
         self.duration: NumericExpression | None = None
 
     def formula(self, formula: Expression, scope: Mapping[str, Any] | None = None) -> Any:
-        """Translate a condition; `scope` contains the quantified variables.
-
-        Raises:
-            InteropError: unified-planning cannot express the condition.
-        """
+        """Translate a condition; `scope` contains the quantified variables."""
         return run_trampoline(self._formula(formula, scope or {}))
 
     def _formula(self, formula: Expression, scope: Mapping[str, Any]) -> Steps[Any]:
@@ -221,11 +217,7 @@ class ExpressionWriter:
 
 
 class Types:
-    """The types of a domain in unified-planning.
-
-    Raises:
-        InteropError: A type has several parents or is its own ancestor.
-    """
+    """The types of a domain in unified-planning."""
 
     def __init__(self, domain: Domain, problem: Problem, names: UnifiedNames, manager: Any) -> None:
         self._domain = domain
@@ -333,11 +325,7 @@ def changes(
 def timed_parts(
     condition: Expression, variables: tuple[TypedName, ...], where: str
 ) -> Iterator[tuple[TimeSpecifier, tuple[TypedName, ...], Expression]]:
-    """Yield (time, variables, formula) for the parts of a durative action's condition.
-
-    Raises:
-        InteropError: The condition has a preference or an untimed part.
-    """
+    """Yield (time, variables, formula) for the parts of a durative action's condition."""
     open_ = [(condition, variables)]
     while open_:
         condition, variables = open_.pop()
@@ -357,11 +345,7 @@ def timed_parts(
 def one_time(
     condition: Expression, change: Expression, where: str
 ) -> tuple[TimeSpecifier, Expression, Expression]:
-    """Return the time of an effect, its condition at that time, and the change.
-
-    Raises:
-        InteropError: The condition refers to another time.
-    """
+    """Return the time of an effect, its condition at that time, and the change."""
     if not isinstance(change, Timed):
         raise InteropError(f"an effect without a time: {change}", where)
     parts: list[Expression] = []

@@ -95,11 +95,7 @@ def action_costs(domain: Domain, problem: Problem) -> dict[str, NumericExpressio
 
 
 def preference_gains(metric: Metric | None, names: set[str]) -> dict[str, Fraction]:
-    """Return the gain of satisfying each preference, if the metric is a sum of such gains.
-
-    Raises:
-        InteropError: The metric has another form.
-    """
+    """Return the gain of satisfying each preference, if the metric is a sum of such gains."""
     weights: dict[str, Fraction] = dict.fromkeys(sorted(names), Fraction(0))
     if metric is None:
         return weights

@@ -138,7 +138,8 @@ def read_words(
         start, end, token = tokens[place]
         length = 1
         named = _named(token, known)
-        action = _verb_at(lexicon, plain, place) if _is_verb_position(plain, place) else None
+        starts_phrase = place == 0 or plain[place - 1] in _JOINTS
+        action = _verb_at(lexicon, plain, place) if starts_phrase else None
         noun = None if action or named else _noun_at(lexicon, ontology, plain, place)
         if named:
             spans.append(Mention(start, end, _classes(ontology, known[named]), named))
@@ -172,9 +173,7 @@ def read_words(
     )
 
 
-@lru_cache(maxsize=4)
-def _lexicon(ontology: Ontology) -> Lexicon:
-    return load_lexicon(ontology)
+_lexicon = lru_cache(maxsize=4)(load_lexicon)
 
 
 def _named(token: str, known: Iterable[str]) -> str:
@@ -188,10 +187,6 @@ def _named(token: str, known: Iterable[str]) -> str:
 def _classes(ontology: Ontology, pddl_type: str) -> frozenset[str]:
     object_class = ontology.class_of_pddl_type(pddl_type)
     return frozenset({object_class}) if object_class else frozenset()
-
-
-def _is_verb_position(tokens: tuple[str, ...], place: int) -> bool:
-    return place == 0 or tokens[place - 1] in _JOINTS
 
 
 def _verb_at(
@@ -309,9 +304,6 @@ def candidates(
 
     Args:
         embedder: The model of text similarity.
-
-    Raises:
-        LLMError: The provider of the embedder did not answer.
     """
     asked = read_words(query.name, ontology, types)
     proposals = list(_proposals(library, asked, types, ontology, bool(query.postcondition)))

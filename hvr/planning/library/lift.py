@@ -67,7 +67,7 @@ class Situation:
         self._index = Facts(facts)
 
     def why(self, formula: Expression, binding: Binding, value: bool = True) -> Support | None:
-        """Return literals that explain why a formula has a truth value; None if it has the other one.
+        """Return literals that explain a formula's truth value; None if it has the other value.
 
         A negation inverts `value`, which turns a conjunction into a disjunction and vice versa.
         For a disjunction, the first true part counts; for an existential quantifier, the first
@@ -168,10 +168,6 @@ class BlockTrace:
 
     Args:
         facts: The facts before the block, including static ones.
-
-    Raises:
-        UsageError: An action is not applicable.
-        UnknownObjectError, PddlSemanticError: An action does not belong to the task.
     """
 
     def __init__(
@@ -288,10 +284,6 @@ def conditions_of(
         actions: The block, which must be applicable.
         named: Objects that the block is about although no step mentions them, such as the food in
             a microwave that is switched on.
-
-    Raises:
-        UsageError: An action is not applicable.
-        UnknownObjectError, PddlSemanticError: An action does not belong to the task.
     """
     run = BlockTrace(task, facts, tuple(actions))
     constants = {c.name for c in task.domain.constants}

@@ -239,7 +239,12 @@ class _Search:
     def first(self, candidate: Candidate) -> MacroMatch | None:
         facts = self.state.atoms(static=True)
         missing = [i for i in self.postcondition.literals if (i[0] in facts) != i[1]]
-        slots = Slots(self.task, candidate.classes, self.ontology, self._distance)
+        slots = Slots(
+            self.task,
+            candidate.classes,
+            self.ontology,
+            lambda name: self.distances.get(name, math.inf),
+        )
         tried: set[tuple[tuple[str, str], ...]] = set()
         for start in self._starts(candidate, missing):
             for binding, actions in bound_blocks(candidate.entry, start, facts, slots):
@@ -265,9 +270,6 @@ class _Search:
                     candidate.generalised,
                 )
         return None
-
-    def _distance(self, name: str) -> float:
-        return self.distances.get(name, math.inf)
 
     def _starts(
         self, candidate: Candidate, missing: list[Literal]

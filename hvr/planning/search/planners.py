@@ -49,11 +49,7 @@ class FastDownward(Value):
 
     @classmethod
     def open(cls, engine: str, seconds: float) -> FastDownward:
-        """Create the planner for `PLANNERS`.
-
-        Raises:
-            UsageError: An engine is named; there is only one.
-        """
+        """Create the planner for `PLANNERS`."""
         if engine:
             raise UsageError(f"the planner {DEFAULT!r} has no engines, such as {engine!r}")
         return cls(seconds)
@@ -70,11 +66,7 @@ class UnifiedPlanning(Value):
 
     @classmethod
     def open(cls, engine: str, seconds: float) -> UnifiedPlanning:
-        """Create the planner for `PLANNERS`.
-
-        Raises:
-            UsageError: No engine is named.
-        """
+        """Create the planner for `PLANNERS`."""
         if not engine:
             raise UsageError("name an engine of unified-planning, such as 'up:fast-downward'")
         return cls(engine, seconds)

@@ -100,9 +100,6 @@ class Scout:
 
     Importing unified-planning takes longer than many searches, so hvr's own planners do not wait
     for the answer. Asking does not start the engines.
-
-    Raises:
-        OSError: The process cannot be started.
     """
 
     def __init__(self, domain: Path, problem: Path, folder: Path) -> None:

@@ -253,12 +253,7 @@ def unified(engine: str) -> Program:
 
 
 class Running:
-    """A running planner, ended with its subprocesses when its context exits.
-
-    Raises:
-        PlannerError: The planner cannot be started.
-        DataFileError: Its files cannot be written.
-    """
+    """A running planner, ended with its subprocesses when its context exits."""
 
     def __init__(self, program: Program, job: PlannerJob, folder: Path) -> None:
         self.program = program

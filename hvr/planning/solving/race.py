@@ -55,7 +55,10 @@ def retimed(validator: Validator, steps: Sequence[Step]) -> tuple[Step, ...] | N
     if len(plan) != len(steps) or 2 * len(plan) > _MOST_EVENTS:
         return None
     try:
-        ordered = _ordered(validator.task, sorted(_events(validator.task, plan), key=_place))
+        events = sorted(
+            _events(validator.task, plan), key=lambda e: (e.time, _ENDS_FIRST[e.when], e.step)
+        )
+        ordered = _ordered(validator.task, events)
     except HvrError:
         return None
     times = _earliest(validator.task, plan, ordered, validator.tolerance)
@@ -68,10 +71,6 @@ def retimed(validator: Validator, steps: Sequence[Step]) -> tuple[Step, ...] | N
     }
     moved = [step.replace(start=starts[number]) for number, step in enumerate(plan)]
     return tuple(sorted(moved, key=lambda step: step.start))
-
-
-def _place(event: _Event) -> tuple[Fraction, int, int]:
-    return event.time, _ENDS_FIRST[event.when], event.step
 
 
 def _events(task: Task, plan: Sequence[TimedAction]) -> Iterator[_Event]:
@@ -447,10 +446,6 @@ def race(
             the first plan. 0 waits for a proof.
         proves: Whether a planner that searched to the end has proven its plan best.
         listen: Called with each plan that is better than the previous ones.
-
-    Raises:
-        PlannerError: A planner cannot be started.
-        DataFileError: The disk is full.
     """
     judge = _Referee(*judged, listen)
     deadline = judge.started + job.seconds
