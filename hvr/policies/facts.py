@@ -199,11 +199,7 @@ class ModelPlanner:
         return writer.write(self.request)
 
     def keep(self, planned: Planned, run: str) -> None:
-        """Add the macro actions of a successful first plan to the library.
-
-        Raises:
-            DataFileError: The library cannot be read or written.
-        """
+        """Add the macro actions of a successful first plan to the library."""
         if self._library is not None and len(self.records) == 1:
             about = {"request": self.request, "scene": planned.problem.name}
             learn_macros(
@@ -233,23 +229,17 @@ def open_model(
     folder: Path | None = None,
     listen: Callable[[Any], None] | None = None,
 ) -> ModelPlanner:
-    """Connect a language model that plans in a world.
+    """Connect a language model that plans in a world; for errors see `open_equipment`.
 
     Args:
         choice: The model and its options.
-        problem: Problem of the world; a simulated model is given both.
+        problem: Problem of the world; a simulated model is given domain and problem.
         words: Names of actions, predicates and objects in prompts.
         planner: Planner for planner-assisted repair.
         ontology: The world's ontology, if any.
         prompts: The world's own templates; None for the default ones.
         seed: Random seed of a simulated model.
         folder: Folder for the transcript; None to keep none.
-
-    Raises:
-        UsageError: No model is named, or an option is invalid.
-        LLMError: A key is missing.
-        MissingExtraError: A package that the model needs is not installed.
-        DataFileError: A file is unusable.
     """
     if choice.library is not None and ontology is None:
         raise UsageError(

@@ -57,7 +57,6 @@ def widening_choices(
     is therefore impossible.
 
     Args:
-        chosen: First selection.
         pose: Builds the task with all objects, or with one extra object per group of identical
             ones.
         complete: Adds objects, and the objects that these depend on, to a selection.

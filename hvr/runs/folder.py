@@ -103,8 +103,8 @@ def _read(path: Path) -> Mapping[str, Any]:
 # run.lock        while the run is active: a lock that ends with its process
 #
 # A resumed run restarts from the beginning in the same folder and takes the answers in `llm.jsonl`
-# without asking again. Paid results and original inputs stay in place. All others move
-# to a subfolder, so that attempts never mix:
+# without asking again. Only paid results and original inputs stay in
+# place, so that attempts never mix:
 #
 # llm-aside.jsonl paid results that are not part of the run, such as the error that ended an attempt
 # broken-1/       the remaining files of the first attempt, without its graph; and so on
@@ -146,14 +146,10 @@ class RunFolder:
 
     @classmethod
     def reopen(cls, path: Path) -> tuple[RunFolder, Mapping[str, Any]]:
-        """Take over the folder of an interrupted run.
-
-        Returns:
-            The folder and the recorded status.
+        """Take over the folder of an interrupted run, and return it with the recorded status.
 
         Raises:
             UsageError: The folder contains no run, or the run is finished or still active.
-            DataFileError: The folder is unusable, or the status is damaged.
         """
         lock = _lock_of_run(path)
         try:
@@ -359,11 +355,7 @@ BEFORE, AFTER = "scene-before.json", "scene-after.json"
 
 
 def scene_before(folder: Path, scene: str) -> tuple[FloorPlan | None, str]:
-    """Return the scene before the run, and a note if the run did not record it.
-
-    Raises:
-        DataFileError: The recorded scene cannot be read.
-    """
+    """Return the scene before the run, and a note if the run did not record it."""
     recorded = _read_scenes(folder / BEFORE)
     if recorded is not None:
         return recorded, ""
@@ -375,11 +367,7 @@ def scene_before(folder: Path, scene: str) -> tuple[FloorPlan | None, str]:
 
 
 def scene_after(folder: Path) -> FloorPlan | None:
-    """Return the scene after the run, if recorded.
-
-    Raises:
-        DataFileError: The recorded scene cannot be read.
-    """
+    """Return the scene after the run, if recorded."""
     return _read_scenes(folder / AFTER)
 
 

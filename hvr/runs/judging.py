@@ -61,13 +61,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JudgedGoal:
-    """A verdict with its goal.
-
-    Args:
-        validator: Validator of the initial state and the goal.
-        goal: The stages as PDDL.
-        reading: The goal in words if the sentence is ambiguous; otherwise empty.
-    """
+    """A verdict with its goal; `reading` is the goal in words if the sentence is ambiguous."""
 
     verdict: PlanVerdict
     validator: Validator
@@ -83,12 +77,7 @@ def judge_by_goals(
     *,
     work: int,
 ) -> JudgedGoal:
-    """Judge a plan by its best-fitting goal.
-
-    Args:
-        goals: Readings of a sentence, most likely first.
-        problem_of: Builds the problem of a goal's stages.
-        work: Maximum number of condition tests per goal.
+    """Judge a plan by its best-fitting goal; `work` limits the condition tests per goal.
 
     Raises:
         HvrError: The plan cannot be judged by any goal.
@@ -188,12 +177,7 @@ def scene_problem(
     stages: Sequence[Stage],
     named: Iterable[str],
 ) -> Problem:
-    """Return the problem of a goal, with the objects that it needs and those that a plan names.
-
-    Args:
-        stages: The goal; the problem has the last stage as its goal and the objects of all stages.
-        named: Objects of the plan.
-    """
+    """Return the problem of the last stage, with the objects of all stages and the `named` ones."""
     objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in inventory.classes]
     wanted = [parse_formula(stage.wanted, domain, objects, file="<goal>") for stage in stages]
     goal = parse_formula(stages[-1].text, domain, objects, file="<goal>")

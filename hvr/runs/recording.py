@@ -77,11 +77,7 @@ class Recorder:
 
 
 class RunStatus:
-    """The status of a run in `task.json`.
-
-    Args:
-        begun: The request and everything needed to repeat the run.
-    """
+    """The status of a run in `task.json`."""
 
     def __init__(self, folder: RunFolder, initial: Mapping[str, Any]) -> None:
         self._folder = folder
@@ -123,9 +119,6 @@ def recorded_status(folder: RunFolder, initial: Mapping[str, Any]) -> Iterator[R
 
     If an `HvrError` occurs before anything was planned or asked, the folder is removed. Any other
     error gets its folder as the attribute `folder`.
-
-    Args:
-        begun: The request and everything needed to repeat the run.
     """
     status = RunStatus(folder, initial)
     try:
@@ -194,11 +187,7 @@ def shared_graph(request: RunRequest, folder: RunFolder) -> SharedGraph | None:
 
 
 def shared_names(folder: Path) -> tuple[str, str] | None:
-    """Return the run's and the robot's names on the server; None if the run has no server.
-
-    Raises:
-        DataFileError: The file with the names cannot be read.
-    """
+    """Return the run's and the robot's names on the server; None if the run has no server."""
     path = folder / SHARED_FILE
     if not path.is_file():
         return None

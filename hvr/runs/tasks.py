@@ -43,12 +43,7 @@ class GroundTruth(Value):
 
 
 class Optimum(Value):
-    """The length of a shortest plan in a scene.
-
-    Args:
-        steps: Length of the shortest known plan.
-        bound: Lower bound on the length; equal to `steps` if proven.
-    """
+    """The length of a shortest known plan in a scene, and a lower bound on any plan's length."""
 
     steps: int
     bound: int
@@ -114,14 +109,7 @@ class PaperTask(Value):
 
 
 def task_ids(folder: Path | None = None, world: str = DEFAULT_WORLD) -> tuple[str, ...]:
-    """Return the IDs of all tasks in natural order: T1, T2, …, T5, T5bis, T6, …
-
-    Args:
-        folder: Folder of the tasks; None for the tasks of a world.
-
-    Raises:
-        UsageError: No such world exists.
-    """
+    """Return the IDs of a folder's or world's tasks in natural order: T1, …, T5, T5bis, T6, …"""
     files = folder.glob("*.toml") if folder is not None else load_world(world).task_files
     return tuple(sorted((path.stem for path in files), key=_natural))
 

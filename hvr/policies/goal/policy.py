@@ -117,12 +117,7 @@ TOO_MANY = (
 
 @dataclass(frozen=True)
 class GoalDraft:
-    """An answer of the model and its verdict.
-
-    Args:
-        problem: Error message sent back to the model; empty if the goal is accepted.
-        goal: The parsed goal; None if its words are invalid.
-    """
+    """An answer of the model, the problem sent back (empty if accepted), and its goal if valid."""
 
     answer: GoalAnswer
     problem: str
@@ -141,10 +136,7 @@ class GoalDraft:
 class GoalWriting:
     """Asks for a goal, checks it, and sends its problems back.
 
-    Args:
-        words: Vocabulary of goals in this world.
-        reachable: Raises `ImpossibleGoalError` if a goal provably has no plan.
-        drafts: All answers, in order.
+    `reachable` raises `ImpossibleGoalError` if a goal provably has no plan.
     """
 
     dialogue: Dialogue
@@ -274,13 +266,7 @@ def plan_all_stages(
 
 
 def uncorrected_record(plans: Sequence[Plan], seconds: float, planner_calls: int) -> PlanningRecord:
-    """Return the record of plans that needed no correction.
-
-    Args:
-        plans: One plan per stage.
-        seconds: Wall time of planning.
-        planner_calls: Number of calls of the classical planner.
-    """
+    """Return the record of plans, one per stage, that needed no correction."""
     blocks = tuple(block for plan in plans for block in plan.blocks)
     return PlanningRecord(
         plan=Plan(

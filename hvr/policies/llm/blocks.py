@@ -61,7 +61,6 @@ class BlockError:
     """An error in a block.
 
     Args:
-        text: Error message.
         step: 1-based index of the first inapplicable step; None if only the postcondition is
             missed.
         wrong: Number of inapplicable steps (each skipped) plus missing postcondition literals;
@@ -314,10 +313,7 @@ class BlockWriter:
 def finish_record(record: BlockRecord, task: Task, state: State, hierarchical: bool) -> BlockRecord:
     """Return a record with the verdict on its block and with refined conditions.
 
-    Args:
-        record: The record of the block.
-        state: The state before the block.
-        hierarchical: Whether the block belongs to a macro action, which has conditions.
+    Only the block of a macro action (`hierarchical`) has conditions.
     """
     valid = count_applicable(task, state, record.actions) == len(record.actions)
     achieved, macro = None, record.macro
@@ -351,10 +347,7 @@ def check_block(
 ) -> BlockError | None:
     """Return the first error of a block, or None.
 
-    Args:
-        state: The state before the block.
-        wanted: Literals that must hold after the block.
-        kept: Remaining constraints that the block must not break.
+    The block must achieve the literals `wanted` and keep the constraints `kept`.
     """
     validator = Validator(task, state=state)
     navigation = find_navigation(task.domain)

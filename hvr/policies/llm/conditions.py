@@ -115,10 +115,6 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
     Macro actions become parameterless PDDL actions whose sequence the validator checks. Instead of
     an inapplicable one, a twin without precondition is applied, so that later errors are found as
     well.
-
-    Args:
-        state: The initial state.
-        macros: The macro plan.
     """
     domain, problem = task.domain, task.problem
     schemas = {}
@@ -161,11 +157,8 @@ def _contradiction(macro: MacroAction) -> str:
 
 
 def describe_macros(macros: Sequence[MacroAction], shown: Collection[int] | None = None) -> str:
-    """Return macro actions with their conditions as prompt text.
-
-    Args:
-        macros: The macro actions.
-        shown: 1-based indices of the ones to show with conditions; None for all.
+    """Return macro actions as prompt text, with the conditions of all or of the 1-based indices
+    `shown`.
     """
     lines = []
     for number, macro in enumerate(macros, start=1):

@@ -140,11 +140,7 @@ class PromptWords:
         return self._listed([*predicted.usual(self.request, names), *predicted.notes("conditions")])
 
     def steps(self, predicted: PredictedWorld, names: Iterable[str], *, whole: bool = False) -> str:
-        """Return background knowledge about actions on some objects.
-
-        Args:
-            whole: Whether the steps cover the whole task, so that its knowledge is included.
-        """
+        """Return background knowledge about actions on objects, and with `whole` on the task."""
         names = tuple(names)
         usual = predicted.usual(self.request, names) if whole else ()
         return self._listed([*usual, *predicted.notes("steps", names)])

@@ -145,9 +145,6 @@ def learn_macros(
     Args:
         about: The request and the scene.
         used: IDs of the library entries used in the plan.
-
-    Raises:
-        DataFileError: The file cannot be read or written.
     """
     origin = Origin(
         request=str(about.get("request", "")),

@@ -133,13 +133,7 @@ _ROBOT = frozenset({"robot", "agent", "arm", "gripper", "hand", "self", "me", "i
 
 @dataclass(frozen=True)
 class Mapped:
-    """The result of mapping an action.
-
-    Args:
-        action: A valid action; None if nothing is similar enough.
-        exact: Whether the action was written exactly like this.
-        note: The change, or the reason for no action; empty if exact.
-    """
+    """A mapped action, or None, and a note on the change or failure; empty if `exact`."""
 
     action: GroundAction | None
     exact: bool
@@ -147,12 +141,7 @@ class Mapped:
 
 
 class MappedLiteral(NamedTuple):
-    """The result of mapping a literal.
-
-    Args:
-        literal: PDDL text valid for the task; None if nothing is similar enough.
-        note: The change, or the reason for no literal; empty if exact.
-    """
+    """A mapped literal as PDDL text, or None, and a note on the change or failure."""
 
     literal: str | None
     note: str

@@ -256,13 +256,7 @@ _NAME = re.compile(r"[\w-]+")
 class PredictedFacts(PredictedWorld):
     """The predicted state of any PDDL problem, described by its facts.
 
-    Args:
-        task: Objects, facts and goal.
-        wording: Names of actions and predicates.
-        types: Names for objects of each type.
-
-    Raises:
-        UsageError: The domain has no actions, or durative ones.
+    `types` are names for objects of each type. Raises `UsageError` for durative or missing actions.
     """
 
     def __init__(self, task: Task, wording: Wording, types: Mapping[str, Sequence[str]]) -> None:

@@ -47,12 +47,8 @@ def plan_outcome(
     """Return the final state of everything that a plan changes, as a condition.
 
     A lamp that is switched on and off again counts as off, so that a shorter plan may not leave it
-    on. If the last step has no lasting effect, its fleeting effect counts.
-
-    Args:
-        state: The state before the plan.
-        actions: The plan; inapplicable steps are skipped.
-        fleeting: Predicates that do not count, such as nearness.
+    on. `fleeting` predicates such as nearness do not count, unless they are the only effect of the
+    last step. Inapplicable steps are skipped.
     """
     # Step by step, since comparing both ends misses facts that change and change back.
     touched, first = 0, state
@@ -69,10 +65,7 @@ def needed_steps(
 ) -> tuple[int, ...]:
     """Return the 0-based indices of the steps to keep for the same final state.
 
-    Args:
-        state: The state before the plan.
-        actions: The plan. All steps are kept if one of them is inapplicable.
-        fleeting: Predicates that do not count, such as nearness.
+    All steps are kept if one of them is inapplicable. `fleeting` predicates do not count.
     """
     end = run_actions(task, state, actions)
     everything = tuple(range(len(actions)))
@@ -97,10 +90,8 @@ def eliminate_actions(
 ) -> tuple[tuple[AABlock, ...], tuple[GroundAction, ...]]:
     """Return the blocks of a plan without redundant steps, and the removed steps.
 
-    Args:
-        task: The task, in whose initial state the plan begins.
-        blocks: The plan; unchanged if one of its steps is inapplicable.
-        fleeting: Predicates that do not count, such as nearness.
+    The plan begins in the task's initial state; it is unchanged if one of its steps is
+    inapplicable.
     """
     actions = _steps(blocks)
     if count_applicable(task, task.initial, actions) < len(actions):
@@ -284,11 +275,9 @@ def constraints_in(task: Task, texts: Iterable[str]) -> Constraints:
 def broken_constraints(
     state: State, actions: Sequence[GroundAction], kept: Constraints
 ) -> tuple[tuple[int, Trajectory], ...]:
-    """Return the steps that break constraints, as pairs of a 1-based index and the constraint.
+    """Return pairs of a 1-based step index and the constraint that this step breaks.
 
-    Args:
-        state: The state before the first step.
-        kept: Constraints that remain at `state`.
+    `kept` are the constraints that remain at `state`. Inapplicable steps are skipped.
     """
     if not kept:
         return ()

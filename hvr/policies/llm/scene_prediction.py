@@ -207,11 +207,7 @@ class PredictedScene(PredictedWorld):
         relevant: Formula,
         kept: tuple[Trajectory, ...],
     ) -> Task | None:
-        """Return the task with the goal's objects, and the given objects with their places.
-
-        Raises:
-            HvrError: An object that the goal needs is missing.
-        """
+        """Return the task with the goal's objects, and the given objects with their places."""
         domain, now = self.task.domain, self._inventory_in(state)
         needed = relevant_objects([relevant], now, kept, self.task.fluent_predicates)
         names = {*needed.names, *_with_places(objects, now)}
@@ -237,9 +233,6 @@ class PredictedScene(PredictedWorld):
         """Return the problem restricted to relevant objects.
 
         With a hundred objects, the search for missing steps would take half a minute.
-
-        Raises:
-            HvrError: An object that the goal needs is missing.
         """
         named = dict.fromkeys(name for action in actions for name in action.args)
         inventory = self._inventory

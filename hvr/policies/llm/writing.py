@@ -64,10 +64,7 @@ from hvr.values import cached_property
 class ObjectRetrieval:
     """Selects the objects of a prompt (paper, sections 2.2 and 3.3).
 
-    Args:
-        dialogue: Dialogue with the model, which selects kinds; unused without R.
-        settings: Whether to retrieve, and whether to expand.
-        embedder: Maps the model's names to objects.
+    With R the model selects kinds, and the embedder maps their names to objects.
     """
 
     dialogue: Dialogue
@@ -113,12 +110,7 @@ class ObjectRetrieval:
     def with_named(
         self, texts: Iterable[str], predicted: PredictedWorld, known: tuple[str, ...]
     ) -> tuple[str, ...]:
-        """Return the known objects and those named in some texts, with their dependencies.
-
-        Args:
-            texts: Macro actions and their conditions.
-            known: Objects of the task; without R, all objects.
-        """
+        """Return the known objects and those named in some texts, with their dependencies."""
         if not self.settings.retrieval:
             return known
         return predicted.with_named(texts, known, self.embedder, expansion=self.settings.expansion)

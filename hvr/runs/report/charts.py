@@ -125,11 +125,9 @@ def side_by_side(*markup: str) -> str:
 
 
 def legend(entries: Iterable[tuple[str, str]], style: str | None = None) -> str:
-    """Return a legend of colours.
+    """Return a legend of pairs of colour class and meaning.
 
-    Args:
-        entries: Class of a coloured square, and its meaning as text.
-        style: Class of the picture whose style defines these classes.
+    `style` is the class of the picture whose style sheet defines these colours.
     """
     items = (
         element("span", _square(colour, style), " ", escaped(meaning))
@@ -185,12 +183,7 @@ _LEAST_WIDTH = 340
 
 @dataclass(frozen=True)
 class Series:
-    """Values in one colour.
-
-    Args:
-        name: Name for the legend.
-        values: Values by group; groups may be missing.
-    """
+    """Values in one colour, by group; groups may be missing."""
 
     name: str
     values: Mapping[str, float]
@@ -232,13 +225,9 @@ def bars(title: str, groups: Sequence[str], series: Sequence[Series]) -> str:
 def scatter(
     title: str, x_title: str, points: Sequence[tuple[str, float, float]], names: Sequence[str]
 ) -> str:
-    """Return points with a number on the x axis and a share on the y axis.
+    """Return points (series, x, y) with a number on the x axis and a share on the y axis.
 
-    Args:
-        title: Title of the chart.
-        x_title: Title of the x axis.
-        points: Tuples of series, x and y.
-        names: Names of the series, in order of colours.
+    `names` are the series in the order of colours.
     """
     left, top, width, height = 40, 10, 440, 220
     most = _round_up(max((x for _, x, _ in points), default=1.0))

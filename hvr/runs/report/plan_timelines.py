@@ -20,14 +20,7 @@ STYLE = (
 
 
 def time_axis(end: float, left: float, width: float, y: float, unit: str = "time") -> str:
-    """Return a horizontal axis from 0 to `end` with about six numbers.
-
-    Args:
-        end: Time at the right end; must be positive.
-        left, width: Extent of the axis in pixels.
-        y: Vertical position in pixels.
-        unit: Label below the right end.
-    """
+    """Return a horizontal axis from 0 to `end` with about six numbers; positions are in pixels."""
     parts = [line("grid", (left, y), (left + width, y))]
     step = round_step(end / 6)
     for number in range(floor(end / step + 1e-9) + 1):

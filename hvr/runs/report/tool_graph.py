@@ -270,13 +270,10 @@ Pages = Callable[[str], tuple[str, str] | None]
 
 
 def loopback_server(pages: Pages, port: int = 0) -> ThreadingHTTPServer:
-    """Bind a server to the loopback address without starting to serve.
+    """Bind a server to the loopback address without starting to serve; port 0 means any free port.
 
     Pages are generated for each request. Requests with another host name are refused, so that no
     web page elsewhere can read them through a browser.
-
-    Args:
-        port: Port number; 0 for any free port.
 
     Raises:
         UsageError: The port is in use or invalid.

@@ -17,12 +17,9 @@ from hvr.worlds.facts.lexicon import WorldLexicon
 
 @dataclass(frozen=True)
 class TypeNode:
-    """A type of the world.
+    """A type of the world with the objects of the type itself, not of its subtypes.
 
-    Args:
-        parent: Name of its supertype.
-        depth: Depth in the tree; 0 directly below `object`.
-        objects: Objects of the type itself, not of its subtypes.
+    `depth` is 0 directly below `object`.
     """
 
     name: str
@@ -33,15 +30,7 @@ class TypeNode:
 
 @dataclass(frozen=True)
 class Overview:
-    """The contents of a world.
-
-    Args:
-        types: Types in tree order.
-        facts: Each predicate as a clause with its PDDL.
-        numbers: Numeric functions.
-        actions: Each action as an imperative with its PDDL.
-        tasks: Names of tasks and problems.
-    """
+    """The contents of a world; predicates and actions are pairs of words and PDDL."""
 
     name: str
     types: tuple[TypeNode, ...]

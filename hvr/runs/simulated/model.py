@@ -295,11 +295,7 @@ def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> 
 
 
 def open_scripted(parameters: str, options: ModelOptions) -> Scripted:
-    """Return the simulated model for the task, scene and seed in the options.
-
-    Raises:
-        UsageError: There is no task, or the parameters are invalid.
-    """
+    """Return the simulated model for the task, scene and seed in the options."""
     about = options.about
     if "pddl" in about:
         errors, own_seed = read_spec(f"scripted:{parameters}" if parameters else "scripted")

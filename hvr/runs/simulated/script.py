@@ -123,11 +123,7 @@ def script_of(task: PaperTask, scene: str) -> Script:
 
 
 def scene_name(scene: str | Scene) -> str:
-    """Return the canonical name of a scene.
-
-    Raises:
-        SceneError: No such scene exists.
-    """
+    """Return the canonical name of a scene."""
     return scene.name if isinstance(scene, Scene) else load_scene(scene).name
 
 

@@ -262,11 +262,7 @@ _MADE_BY = re.compile(r" made (?:true|false) by step \d+ \((?:\S+) ([\w-]+)")
 
 
 def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
-    """Return the literals that each step of a plan establishes, with the steps that lead there.
-
-    Args:
-        task: The task; the plan is valid in its initial state.
-    """
+    """Return the step sequences of a valid plan that establish each literal."""
     providers: dict[str, list[Steps]] = {}
     bits = task.initial.bits
     walk: list[GroundAction] = []
@@ -359,11 +355,7 @@ def literals(texts: Iterable[str]) -> tuple[Literal, ...]:
 def known_literals(
     side: Iterable[Literal], named: frozenset[str], objects: PromptObjects
 ) -> tuple[Literal, ...]:
-    """Return the literals that the model can write.
-
-    Args:
-        named: Objects named by actions; other objects are usable only if the prompt names them.
-    """
+    """Return the literals that the model can write: about `named` or prompted objects."""
     spoken = (x for x in side if all(objects.knows(a) or a in named for a in x.args))
     return tuple(dict.fromkeys(replace(x, args=objects.names_of(x.args)) for x in spoken))
 

@@ -272,11 +272,7 @@ def read_exact_actions(
     """Return the actions of an answer, with a note if its format is unusual.
 
     The parser of English takes precedence unless it finds only part of an exactly written plan.
-
-    Args:
-        text: The answer.
-        arities: Number of arguments of each action.
-        predicates: Predicate names; facts are not steps.
+    Facts of the `predicates` are not steps.
     """
     read = unmark_actions(read_actions(mark_actions(text, arities, objects)))
     calls = [(action.name.lower(), tuple(map(str.lower, action.args))) for action in read.actions]
@@ -307,9 +303,7 @@ def read_exact_actions(
 def mark_actions(text: str, arities: Mapping[str, int], objects: Container[str]) -> str:
     """Return an answer whose exact actions are marked for the parser of English.
 
-    Args:
-        text: The answer.
-        arities: Number of arguments of each action.
+    `arities` gives the number of arguments of each action.
     """
 
     def plain(match: re.Match[str]) -> str:

@@ -252,9 +252,6 @@ def read_conditions(text: str, count: int) -> tuple[MacroConditions, ...]:
     Conditions are matched by number if the numbers are consistent, otherwise by order; missing ones
     are empty. Accepted forms are `(and …)`, `(not (x a))`, `not x(a)`, `x(a, b)`, `(x, a, b)`, `x a
     b` and JSON. Parts with `or`, `when` or a quantifier are reported as problems.
-
-    Args:
-        text: The answer.
     """
     text = clean(text)
     entries = _from_json(text) or _from_lines(text)

@@ -55,12 +55,8 @@ _TURN = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Prompt:
-    """A conversation template.
-
-    Args:
-        turns: Pairs of role and text with `$name` placeholders.
-        digest: SHA-256 of the file, in hexadecimal.
-        source: The file's content.
+    """A conversation template with `$name` placeholders; `digest` is the hexadecimal SHA-256 of its
+    file.
     """
 
     name: str

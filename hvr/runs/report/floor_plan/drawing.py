@@ -268,14 +268,7 @@ def _foot(sheet: Drawing) -> Iterator[Mark]:
 
 
 class MarkStyle(NamedTuple):
-    """The style of a mark.
-
-    Args:
-        fill: Fill colour as `#rrggbb`; empty for none.
-        line: Outline colour; empty for none.
-        width: Outline width in pixels.
-        dash: Lengths of dashes and gaps in pixels; empty for a solid line.
-    """
+    """The style of a mark: colours as `#rrggbb` or empty, width and dash lengths in pixels."""
 
     fill: str = ""
     line: str = ""
@@ -462,11 +455,7 @@ def write_png(drawing: Drawing, path: Path) -> None:
 
 
 def paint(drawing: Drawing) -> Image:
-    """Return the drawing as an RGB image at twice its size.
-
-    Raises:
-        MissingExtraError: Pillow is not installed.
-    """
+    """Return the drawing as an RGB image at twice its size."""
     try:
         from PIL import Image, ImageDraw
     except ImportError as error:

@@ -266,11 +266,7 @@ def floor_plan(
 
 
 def scene_plan(name: str) -> FloorPlan:
-    """Return the plan of a packaged scene in its initial state.
-
-    Raises:
-        SceneError: No such scene exists.
-    """
+    """Return the plan of a packaged scene in its initial state."""
     from hvr.worlds.kitchen import Kitchen
 
     return floor_plan(Kitchen(name).last_event.metadata)
@@ -325,13 +321,10 @@ _TURNS = {"RotateRight": 1.0, "RotateLeft": -1.0}
 
 @dataclass(frozen=True)
 class Visit:
-    """The robot after one step.
+    """The robot's pose after a step.
 
     Args:
-        number: 1-based step index.
-        pose: Pose after the step.
         jumped: Whether it was teleported, so that its path is unknown.
-        failed: Whether the step failed.
     """
 
     number: int

@@ -248,10 +248,7 @@ def _block(block: StoryBlock, attempts: Sequence[Sequence[StoryStep]]) -> str:
 
 
 def attempts_of(plan: StoryPlan, steps: Sequence[StoryStep]) -> list[list[StoryStep]]:
-    """Return, for each action of a plan, the steps that tried it.
-
-    Steps outside the plan, such as recovery steps, are omitted.
-    """
+    """Return, for each action of a plan, the steps that tried it; recovery steps belong to none."""
     actions = [action for block in plan.blocks for action in block.actions]
     tried: list[list[StoryStep]] = [[] for _ in actions]
     at = 0

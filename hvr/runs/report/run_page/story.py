@@ -39,8 +39,6 @@ class DialogueTurn:
 
     Args:
         speaker: The model, the validator, the planner or the library.
-        lines: Written text, one item per line.
-        problem: Error message, if any.
         good: Whether a check passed; None for other turns.
     """
 
@@ -53,13 +51,7 @@ class DialogueTurn:
 
 @dataclass(frozen=True)
 class AskedModel:
-    """A request to the model and its answer.
-
-    Args:
-        purpose: Name of the prompt.
-        answer: The answer; empty if there is none.
-        error: Why there is no answer.
-    """
+    """A request to the model and its answer, or the reason why there is none."""
 
     purpose: str
     prompt: str
@@ -131,11 +123,7 @@ def _conditions(macro: Mapping[str, Any]) -> str:
 
 
 def asked_of(folder: Path) -> tuple[AskedModel, ...]:
-    """Return the model requests in a run's transcript; none without a transcript.
-
-    Raises:
-        DataFileError: The transcript is damaged.
-    """
+    """Return the model requests in a run's transcript; none without a transcript."""
     path = folder / NAME
     if not path.is_file():
         return ()
