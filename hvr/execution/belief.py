@@ -154,8 +154,8 @@ def belief_after_sounds(
     """Return the believed scene, corrected by sounds.
 
     A switch that should have been heard and was not is believed to be unchanged. A sound with a
-    single possible source in the room identifies that source. If it has several, it
-    only confirms an expected change.
+    single possible source in the room identifies that source; with several, it only confirms an
+    expected change.
 
     Args:
         room: The objects of the room; only their names and types are used.

@@ -65,7 +65,7 @@ class Deviation(Value):
         literals: The violated condition: PDDL literals that should hold but do not. Empty only if
             the environment refused an action without violating anything in the domain.
         step: 1-based number of the step, or of the step after which the deviation was noticed.
-        action: The action of that step; None if the goal of a finished plan is unmet.
+        action: Action of the step; None if the goal of a finished plan is unmet.
         objects: Names of the objects involved, most relevant first.
         evidence: Sounds and messages that support the explanation.
     """

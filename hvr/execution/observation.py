@@ -28,7 +28,7 @@ class Fields:
     Args:
         flags: Boolean attribute of each predicate, such as `{"opened": "isOpen"}`.
         values: Attribute and value of each predicate, such as `{"hot": ("temperature", "Hot")}`.
-        neutral: Value of each such attribute that has no predicate.
+        neutral: Value of each attribute in `values` that no predicate represents.
         ends: Attribute that holds the second argument of each predicate.
     """
 

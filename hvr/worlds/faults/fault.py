@@ -88,7 +88,7 @@ class FaultTiming:
         nth: Index of the first matching action on which it fires, from 1.
         times: Number of matching actions on which it fires; 0 means unlimited. None means one, or
             unlimited for lasting kinds.
-        probability: Probability of firing on each of them.
+        probability: Probability of firing on each matching action.
     """
 
     step: int = 1

@@ -201,7 +201,7 @@ class ThorRecording:
     Args:
         folder: Folder of the run, in which the folder `thor` is created.
         first: Camera image before the first action, height x width x 3 bytes, or None.
-        top: Image from above, likewise.
+        top: Image from above before the first action, or None.
     """
 
     def __init__(self, folder: Path, first: Any = None, top: Any = None) -> None:
