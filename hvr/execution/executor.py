@@ -290,7 +290,6 @@ class Executor(Generic[Goal]):
         return Impasse(failures, None, True, (), *watch.ahead(watch.state), self.steps)
 
     def _make_room(self, impasse: Impasse, planned: Planned, *, new: bool) -> bool:
-        """Clear objects that the plan does not need from a place without room."""
         place, things = self.world.crowding(impasse, planned.relevant.names, new=new)
         if not things or self.replans >= self.max_replans:
             return False
@@ -308,7 +307,6 @@ class Executor(Generic[Goal]):
         return left is None
 
     def _new_plan(self, stage: Goal, impasse: Impasse, old: Planned) -> tuple[Planned | None, str]:
-        """Return the plan of the next strategy that finds one, or None and the reason."""
         if self.replans >= self.max_replans:
             return None, self._gave_up(impasse.reason)
         if self._constraints.left or self._broken:
@@ -358,7 +356,6 @@ class Executor(Generic[Goal]):
         return None
 
     def _replan(self, strategy: str, goal: Goal, impasse: Impasse, reason: str) -> Planned:
-        """Return the plan of a strategy; count it and report the outcome."""
         self._recovery.count_use(strategy, impasse)
         self.replans += 1
         self._progress = 0

@@ -172,7 +172,6 @@ def _value(o: SceneObject, attribute: str) -> Any:
 def _with(
     seen: SceneGraph, confirmed: Mapping[_Key, Any], new: Mapping[str, SceneObject]
 ) -> SceneGraph:
-    """Return a look with the confirmed readings added."""
     objects = dict(seen.objects)
     held = seen.held
     for (name, attribute), value in confirmed.items():
@@ -186,7 +185,6 @@ def _with(
 
 
 def _corrected(seen: SceneGraph, expected: SceneGraph, refuted: Collection[_Key]) -> SceneGraph:
-    """Return a look with the expected readings in place of the refuted ones."""
     objects = dict(seen.objects)
     held = seen.held
     for key in refuted:

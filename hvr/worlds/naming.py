@@ -157,7 +157,6 @@ class Names:
         return sources * count + (index - count) * sources + number
 
     def _piece(self, name: str) -> tuple[str, str, int] | None:
-        """Return the source id, type and k for the name of a piece."""
         match = _NAME.fullmatch(name)
         if match is None:
             return None

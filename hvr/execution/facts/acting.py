@@ -382,7 +382,6 @@ class FactMonitor(PlanMonitor):
         return Validator(task, state=state)
 
     def _had_no_effect(self, before: State, expected: State, observed: State) -> bool:
-        """Return whether the step should have had visible effects, and none occurred."""
         effects = {
             effect
             for effect in effects_of(before, expected)

@@ -166,7 +166,6 @@ def effects_of(before: State, after: State) -> frozenset[Expression]:
 
 
 def _groups(literals: Iterable[Expression]) -> list[list[Expression]]:
-    """Group literals that share objects, transitively."""
     groups: list[tuple[set[str], list[Expression]]] = []
     for literal in literals:
         names = set(_objects((literal,)))
@@ -178,7 +177,6 @@ def _groups(literals: Iterable[Expression]) -> list[list[Expression]]:
 
 
 def _objects(literals: Iterable[Expression]) -> tuple[str, ...]:
-    """Return the objects in literals, including the arguments of numeric fluents."""
     names: list[str] = []
     for literal in literals:
         if isinstance(literal, Comparison):

@@ -219,7 +219,6 @@ class TimedWatch(FactMonitor):
     def _break_off(
         self, number: int, was: State, action: GroundAction | None = None
     ) -> tuple[tuple[Deviation, ...], Difference]:
-        """Stop running actions whose overall conditions no longer hold."""
         timing = self.world.timing
         failures, off = [], []
         running = {

@@ -487,7 +487,6 @@ class _Requests:
         return Inventory(self.problem.name, self.reader.ontology, self._classes, facts, {})
 
     def apply(self, text: str) -> RequestedProblem:
-        """Return the problem with the goal of a request."""
         try:
             goal = self.reader.goal(self._with_grammar_names(text), self.inventory)
         except LanguageError as error:

@@ -188,7 +188,6 @@ class FaultyWorld:
         return sorted({*base_atoms(self.env.state), *base_atoms(task.initial)}, key=str)
 
     def _undo(self, kind: WorldFault, action: GroundAction, changes: Sequence[_Change]) -> None:
-        """Set each fact or number to the given value."""
         if not changes:
             return
         now = self.env.state

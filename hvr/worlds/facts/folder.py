@@ -198,7 +198,6 @@ class WorldFolder(WorldFile):
         )
 
     def _module(self, name: str) -> ModuleType:
-        """Import a module, preferably from the folder."""
         path = self.folder / f"{name}.py"
         if not path.is_file():
             return importlib.import_module(name)

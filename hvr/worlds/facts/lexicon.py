@@ -125,7 +125,6 @@ def derived_clauses(predicate: Predicate) -> tuple[str, str]:
 
 
 def _clauses_without_arguments(words: list[str]) -> tuple[str, str]:
-    """Return the clauses of a predicate without arguments."""
     first, *others = words
     whole = " ".join(words)
     if others and first == "is":

@@ -162,7 +162,6 @@ class Diversions:
         return {**args, "objectId": pair[1]} if pair and args.get("objectId") == pair[0] else args
 
     def _pair(self, trigger: Trigger, action: str, target: Any) -> tuple[str, str] | None:
-        """Return the ids of the two objects; they are chosen only once."""
         if trigger in self._pairs:
             return self._pairs[trigger]
         what, known = trigger.fault.what, other_agent.entries(self._env)
@@ -374,7 +373,6 @@ class FaultyEnvironment:
         return self._look(self._event, name)
 
     def _begin(self) -> None:
-        """Start the schedule in the current scene."""
         self._event = self._answer = first = self.env.last_event
         self._names = Names.from_metadata(first.metadata)
         seed = self.schedule.seed
@@ -439,7 +437,6 @@ class FaultyEnvironment:
             self._record(trigger, name, ids, without, self._facts())
 
     def _fault_free(self, name: str, kwargs: dict[str, Any]) -> _Facts:
-        """Return the statements that would hold after the action without faults."""
         if not isinstance(self.env, Restorable):
             return self._facts()
         before = self.env.snapshot()
@@ -483,7 +480,6 @@ class FaultyEnvironment:
         return (hand,) if hand is not None and other_agent.drop(self.env) else ()
 
     def _look(self, event: Event, name: str = "") -> Event:
-        """Report an event through the active perception faults."""
         self._lenses = []
         for trigger in self._active:
             if trigger.fault.kind is FaultKind.NOISE:
@@ -523,7 +519,6 @@ class FaultyEnvironment:
         return lens
 
     def _report(self, answer: Event) -> Event:
-        """Report the reply to an action, with the current state of the room."""
         now = self.env.last_event
         event = answer if answer is now else combined_event(now, answer)
         for lens in self._lenses:
@@ -534,7 +529,6 @@ class FaultyEnvironment:
     def _record(
         self, trigger: Trigger, name: str, ids: tuple[str, ...], without: _Facts, now: _Facts
     ) -> None:
-        """Log the difference to the statements without the fault."""
         self._log.append(
             Injection(
                 step=self._steps,

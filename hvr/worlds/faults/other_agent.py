@@ -120,7 +120,6 @@ def contents(known: Mapping[str, Mapping[str, Any]], object_id: str | None) -> s
 
 
 def _carry(env: Environment, object_id: str, receptacle: str) -> bool:
-    """Take and put an object with an empty hand; return whether it worked."""
     home = entries(env)[object_id]["parentReceptacles"] or ()
     if not env.step("PickupObject", objectId=object_id, forceAction=True):
         return False
@@ -133,7 +132,6 @@ def _carry(env: Environment, object_id: str, receptacle: str) -> bool:
 
 
 def _put_aside(env: Environment, first: Iterable[str] = (), avoid: Sequence[str] = ()) -> bool:
-    """Put the held object somewhere; return whether a place accepted it."""
     known = entries(env)
     places = [i for kind in PUT_ASIDE_PLACES for i, o in known.items() if o["objectType"] == kind]
     return any(

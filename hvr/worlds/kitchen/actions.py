@@ -109,7 +109,6 @@ def _copy(thing: KitchenObject, number_: int) -> KitchenObject:
 
 
 def _arranged(world: KitchenState, placed: Sequence[KitchenObject]) -> KitchenState:
-    """Return the state with its movable objects replaced by the given ones."""
     fixed = [t for t in world.things.values() if t.spec.is_fixture]
     spaces = [
         Solid(t.object_id, t.object_type, t.box) for t in (*fixed, *placed) if t.can("receptacle")
@@ -154,7 +153,6 @@ def _texts(args: Args, name: str) -> list[str]:
 
 
 def _duplicated(world: KitchenState, args: Args) -> KitchenState:
-    """Return the state with the duplicates that `numDuplicatesOfType` requests."""
     wanted = args.get("numDuplicatesOfType")
     copies: list[KitchenObject] = []
     for entry in [] if wanted is None else entries(wanted, "numDuplicatesOfType"):

@@ -78,19 +78,16 @@ def object_dict(
 
 
 def vec_dict(vector: Vec) -> dict[str, float]:
-    """Return a point in AI2-THOR's format."""
     x, y, z = vector
     return {"x": round(x, 5), "y": round(y, 5), "z": round(z, 5)}
 
 
 def corners(box: Box) -> list[list[float]]:
-    """Return the 8 corner points in AI2-THOR's order."""
     xs, ys, zs = ((box.x1, box.x0), (box.y1, box.y0), (box.z1, box.z0))
     return [[round(x, 5), round(y, 5), round(z, 5)] for x in xs for y in ys for z in zs]
 
 
 def box_dict(box: Box) -> dict[str, Any]:
-    """Return a box in AI2-THOR's format."""
     return {
         "cornerPoints": corners(box),
         "center": vec_dict(box.center),
@@ -129,7 +126,6 @@ class MetadataBuilder:
         return lambda: self.build(world, answer)
 
     def build(self, world: KitchenState, answer: ActionReply) -> dict[str, Any]:
-        """Return the metadata of a state."""
         camera, settings = world.agent.camera, world.settings
         self._update_objects(world)
         result = answer.result
@@ -160,7 +156,6 @@ class MetadataBuilder:
         }
 
     def _update_objects(self, world: KitchenState) -> None:
-        """Update as few object entries as possible."""
         last, self._last = self._last, world
         same_view = (
             last is not None

@@ -283,7 +283,6 @@ def _standing(thing: KitchenObject, x: float, z: float, height: float) -> Kitche
 
 
 def _turned(thing: KitchenObject, degrees: float) -> KitchenObject:
-    """Return the object rotated about the vertical axis through the centre of its box."""
     (x, y, z), (w, h, d) = thing.box.center, thing.box.size
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     rx, ry, rz = thing.rotation
@@ -320,7 +319,6 @@ def _footed(thing: KitchenObject, x: float, z: float, height: float) -> Box:
 
 
 def _others(world: KitchenState, thing: KitchenObject, ignored: set[str], near: Box) -> list[Box]:
-    """Return the boxes of possible obstacles in a region."""
     # Unrolled for speed: every placement compares all bodies.
     x0, y0, z0, x1, y1, z1 = near
     bodies = [

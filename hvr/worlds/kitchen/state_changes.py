@@ -127,7 +127,6 @@ def _let_go(
 
 
 def _surface_in_front(world: KitchenState, context: Context) -> KitchenObject | None:
-    """Return the nearest visible counter, table or basin."""
     x, _, z = world.agent.hand
     near = [
         (round(t.box.distance(x, z), 4), t.object_id)

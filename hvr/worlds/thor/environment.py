@@ -137,7 +137,6 @@ class RetryingEnvironment:
         return event
 
     def _other_poses(self, object_id: str, start: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return one pose for each other grid point nearby, nearest first."""
         try:
             answer = self.env.step(action="GetInteractablePoses", objectId=object_id)
         except ValueError:
@@ -243,7 +242,6 @@ class ThorRecording:
 
 
 def _write(path: Path, frame: Any) -> bool:
-    """Write an image, if there is one, as PNG; return whether there is one."""
     if frame is None:
         return False
     from PIL import Image
@@ -398,7 +396,6 @@ class Thor:
         return frames[-1] if frames else None
 
     def _scene_started(self) -> None:
-        """Store the initial state of a scene and its first images."""
         self._seen = self._client.last_event
         self._event = Event(self._seen.metadata)
         self._has_camera = False
@@ -409,7 +406,6 @@ class Thor:
         self._pictures = ThorRecording(self._folder, first, self.top_view() if show_top else None)
 
     def _start_scene(self, what: str, scene: object, call: Callable[[], Any]) -> Any:
-        """Return the client's reply to a request that starts a scene."""
         try:
             return self._call(what, call)
         except (ValueError, TypeError) as error:

@@ -118,7 +118,6 @@ def _program(command: str) -> str:
 
 
 def _display(options: ThorOptions, has_package: bool) -> tuple[str, str]:
-    """Return a display that the client accepts, and why there is none."""
     wanted = options.display or os.environ.get("DISPLAY", "")
     wanted = f":{wanted}" if wanted and ":" not in wanted else wanted
     if platform.system() != "Linux":

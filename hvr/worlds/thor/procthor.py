@@ -310,7 +310,6 @@ class _Ground:
         ]
 
     def reached(self, start: _Point) -> tuple[_Point, ...]:
-        """Return the grid points that the robot can walk to, and its start."""
         first = (round(start[0] / _GRID) * _GRID, round(start[1] / _GRID) * _GRID)
         reached = grid_distances(first, lambda a, b: self._free(b) and self._open(a, b))
         return tuple(sorted({*reached, start}))
@@ -356,7 +355,6 @@ def _along(opening: _Segment, wall: _Segment) -> tuple[float, float] | None:
 
 
 def _cut(wall: _Segment, openings: Sequence[tuple[float, float]]) -> Iterator[_Segment]:
-    """Yield the parts of a wall beside its openings."""
     place, length = 0.0, math.dist(*wall)
     for begin, stop in sorted(openings):
         if begin > place:

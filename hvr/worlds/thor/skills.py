@@ -91,7 +91,6 @@ class _Robot:
         return inventory[0]["objectId"] if inventory else None
 
     def find(self, name: str) -> dict[str, Any]:
-        """Return the metadata of the object with this name."""
         object_id = self.names.object_id(name)
         entry = self.entries.get(object_id)
         if entry is None:
@@ -109,7 +108,6 @@ class _Robot:
         return self.names.name(object_id)
 
     def send(self, action: str, **kwargs: Any) -> None:
-        """Send one action; a failure ends the skill."""
         if not self.try_send(action, **kwargs):
             raise _RefusedError(self.steps[-1].error)
 
@@ -181,7 +179,6 @@ class _Robot:
         return self.find(name)
 
     def check_not_shut_in(self, name: str, entry: Mapping[str, Any]) -> None:
-        """End the skill if a closed receptacle encloses the object."""
         entries = self.entries
         seen: set[str] = set()
         todo = list(direct_parents(entry, entries, self.held))
@@ -215,7 +212,6 @@ class _Robot:
         return length
 
     def require_held(self, name: str) -> dict[str, Any]:
-        """Return the metadata of an object that must be held."""
         entry = self.find(name)
         held = self.held
         if entry["objectId"] != held:
