@@ -361,6 +361,7 @@ class SymbolicPolicy(Policy[Stage]):
 
 def _finish(task: Task, result: SearchResult, late: Collection[str]) -> Plan:
     assert result.plan is not None
+    # A proven shortest plan has no redundant steps.
     actions = result.plan if result.optimal else eliminate(task, result.plan)
     actions = postpone(task, actions, late)
     return Plan(macro_blocks(task, actions), result.optimal, result.planner, result.seconds)

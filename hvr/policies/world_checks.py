@@ -185,6 +185,7 @@ def _ontology_findings(file: Path, domain: Domain) -> Iterator[str]:
         "pddlAction": (domain.actions, "action"),
     }
     text = file.read_text(encoding="utf-8", errors="replace")
+    # Clauses belong to the predicate or action named before them.
     arity: int | None = None
     name = ""
     for number, whole in enumerate(text.splitlines(), 1):

@@ -92,6 +92,7 @@ def judge_by_goals(
             refusal = refusal or error
             continue
         found = found if len(goals) == 1 else replace(found, reading=in_order(goal.paraphrase))
+        # The goals are sorted by likelihood: the first fitting one wins.
         if _fits(found.verdict):
             return found
         judged.append(found)

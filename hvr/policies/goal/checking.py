@@ -311,6 +311,7 @@ def _bound(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> dict[
         )
         if meant.every or meant.named or meant.liquid or not (several or narrowed):
             continue
+        # Two things share an object only if no other is left.
         free = [n for n in meant.objects if n not in taken] or list(meant.objects)
         things[name] = replace(meant, objects=(free[0],), named=True)
         taken.add(free[0])
@@ -354,12 +355,14 @@ class _Writer:
         first = open_[0]
         if not self._things[first].every:
             some = open_[: next((i for i, n in enumerate(open_) if self._things[n].every), None)]
+            # If no universal thing follows, independent groups get separate quantifiers.
             if len(some) == len(open_):
                 groups = self._groups(some, parts)
                 fixed = [part for part in parts if not set(part[0].args) & set(some)]
                 written = [self._text(literal, meant) for literal, meant in fixed]
                 return [*written, *(self._some(group, [], mine) for group, mine in groups)]
             return [self._some(some, open_[len(some) :], parts)]
+        # A universal thing is expanded: its literals are copied for each object.
         mine = _connected(first, open_[1:], parts)
         rest = [part for part in parts if part not in mine]
         later = {arg for literal, _ in mine for arg in literal.args}

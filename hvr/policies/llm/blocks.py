@@ -290,6 +290,7 @@ class BlockWriter:
         """
         task, state = predicted.task, predicted.state
         breaks = broken_constraints(state, block, predicted.kept)
+        # Stop before the first inapplicable step and before the first broken constraint.
         good = block[: min([count_applicable(task, state, block), *(n - 1 for n, _ in breaks)])]
         after = run_actions(task, state, good)
         wanted = work.macro.postcondition if work.hierarchical else predicted.goal

@@ -196,6 +196,7 @@ def _meant(macro: MacroAction, task: Task) -> tuple[str, ...]:
 def _named(kind: str, spoken: str) -> bool:
     whole = load_wording().wholes.get(kind)
     if whole is not None and kind.startswith(whole):
+        # A piece such as `tomatosliced` is named by its whole and its verb.
         made = kind.removeprefix(whole).removesuffix("ed")
         return whole in spoken and made in spoken
     return kind in spoken

@@ -50,6 +50,7 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
     recorded = recorded_run(choice)
     source = recorded.folder if recorded is not None else _resumed_folder(context)
     own_prompts = choice.prompts
+    # A resumed run keeps its templates; a repeated one may get new ones.
     if (own_prompts is None or source == folder) and source and (source / PROMPTS_FOLDER).is_dir():
         own_prompts = source / PROMPTS_FOLDER
     prompts = load_prompts(own_prompts, world=context.prompts)

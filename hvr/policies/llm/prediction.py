@@ -370,6 +370,7 @@ class PredictedFacts(PredictedWorld):
         if len(of_kind) + len(reasons) <= MAX_DESCRIBED_OBJECTS:
             reasons = {**reasons, **of_kind}
         else:
+            # Too many objects for a prompt: facts about the named ones decide.
             reasons = {**spoken, **reasons}
             for name in self._touching(reasons, of_kind):
                 if len(reasons) >= MAX_DESCRIBED_OBJECTS:
@@ -434,6 +435,7 @@ class PredictedFacts(PredictedWorld):
     ) -> Task | None:
         """Return the whole problem with a new initial state and goal."""
         del objects, relevant
+        # Derived facts follow from the others and do not belong in an initial state.
         rules = self.task.derived_predicates
         problem = self.task.problem.replace(
             init=frozenset(a for a in state.atoms(static=True) if a.predicate not in rules),

@@ -233,10 +233,12 @@ def intended_outcome(
         if isinstance(operator, Misfit):
             continue
         needs = operator.precondition
+        # The literals of the precondition that do not hold; positive ones take precedence.
         wanting = needs.positive & ~bits | needs.negative & bits & ~needs.positive
         undone = [step for step, changed in made.items() if changed & wanting]
         for step in undone:
             del made[step]
+        # Continue as if the precondition held.
         bits ^= wanting
         after = operator.apply(bits)
         changed = bits ^ after

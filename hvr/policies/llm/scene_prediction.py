@@ -173,6 +173,7 @@ class PredictedScene(PredictedWorld):
         names = mentioned(text, inventory)
         chosen = select(names, inventory, embedder)
         classes = {inventory.classes[name] for name in chosen.names}
+        # If only furniture is named, the objects to handle are unknown: let the model select.
         if not any(_portable(inventory, name) for name in chosen.names):
             return ()
         picked = [n for n in known if inventory.classes[n] in classes]

@@ -368,6 +368,7 @@ class Writing:
                 else self._match(macro, self._predicted.state)
             )
             if match is not None:
+                # The library's block replaces the batched one.
                 batches.skip()
                 record = self._from_library(number, macro, match)
             else:

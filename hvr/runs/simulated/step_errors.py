@@ -194,6 +194,7 @@ def undo_step_error(
     helps = [p for p in before if any(step in helpful for step in parts[p].true)]
     before.sort(key=lambda p: (p not in helps, parts[p].is_added))
     chosen: set[int] = set()
+    # Continue until the correction is more than navigation.
     for place in before:
         chosen.add(place)
         chosen |= {p for p in differences if parts[place].moved_to(parts[p])}
@@ -267,6 +268,7 @@ def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
     bits = task.initial.bits
     walk: list[GroundAction] = []
     for step in steps:
+        # A step comes with the move before it.
         walk = [step] if is_walk(step) else [*walk[:1], step]
         following = task.ground(step).apply(bits)
         gained = [str(a) for a in task.atoms_in(following & ~bits)]

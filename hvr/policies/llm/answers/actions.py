@@ -141,6 +141,7 @@ def _blocks(answer_lines: Iterable[Line]) -> list[_Block]:
         is_action = _is_action(line)
         section = None if is_action else _SECTION.fullmatch(line.text)
         if section is not None and _announces(line, section):
+            # A heading inside a multi-part plan continues it, unless it announces a correction.
             goes_on = part and block.has_actions and not _AGAIN.search(line.text)
             if not goes_on:
                 block = _Block(headed=True)
@@ -160,6 +161,7 @@ def _blocks(answer_lines: Iterable[Line]) -> list[_Block]:
             continue
         if not is_action and (line.heading if line.listed else _PART.search(line.text)):
             part = True
+        # The first action ends an explanation that precedes the plan.
         if skipping and is_action and not block.has_actions:
             skipping = False
         if not skipping:

@@ -84,6 +84,7 @@ def _tree(text: str) -> list[Node]:
                 stack[-1].pop()
                 inner.append(last)
             stack[-1].append(inner)
+            # Deeper nesting is flattened, which bounds the recursion over the tree.
             if len(stack) < 200:
                 stack.append(inner)
         elif word in ")]":
@@ -108,6 +109,7 @@ def _parts(nodes: list[Node]) -> list[tuple[list[Node], bool]]:
             run.clear()
             positive = True
 
+    # A disjunction stays whole, to be reported as a problem.
     other = any(isinstance(n, str) and n.lower() in {"or", "||"} for n in nodes)
     if other:
         return [(list(nodes), True)]

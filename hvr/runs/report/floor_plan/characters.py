@@ -78,6 +78,7 @@ def character_plan(plan: FloorPlan, width: int = 80, *, plain: bool = False) -> 
     )
     for shape in sorted(bases, key=_large_first):
         canvas.fill(shape)
+    # Over the surfaces, whose bounding boxes may cover floor, but under everything else.
     canvas.walkable()
     for kind in order:
         for shape in sorted((s for s in plan.shapes if s.kind is kind), key=_large_first):

@@ -75,7 +75,7 @@ _FLAGS = (
     *("isPickedUp", "isOpen", "isToggled", "isSliced", "isBroken", "isCooked", "isDirty"),
     "isUsedUp",
 )
-_SAID = {"isPickedUp": "held", "isToggled": "on", "isUsedUp": "used up"}
+_FLAG_WORDS = {"isPickedUp": "held", "isToggled": "on", "isUsedUp": "used up"}
 """Words for true fields that differ from the field's name without "is"."""
 
 
@@ -283,7 +283,7 @@ def box_of(entry: Mapping[str, Any]) -> Box | None:
 
 
 def _state(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    words = [_SAID.get(f, f.removeprefix("is").lower()) for f in _FLAGS if entry.get(f)]
+    words = [_FLAG_WORDS.get(f, f.removeprefix("is").lower()) for f in _FLAGS if entry.get(f)]
     if entry.get("isFilledWithLiquid"):
         words.append(f"filled with {entry.get('fillLiquid') or 'something'}")
     if entry.get("temperature") in ("Hot", "Cold"):
