@@ -146,5 +146,5 @@ class Roles:
 
 @lru_cache(maxsize=8)
 def roles_of(ontology: Ontology) -> Roles:
-    """Return the roles of an ontology, which are cached."""
+    """Return the roles of an ontology (cached)."""
     return Roles(ontology)

@@ -45,9 +45,9 @@ class AdjectiveUse(Value):
     Args:
         condition: Condition that the verb achieves. In 'open the closed fridge' the verb ends the
             state of the adjective, so the adjective only describes.
-        definite: 'The open drawer' prefers an open one.
-        moved: The thing is also put somewhere.
-        every: All such things are meant: 'put all clean dishes away' selects the clean ones.
+        definite: Whether the noun has 'the': 'the open drawer' prefers an open one.
+        moved: Whether the thing is also put somewhere.
+        every: Whether all such things are meant: 'put all clean dishes away' selects clean ones.
     """
 
     condition: str = ""

@@ -40,7 +40,7 @@ def holder(
 
     Args:
         candidates: Possible holders, the nearest to the adjunct first.
-        at_work: The verb changes its object, so that a knife is its tool.
+        at_work: Whether the verb changes its object, so that a knife is its tool.
     """
     tools = (TOOL, INSTRUMENT) if at_work else (TOOL,)
     if not adjunct.inside and any(
@@ -133,7 +133,7 @@ class Adjuncts:
                 f"hvr does not know how to {verb.word} something with {entity.text!r}"
             )
         self._only_with(entity.classes)
-        self.unless_wanted(number)
+        self.forget_means(number)
         for thing in things if mark else ():
             draft.demand(thing, str(mark), verb.word)
 
@@ -149,9 +149,9 @@ class Adjuncts:
             if others:
                 self.draft.less_exact.append(Ban("(holding ?x)", others))
 
-    def unless_wanted(self, number: int) -> None:
+    def forget_means(self, number: int) -> None:
         """Drop an entity that was only a means."""
-        if not self.draft.wanted(number):
+        if not self.draft.is_goal(number):
             self.draft.forget(number)
 
     def take(
@@ -190,7 +190,7 @@ class Adjuncts:
         if self.draft.plays(place, PLACE):
             self.draft.come_from(self.draft.live(things), place)
         else:
-            self.unless_wanted(place)
+            self.forget_means(place)
 
     def where_they_are(
         self, things: list[int], places: list[tuple[int, str]]
@@ -299,7 +299,7 @@ class Adjuncts:
         """Ignore means that do not affect the goal: 'from the tap'."""
         for thing in adjunct.things:
             for number in self.referents.of(thing, ReferentReading()):
-                self.unless_wanted(number)
+                self.forget_means(number)
 
     def into_sink(self, adjunct: Adjunct) -> bool:
         """Return whether an adjunct names a drain, such as a sink."""

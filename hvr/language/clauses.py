@@ -15,6 +15,7 @@ from hvr.language.cursor import PAUSES, STOPS, Cursor, next_thing
 from hvr.language.lexicon import Adjective, Dish, Verb, verb_of
 from hvr.language.negation import denied, kept, prohibits, read_prohibition
 from hvr.language.noun_phrases import (
+    group_with,
     read_adjunct,
     read_adjuncts,
     read_group,
@@ -527,7 +528,7 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
     if verb is None:
         raise cursor.parse_error()
     also = _also(cursor, apart) if particle in apart else []
-    groups = [_rest_of_group(cursor, things)]
+    groups = [group_with(cursor, things, _after_things(cursor))]
     while (at := next_thing(cursor, listing=listing)) is not None:
         cursor.at = at
         groups.append(read_group(cursor, words, listing=listing))
@@ -558,15 +559,6 @@ def _skip_recipient(cursor: Cursor) -> None:
         if cursor.kind(Adjective) >= passed.length:
             return
         cursor.at += passed.length
-
-
-def _rest_of_group(cursor: Cursor, things: tuple[NounPhrase, ...]) -> NounGroup:
-    predicate = _after_things(cursor)
-    return NounGroup(
-        things,
-        (*predicate.adjuncts, *read_adjuncts(cursor)),
-        Predication(predicate.adjectives, (), predicate.serve),
-    )
 
 
 def _after_things(cursor: Cursor) -> Predication:

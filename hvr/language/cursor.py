@@ -363,8 +363,8 @@ def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) 
     """Return where the next item of a list starts, or None if the list ends here.
 
     Args:
-        listing: Only things can follow, as after 'make'.
-        subject: A statement about all items may follow ('… should be open').
+        listing: Whether only things can follow, as after 'make'.
+        subject: Whether a statement about all items may follow ('… should be open').
     """
     comma = cursor.at + (cursor.word() == ",")
     at = cursor.after("and", comma)

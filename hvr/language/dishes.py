@@ -145,7 +145,7 @@ class Making:
         self.draft.place([number], plate, "on")
         return plate
 
-    def wanted(self, group: NounGroup) -> list[int]:
+    def read_state(self, group: NounGroup) -> list[int]:
         """Interpret a state without a verb: 'a hot coffee on the table', 'the mug clean'."""
         draft = self.draft
         adjectives = group.predicate.adjectives
@@ -269,7 +269,7 @@ class Liquids:
             elif adjunct.kind == "place":
                 for number in self.adjuncts.places(adjunct):
                     if self.draft.plays(number, BASIN):
-                        self.adjuncts.unless_wanted(number)
+                        self.adjuncts.forget_means(number)
                     else:
                         places.append((number, adjunct.word))
             else:
@@ -351,7 +351,7 @@ class Liquids:
                         f"{self.taxonomy.example('pouring away')}"
                     )
                 draft.demand(vessel, self._empty, verb.word, self.vessel)
-                self.adjuncts.unless_wanted(target)
+                self.adjuncts.forget_means(target)
                 continue
             if liquid:
                 draft.fill(target, liquid)
@@ -360,7 +360,7 @@ class Liquids:
                 draft.demand(target, self.taxonomy.state(FILLED), verb.word, self.vessel)
             if vessel is not None:
                 if draft.plays(vessel, BOTTOMLESS):
-                    self.adjuncts.unless_wanted(vessel)
+                    self.adjuncts.forget_means(vessel)
                 else:
                     draft.demand(vessel, self._empty, verb.word, self.vessel)
         self.adjuncts.settle(

@@ -62,33 +62,33 @@ class Entity(Value):
 
     Args:
         classes: Ontology classes that it may have, most preferred first.
-        group: The classes rank equally (a fruit) instead of by preference.
+        group: Whether the classes rank equally (a fruit) instead of by preference.
         count: Number of objects; 0 for all, -1 for some (two if there are two).
         conditions: Conditions to achieve.
         selectors: PDDL conditions on `?x` that must hold at the start.
         place_from: Classes of the place where it stands at the start, if given.
         liquid: PDDL name of the liquid that it must contain.
         name: Name of the object (`mug-1`), if given.
-        rests: It must end on a serving surface, whichever.
-        serve: It must end at the preferred serving place.
-        unnamed: It is an implied vessel, such as the cup of 'coffee'.
+        rests: Whether it must end on a serving surface, whichever.
+        serve: Whether it must end at the preferred serving place.
+        unnamed: Whether it is an implied vessel, such as the cup of 'coffee'.
         cut_from: Index of the entity that these pieces are cut from.
         from_name: Name of the object where it stands at the start, if given.
-        distinct: It differs from every other mentioned entity of its class.
-        each: Things put there go to each of its objects, one by one.
-        every: The request says 'every' or 'all', and there may be none.
-        everything: No noun restricts its kind.
-        apart: Each thing put there gets an object of its own.
-        used: It is a means along the way, such as the pan in which an egg is fried.
+        distinct: Whether it differs from every other mentioned entity of its class.
+        each: Whether things put there go to each of its objects, one by one.
+        every: Whether the request says 'every' or 'all', so that there may be none.
+        everything: Whether no noun restricts its kind.
+        apart: Whether each thing put there gets an object of its own.
+        used: Whether it is a means along the way, such as the pan in which an egg is fried.
         likely: PDDL conditions on `?x` to prefer at the start, if any object satisfies them.
         turns: Condition on `?x` that the verb achieves; objects that already satisfy it are not
             meant.
-        somewhere: A place described only by what is near it.
+        somewhere: Whether it is a place described only by what is near it.
         besides: Indices of entities whose objects are excluded.
-        rest: Of `besides`, exclude only the objects used, not all candidates.
+        rest: Whether only the objects used by `besides` are excluded, not all candidates.
         spare: Number of objects to leave out, whichever.
         holding: Classes of a thing that is on or in it at the start, if given.
-        source: It is mentioned only as the place where something stands at the start.
+        source: Whether it is mentioned only as the place where something stands at the start.
         returns: Index of the clause that returns it to its initial place, or None.
         near: Things that it is near at the start; the nearest object is meant.
         text: The words, for messages.
@@ -135,7 +135,7 @@ class Ban(Value):
         classes: Classes of the things that it covers; empty for all.
         name: Name of the object, if given.
         most: Number of things that may satisfy it at once.
-        again: It may hold once, but not a second time.
+        again: Whether it may hold once, but not a second time.
     """
 
     condition: str
@@ -201,7 +201,7 @@ class MeaningDraft:
     def finish(self) -> Meaning:
         """Return the meaning after all clauses have been read."""
         for number, known in enumerate(self.entities):
-            if known.source and not self.wanted(number):
+            if known.source and not self.is_goal(number):
                 self.forget(number)
         named = {c for entity in self.entities for c in entity.classes}
         return Meaning(
@@ -373,7 +373,7 @@ class MeaningDraft:
         # 'take the egg from the fridge and close it': 'it' must still find the fridge.
         self.change(place, source=True)
 
-    def wanted(self, number: int) -> bool:
+    def is_goal(self, number: int) -> bool:
         """Return whether an entity is more than a place or a means."""
         entity = self.entities[number]
         relations = (*self.relations, *self.heated_in)

@@ -255,7 +255,7 @@ class Forbidding:
             number = self.referents.of(thing, ReferentReading(wanted=False, requires=requires))[0]
             classes = set(self.draft.entities[number].classes)
             if thing.kind == "name":
-                self.adjuncts.unless_wanted(number)
+                self.adjuncts.forget_means(number)
                 return tuple(sorted(classes)), thing.text
         return tuple(sorted(self.taxonomy.with_controls(classes))), None
 

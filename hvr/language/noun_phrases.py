@@ -222,17 +222,18 @@ def read_group(
 
     Args:
         after: The word before, for messages.
-        listing: Only things can follow, as after 'make' or 'I want'.
-        subject: A statement about all of them may follow.
+        listing: Whether only things can follow, as after 'make' or 'I want'.
+        subject: Whether a statement about all of them may follow.
     """
     things = read_things(cursor, after, listing=listing, subject=subject)
     predicate = read_predicate(cursor) if predicate_starts(cursor) else Predication()
-    adjuncts = read_adjuncts(cursor)
-    return NounGroup(
-        things,
-        (*predicate.adjuncts, *adjuncts),
-        Predication(predicate.adjectives, (), predicate.serve),
-    )
+    return group_with(cursor, things, predicate)
+
+
+def group_with(cursor: Cursor, things: tuple[NounPhrase, ...], predicate: Predication) -> NounGroup:
+    """Read the adjuncts after things and their predicate, and join them in a group."""
+    adjuncts = (*predicate.adjuncts, *read_adjuncts(cursor))
+    return NounGroup(things, adjuncts, Predication(predicate.adjectives, (), predicate.serve))
 
 
 def read_things(

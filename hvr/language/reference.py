@@ -139,11 +139,11 @@ class ReferentReading(Value):
     """How to interpret the noun phrases of a clause.
 
     Args:
-        dishes: A word for both a dish and a thing ('wine') means the dish.
-        wanted: Adjectives request states instead of selecting things.
+        dishes: Whether a word for both a dish and a thing ('wine') means the dish.
+        wanted: Whether adjectives request states instead of selecting things.
         requires: Affordance that the referent of 'it' must have.
         condition: Condition that the verb achieves: 'open the closed fridge'.
-        moved: The things are put somewhere.
+        moved: Whether the things are put somewhere.
     """
 
     dishes: bool = False
@@ -514,7 +514,7 @@ class Referents:
                 for number in self.of(other, ReferentReading()):
                     entity = self.draft.entities[number]
                     nearness = Nearness(near.word, entity.classes, entity.name, other.text)
-                    if not self.draft.wanted(number):
+                    if not self.draft.is_goal(number):
                         self.draft.forget(number)
                     for thing in things:
                         known = self.draft.entities[thing].near

@@ -29,7 +29,7 @@ def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: b
 
     Args:
         frame: Frame of the verb; empty without a verb.
-        placed: A place follows later in the clause.
+        placed: Whether a place follows later in the clause.
     """
     if not any(a.kind == "unplaced" for a in group.adjuncts):
         return group

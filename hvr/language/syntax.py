@@ -119,9 +119,9 @@ class Clause(Value):
 
     Args:
         groups: The objects, each group with its own adjuncts.
-        then: It explicitly follows the preceding clauses.
-        given: It describes the initial state instead of a goal.
-        none: The state must hold of no such thing: 'no drawer is open', 'nothing on the table'.
+        then: Whether it explicitly follows the preceding clauses.
+        given: Whether it describes the initial state instead of a goal.
+        none: Whether the state must hold of no such thing: 'no drawer is open'.
     """
 
     verb: Verb | None
@@ -143,13 +143,13 @@ class Prohibition(Value):
     """Something that must not be done, be used, or be true.
 
     Args:
-        verb: The forbidden action; None if using the things, or the adjectives, are forbidden.
+        verb: The forbidden action; None if the use of the things, or a property, is forbidden.
         adjuncts: Forbidden destinations.
         adjectives: Forbidden properties.
         most: Number of things that may have the property at once: 1 in 'never two doors open'.
-        keeps: It follows from a state that must be preserved.
-        again: It may be true once, but not a second time.
-        instead: Something else replaces the things, so only tools are forbidden.
+        keeps: Whether it follows from a state that must be preserved.
+        again: Whether it may be true once, but not a second time.
+        instead: Whether something else replaces the things, so that only tools are forbidden.
     """
 
     verb: Verb | None

@@ -108,7 +108,7 @@ class Manner(Value):
 
     @property
     def mark(self) -> str:
-        """The condition that shows that it was used."""
+        """The condition that holds once the means was used."""
         return f"({self.achieves} ?x)"
 
 

@@ -131,7 +131,7 @@ class States:
             for number in draft.live(things) if not asks(condition, means.achieves) else ():
                 draft.demand(number, means.mark, verb.word)
         elif taxonomy.slices_it(condition) and draft.plays(outer, INSTRUMENT):
-            self.adjuncts.unless_wanted(outer)
+            self.adjuncts.forget_means(outer)
         elif taxonomy.cuts(condition) and not draft.plays(outer, WORKTOP):
             for number in things:
                 pieces = draft.pieces(number, 0)
@@ -142,7 +142,7 @@ class States:
         ):
             draft.come_from(things, outer)
         elif taxonomy.slices_it(condition) and draft.plays(outer, WORKTOP):
-            self.adjuncts.unless_wanted(outer)
+            self.adjuncts.forget_means(outer)
         else:
             draft.place(things, outer, adjunct.word)
 
@@ -263,11 +263,11 @@ class Interpreter:
             return things
         group = self._for_persons(verb, group)
         if verb is None:
-            return self.making.wanted(group)
+            return self.making.read_state(group)
         if verb.frame == "put" and inherited:
             group = NounGroup(group.things, (*group.adjuncts, *inherited), group.predicate)
         if group.predicate and verb.frame in {"hold", "put", "make"} and not group.adjuncts:
-            return self.making.wanted(group)  # 'get the potato sliced', 'leave the fridge open'
+            return self.making.read_state(group)  # 'get the potato sliced', 'leave the fridge open'
         frames = {
             "state": self.states.state,
             "put": self._put,

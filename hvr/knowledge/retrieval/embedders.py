@@ -174,7 +174,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """The name in `make_embedder`."""
+        """The name that `make_embedder` accepts."""
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
         """Return the cosine similarity of the query with each candidate, from -1 to 1.

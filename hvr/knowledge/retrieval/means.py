@@ -42,9 +42,9 @@ class Supply:
         needs: Class that must be available.
         reason: Reason for the choice, such as "to heat".
         goes_into: Classes; things are treated on or in one of them, the apparatus first.
-        heats: It is an apparatus that changes its contents.
-        switched: A separate control switches it.
-        runs: It is a liquid that runs from it into another thing.
+        heats: Whether it is an apparatus that changes its contents.
+        switched: Whether a separate control switches it.
+        runs: Whether it is the source of a liquid that runs into another thing.
         vessels: Classes of vessels for treating a liquid with it, preferred first.
     """
 

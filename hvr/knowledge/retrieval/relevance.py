@@ -308,7 +308,10 @@ def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
 
 
 def alternatives(formula: Expression) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield variables that are restricted to some objects, with these: `(or (= ?x a) (= ?x b))`."""
+    """Yield each variable that is restricted to certain objects, with those objects.
+
+    An example is `(or (= ?x a) (= ?x b))`.
+    """
     match formula:
         case Or(operands) if operands and all(isinstance(o, Equal) for o in operands):
             sides = [(o.left, o.right) for o in operands if isinstance(o, Equal)]
