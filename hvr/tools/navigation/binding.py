@@ -175,7 +175,7 @@ class Binder:
         for number, goal in enumerate(self.request.goals):
             for place, name, query in leaves(goal.arguments):
                 if isinstance(query, EntityQuery) and not self._can_find(goal, place, query):
-                    why = f"{quoted(goal.tool)} needs it, and nobody has said it"
+                    why = f"{quoted(goal.tool)} needs it, but it is not stated"
                     found.append(UserQuestion(QuestionKind.MISSING, number, name, why))
         return tuple(found)
 
@@ -216,7 +216,7 @@ class Binder:
             ]
             if number in self._passed and query.every:
                 known[place] = before[place] = next(iter(self.pending(number)), None)
-                sources[place] = Source(Provenance.IDENTIFIED, f"a {name} of all that were found")
+                sources[place] = Source(Provenance.IDENTIFIED, f"one {name} of all matches")
                 continue
             found = self._identifier.identify(
                 name, goal.tool, query, open_, ties, taken, final=final
@@ -274,21 +274,21 @@ class Binder:
             why = self._why_uncertain(unconfirmed[0])
             return UserQuestion(QuestionKind.CONFIRM, number, name, why, self._told(chosen)), None
         if len(chosen) > 1:
-            why = f"several values of {quoted(name)} meet what was said"
+            why = f"several values of {quoted(name)} match the request"
             return UserQuestion(QuestionKind.SEVERAL, number, name, why, self._told(chosen)), None
         one = chosen[0]
         writes = self._writes(goal)
         why = ""
         if writes and not self._names_entity(goal, place):
-            why = "it was found in a result, and nobody has said that it is meant"
+            why = "it was found in a result, but the request does not state it"
         elif writes and one.fit <= SIMILAR_NAME_COMPATIBILITY:
             why = "it was found under another name"
         elif one.broken or not set(query.constraints) <= one.met:
             why = self._why_uncertain(one)
         elif writes and self.graph.cut:
-            why = "a result was too long to be read whole, so there may be others"
+            why = "a result was too long to be read completely, so there may be others"
         elif writes and not self._related(one, goal):
-            why = "nothing that was said is known to hold of it"
+            why = "nothing in the request is confirmed for it"
         if why:
             return UserQuestion(QuestionKind.CONFIRM, number, name, why, self._told(chosen)), None
         return None, one.found.value
@@ -298,7 +298,7 @@ class Binder:
     ) -> str:
         entities = list(entities)
         told = [self._contradiction(one, entities) for one in broken]
-        told += [f"nothing tells whether {_listed([one])} holds" for one in untold]
+        told += [f"{_listed([one])} is not confirmed" for one in untold]
         return "; ".join(told)
 
     def _why_uncertain(self, one: EntityCandidate) -> str:
@@ -401,7 +401,7 @@ class Binder:
 
     def _source(self, one: EntityCandidate, name: str) -> Source:
         met = sorted(one.met, key=str)
-        of = f"the one with {_listed(met)}" if met else "the only one that what was said leads to"
+        of = f"the one with {_listed(met)}" if met else "the only match for the request"
         return Source(Provenance.IDENTIFIED, f"the {name} of {of}")
 
     def _told(self, chosen: Sequence[EntityCandidate]) -> tuple[tuple[Json, str], ...]:

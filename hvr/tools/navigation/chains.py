@@ -376,7 +376,7 @@ def cheapest_chain(
     if len({tool.name for tool in tools}) < len(tools):
         names = [tool.name for tool in tools]
         twice = next(name for name in names if names.count(name) > 1)
-        raise UsageError(f"tool {quoted(twice)} is there twice: give each tool a name of its own")
+        raise UsageError(f"duplicate tool name {quoted(twice)}")
     if facts.covers(goal):
         return ToolChain()
     start = CallFacts(facts.known | frozenset(askable), facts.done)
@@ -393,7 +393,7 @@ def cheapest_chain(
             write_whole(file, text)
         solution = solve(*files, planner="downward", seconds=seconds, optimal=True)
     if solution.steps is None or solution.report is None or not solution.report.valid:
-        raise PlannerError("the planner found no valid chain of calls, though there is one")
+        raise PlannerError("the planner found no valid chain of calls, although one exists")
     steps = [step.name for step in solution.steps if isinstance(step, GroundAction)]
     calls = [tools[_number(name)].name for name in steps if name.startswith("call-")]
     return ToolChain(
@@ -528,7 +528,7 @@ def decide(
         UsageError: Two tools have the same name.
     """
     if facts.covers(goal):
-        return Decision(NextMove.ANSWER, "All that was asked for is known and done.", ToolChain())
+        return Decision(NextMove.ANSWER, "Everything requested is known and done.", ToolChain())
     every = tuple(tools)
     usable = [tool for tool in every if tool.name not in banned]
     near = [tool for tool in usable if tool.name in candidates]
@@ -546,9 +546,9 @@ def decide(
     given = frozenset().union(*(tool.gives for tool in every))
     for askable in (missing - given, missing):
         if chain := cheapest_chain(facts, goal, usable, counts, askable):
-            why = f"No call gives {_listed(chain.asked)}: only the user can say."
+            why = f"No call gives {_listed(chain.asked)}: only the user can tell."
             return Decision(NextMove.ASK, why, chain, ask=chain.asked)
-    return Decision(NextMove.STOP, "Neither calls nor questions lead to what is asked for.")
+    return Decision(NextMove.STOP, "Neither calls nor questions lead to the goal.")
 
 
 def _listed(names: Iterable[str]) -> str:

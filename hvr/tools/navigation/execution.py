@@ -143,7 +143,7 @@ def decision_of(chain: TaskChain, banned: Collection[str] = ()) -> Decision:
     if decision.move is not NextMove.ASK:
         return decision
     ask = tuple(dict.fromkeys(map(chain.asked, decision.ask)))
-    why = f"No call gives {', '.join(map(quoted, ask))}: only the user can say."
+    why = f"No call gives {', '.join(map(quoted, ask))}: only the user can tell."
     return replace(decision, ask=ask, why=why)
 
 
@@ -181,7 +181,7 @@ class ToolFacts:
         label = self.label_of(name)
         found = self.next_of(label)
         if found is None:
-            error = f"there is nothing left to call {quoted(self.chain.tool(label))} with"
+            error = f"no further call of {quoted(self.chain.tool(label))} is possible"
             self._sent = {"action": label, "success": False, "error": error}
             return error
         call = found.call
@@ -266,7 +266,7 @@ class _ToolWatch(FactMonitor):
         assert isinstance(env, ToolFacts)
         found = env.steps.next()
         if found is None or not rest:
-            return "" if not rest else "Nothing leads on."
+            return "" if not rest else "No further call helps."
         label = env.chain.label(found)
         return "" if rest[0].name == env.domain.action(label) else f"Next is {label}: {found.why}."
 
@@ -289,7 +289,7 @@ class _ChainPlanner:
         env, chain = self.env, self.env.chain
         found = env.steps.next()
         if found is None:
-            raise ImpossibleGoalError("no chain of calls leads to what is wanted")
+            raise ImpossibleGoalError("no chain of calls leads to the goal")
         by_label = {tool.name: tool for tool in chain.tools}
         first = by_label[chain.label(found)]
         facts = chain.facts
@@ -331,7 +331,7 @@ class _ChainPlanner:
 
 def _ended(chain: TaskChain, steps: TaskSteps, questions: Sequence[UserQuestion]) -> Decision:
     if steps.complete:
-        return Decision(NextMove.ANSWER, "All that was asked for is known and done.", ToolChain())
+        return Decision(NextMove.ANSWER, "Everything requested is known and done.", ToolChain())
     if questions:
         return _asking(chain, questions)
     banned = {*steps.given_up, *(chain.labels[number] for number in steps.left)}
@@ -340,7 +340,7 @@ def _ended(chain: TaskChain, steps: TaskSteps, questions: Sequence[UserQuestion]
     # After a refusal other values would be another request, so there is nothing to ask.
     if last.move is NextMove.ASK and not banned:
         return replace(last, why=f"{last.why} {why}")
-    return Decision(NextMove.STOP, f"Nothing else leads to what is asked for: {why}")
+    return Decision(NextMove.STOP, f"Nothing else leads to the goal: {why}")
 
 
 def _asking(chain: TaskChain, questions: Sequence[UserQuestion]) -> Decision:
@@ -414,6 +414,6 @@ def proposal(calls: Sequence[str], goals: Sequence[str]) -> str:
     before, after = (", ".join(map(quoted, names)) for names in (calls, goals))
     options = " ".join(f"--goal {name}" for name in (*calls, *goals))
     return (
-        f"{before} made {after} possible before: to confirm that it is to be called, "
-        f"too, give {options}."
+        f"{before} made {after} possible before: to confirm that it is to be called, too, give "
+        f"{options}."
     )

@@ -176,9 +176,9 @@ def event_of(record: Any, place: str) -> GraphEvent:
             )
     except (KeyError, TypeError, ValueError) as error:
         raise DataFileError(
-            f"{place}: is no event of a tool graph: {type(error).__name__} {error}"
+            f"{place}: not an event of a tool graph: {type(error).__name__} {error}"
         ) from None
-    raise DataFileError(f"{place}: is no event of a tool graph: {kind!r} is not known")
+    raise DataFileError(f"{place}: not an event of a tool graph: unknown kind {kind!r}")
 
 
 _SIDES = ("needs", "takes", "gives")
@@ -304,7 +304,7 @@ def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Ite
             seen = _observation(line, names, worked.get(run, ""), called)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataFileError(
-                f"line {number} of the log of calls is none: {type(error).__name__} {error}"
+                f"line {number} is not a logged call: {type(error).__name__} {error}"
             ) from None
         called.append(str(line["tool"]))
         if seen is not None:
@@ -398,7 +398,7 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> 
         UsageError: The number of days is negative.
     """
     if days < 0:
-        raise UsageError(f"days between looks are 0 or more, not {days:g}")
+        raise UsageError(f"days between reviews must be 0 or more, got {days:g}")
     events: list[GraphEvent] = [ToolAdded(tool) for tool in names.graph_tools()]
     for log in logs:
         records = _records(log)
@@ -432,5 +432,5 @@ def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
     records = read_log(path)
     for number, record in records:
         if not isinstance(record, dict):
-            raise DataFileError(f"{path}: line {number} is no object: it is no log of calls")
+            raise DataFileError(f"{path}: line {number}: expected an object of a log of calls")
     return records

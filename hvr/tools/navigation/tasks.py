@@ -185,7 +185,7 @@ class TaskSteps:
     def why_not(self) -> dict[int, str]:
         """Return the reason for each unfinished goal, by goal index."""
         numbers = (n for n in range(len(self.request.goals)) if n not in self.done)
-        none = "no call leads on to a value that it needs"
+        none = "no call leads to a value that it needs"
         return {n: self.left.get(n, self._why.get(n, none)) for n in numbers}
 
     def next(self, tool: str = "") -> NextCall | None:
@@ -199,7 +199,7 @@ class TaskSteps:
         for number, call in list(self._uncertain.items()):
             look = self._settle(number, call)
             if look is not None:
-                return NextCall(look, None, "it shows whether a call that failed was done")
+                return NextCall(look, None, "it shows whether a failed call took effect")
         if not self._recombine and self.outcomes and not self.outcomes[-1].ok:
             last = self.outcomes[-1].call
             if last.tool in self._reading:
@@ -263,7 +263,7 @@ class TaskSteps:
         values = list(scalars_in(step.call.arguments))
         guess = len(values) > 1 and any(key(value) not in said for value in values)
         if self._progress.look(step.serves, bound.told, bound.met, guess=guess):
-            why = f"{MAX_FRUITLESS_QUERIES} queries brought nothing that it needs"
+            why = f"{MAX_FRUITLESS_QUERIES} queries found nothing that it needs"
             self.left[step.serves] = why
             if bound.searches:
                 name = bound.searches[0].name
@@ -301,7 +301,7 @@ class TaskSteps:
         """Record why a value cannot be found, as a question or as a reason."""
         refused = f"; {self._refusal}" if self._refusal else ""
         if search.seen:
-            self._why[number] = f"no {search.name} that was found meets what was said{refused}"
+            self._why[number] = f"no {search.name} found matches the request{refused}"
         elif not self._barred and (refused or not self._attempts.failing):
             why = f"no query leads to it{refused}"
             self._questions[number] = (
@@ -329,7 +329,7 @@ class TaskSteps:
                 self._leave(number, call, why)
                 return None if number in self.left else self._step(number, level, only)
             return self._step(number, level, only) if number in self._binder.unfit else None
-        return NextCall(call, number, "all that it needs is known", sources=bound.sources)
+        return NextCall(call, number, "everything it needs is known", sources=bound.sources)
 
     def _answer(self, number: int, values: Mapping[Place, Json]) -> None:
         self.answers |= {str(place[0]): value for place, value in values.items()}

@@ -242,17 +242,17 @@ def _best(tools: Sequence[OfferedTool], chances: Vectors) -> tuple[tuple[str, fl
 
 def _why(move: NextMove, turn: Turn, needed: Sequence[tuple[str, float]]) -> str:
     if not needed or move is NextMove.ANSWER:
-        return "No tool is likely to be of use: it is answered as it is."
+        return "Probably no tool is needed."
     name, chance = needed[0]
-    which = f"{quoted(name)} is needed most likely ({chance:.0%})"
+    which = f"{quoted(name)} is most likely needed ({chance:.0%})"
     if move is NextMove.FIND:
-        return f"{which}, and it is not at hand."
+        return f"{which}, but it is not at hand."
     if move is NextMove.ASK:
         tool = next(one.schema for one in turn.at_hand if one.schema.name == name)
         kinds = sorted({kind_of(p) for p in tool.takes if p.required})
         takes = f" (it takes: {', '.join(kinds)})" if kinds else ""
-        return f"{which}{takes}, and the request leaves open what it needs."
-    return f"{which}, it is at hand, and what it needs is stated."
+        return f"{which}{takes}, but the request does not state its inputs."
+    return f"{which}, it is at hand, and its inputs are stated."
 
 
 # Opinion on a reading -----------------------------------------------------------------------------
@@ -423,8 +423,8 @@ def fitted(turns: Sequence[JudgedTurn], encode: Encoder, seed: int) -> TurnJudge
         return TurnJudge(turns, encode, seed)
     except ValueError as error:
         raise UsageError(
-            f"nothing can be learnt from these judged dialogues: {str(error).splitlines()[0]}; "
-            "give more, with calls and with other moves"
+            f"cannot learn from these judged dialogues: {str(error).splitlines()[0]}; give more, "
+            "with calls and with other moves"
         ) from None
 
 
@@ -479,7 +479,7 @@ def read_moves(path: Path) -> LearntMoves:
         _ = learnt.better
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataFileError(
-            f"{path}: is not what `hvr tools learn --turns … --out` writes: "
+            f"{path} was not written by `hvr tools learn --turns … --out`: "
             f"{type(error).__name__} {error}"
         ) from None
     return learnt
@@ -494,9 +494,9 @@ def _enough(turns: Sequence[JudgedTurn]) -> None:
         or len(calls) == len(turns)
     ):
         raise UsageError(
-            f"it takes at least {MIN_DIALOGUES} judged dialogues, {MIN_DIALOGUES // 2} of them "
-            "with calls, and "
-            f"some turns with other moves; these are {len(dialogues)}, {len(calls)} with calls"
+            f"expected at least {MIN_DIALOGUES} judged dialogues, {MIN_DIALOGUES // 2} of them "
+            "with calls, and some turns with other moves; found "
+            f"{len(dialogues)}, {len(calls)} with calls"
         )
 
 

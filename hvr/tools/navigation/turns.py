@@ -135,10 +135,10 @@ def read_dialogues(path: Path) -> list[Dialogue]:
     found: list[Dialogue] = []
     for number, record in read_json_lines(path, strict=False):
         if not isinstance(record, dict):
-            raise DataFileError(f"{path}: line {number}: a dialogue is an object with 'turns'")
+            raise DataFileError(f"{path}: line {number}: expected an object with 'turns'")
         found.append({"dialogue": f"line {number}", **record})
     if not found:
-        raise DataFileError(f"{path}: has no dialogue")
+        raise DataFileError(f"{path} has no dialogues")
     return found
 
 
@@ -152,7 +152,7 @@ def judged_turns(
     """
     turns = record.get("turns")
     if not isinstance(turns, list) or not turns:
-        raise DataFileError(f"{place}: a dialogue has a list of 'turns'")
+        raise DataFileError(f"{place}: 'turns' must be a non-empty list")
     known = dict(tools)
     here = _at_hand(record.get("tools"), known, place) or tuple(known)
     found: list[JudgedTurn] = []
@@ -161,12 +161,12 @@ def judged_turns(
     for number, said in enumerate(turns, 1):
         where = f"{place}: turn {number}"
         if not isinstance(said, dict):
-            raise DataFileError(f"{where}: a turn is an object with 'user'")
+            raise DataFileError(f"{where}: expected an object with 'user'")
         here = _at_hand(said.get("tools"), known, where) or here
         text, used, move = _said(said, where)
         for name in used:
             if name not in known:
-                raise DataFileError(f"{where}: there is no tool {quoted(name)}")
+                raise DataFileError(f"{where}: no tool named {quoted(name)}")
         at_hand = tuple(known[name] for name in here)
         outside = tuple(tool for name, tool in known.items() if name not in set(here))
         turn = Turn(text, at_hand, outside, tuple(earlier), idle)
@@ -180,13 +180,13 @@ def _said(turn: Mapping[str, Any], place: str) -> tuple[str, list[str], NextMove
     user, calls = turn.get("user", ""), turn.get("calls", [])
     texts = user if isinstance(user, list) else [user]
     if not all(isinstance(text, str) for text in texts):
-        raise DataFileError(f"{place}: 'user' is a text, or a list of texts")
+        raise DataFileError(f"{place}: 'user' must be a text or a list of texts")
     if not isinstance(calls, list) or not all(isinstance(name, str) for name in calls):
-        raise DataFileError(f"{place}: 'calls' is a list of names of tools")
+        raise DataFileError(f"{place}: 'calls' must be a list of tool names")
     move = turn.get("move", "call" if calls else None)
     if move not in {one.value for one in MOVES} or (move != "call" and calls):
         moves = ", ".join(one.value for one in MOVES)
-        raise DataFileError(f"{place}: 'move' is one of {moves}, and call where there are calls")
+        raise DataFileError(f"{place}: 'move' must be one of {moves}, and call if there are calls")
     return " ".join(texts), calls, NextMove(move)
 
 
@@ -194,7 +194,7 @@ def _at_hand(listed: Any, known: dict[str, OfferedTool], place: str) -> tuple[st
     if listed is None:
         return ()
     if not isinstance(listed, list):
-        raise DataFileError(f"{place}: 'tools' is a list of names or of schemas")
+        raise DataFileError(f"{place}: 'tools' must be a list of names or schemas")
     names = []
     for entry in listed:
         if isinstance(entry, dict):
@@ -204,7 +204,7 @@ def _at_hand(listed: Any, known: dict[str, OfferedTool], place: str) -> tuple[st
         elif entry in known:
             names.append(entry)
         else:
-            raise DataFileError(f"{place}: there is no tool {quoted(entry)}")
+            raise DataFileError(f"{place}: no tool named {quoted(entry)}")
     return tuple(dict.fromkeys(names))
 
 

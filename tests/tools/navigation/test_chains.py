@@ -76,7 +76,7 @@ def test_names_from_elsewhere_do_not_become_pddl() -> None:
 
 
 def test_two_tools_of_one_name_are_refused() -> None:
-    with pytest.raises(UsageError, match="twice"):
+    with pytest.raises(UsageError, match="duplicate"):
         cheapest_chain(known("x"), known("user"), (FIND_USER, FIND_USER))
 
 

@@ -50,15 +50,15 @@ def test_a_dialogue_says_what_was_at_hand_known_and_right() -> None:
 @pytest.mark.parametrize(
     ("record", "says"),
     [
-        ({}, "has a list of 'turns'"),
-        ({"turns": [3]}, "turn 1: a turn is an object"),
-        ({"turns": [{"user": 3, "move": "ask"}]}, "'user' is a text"),
-        ({"turns": [{"user": "x"}]}, "'move' is one of call, find, ask, answer"),
-        ({"turns": [{"user": "x", "move": "stop"}]}, "'move' is one of"),
-        ({"turns": [{"user": "x", "move": "ask", "calls": ["a"]}]}, "call where there are calls"),
-        ({"turns": [{"user": "x", "calls": ["z"]}]}, "there is no tool 'z'"),
-        ({"turns": [{"user": "x", "move": "ask"}], "tools": ["z"]}, "there is no tool 'z'"),
-        ({"turns": [{"user": "x", "move": "ask"}], "tools": "a"}, "is a list of names"),
+        ({}, "'turns' must be a non-empty list"),
+        ({"turns": [3]}, "turn 1: expected an object"),
+        ({"turns": [{"user": 3, "move": "ask"}]}, "'user' must be a text"),
+        ({"turns": [{"user": "x"}]}, "'move' must be one of call, find, ask, answer"),
+        ({"turns": [{"user": "x", "move": "stop"}]}, "'move' must be one of"),
+        ({"turns": [{"user": "x", "move": "ask", "calls": ["a"]}]}, "call if there are calls"),
+        ({"turns": [{"user": "x", "calls": ["z"]}]}, "no tool named 'z'"),
+        ({"turns": [{"user": "x", "move": "ask"}], "tools": ["z"]}, "no tool named 'z'"),
+        ({"turns": [{"user": "x", "move": "ask"}], "tools": "a"}, "must be a list of names"),
     ],
 )
 def test_what_is_wrong_with_a_dialogue_is_said(record: dict[str, Any], says: str) -> None:
@@ -126,7 +126,7 @@ def test_what_was_not_written_by_learn_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "decisions.json"
     for text in ("[]", "{}", '{"form": "x"}', '{"form": "hvr judged dialogues 1"}'):
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(DataFileError, match="is not what `hvr tools learn --turns"):
+        with pytest.raises(DataFileError, match="was not written by `hvr tools learn --turns"):
             read_moves(path)
     path.write_text("3\n", encoding="utf-8")
     with pytest.raises(DataFileError, match="line 1: a dialogue is an object"):

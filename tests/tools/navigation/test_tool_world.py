@@ -247,5 +247,5 @@ def test_a_request_in_words_is_planned_and_carried_out() -> None:
         assert parcels.plan("If P-1001 is late, redirect it to D-1.").ask == ("tool",)
         done = parcels.run("What does it cost to send 800 grams?")
         assert done.reached and done.outcomes[0].result == {"price_cents": 486}
-        with pytest.raises(UsageError, match="only says what is not to be done"):
+        with pytest.raises(UsageError, match="only forbids something"):
             parcels.run("Don't cancel P-1002.")

@@ -167,9 +167,9 @@ class RequestReader:
         if not goals:
             forbidden = any(clause.mood is Mood.FORBIDDEN for clause in clauses)
             why = (
-                "The request only says what is not to be done."
+                "The request only forbids something."
                 if forbidden
-                else "The request orders and asks nothing."
+                else "The request contains no order or question."
             )
             return ReadRequest(None, why, move=NextMove.ANSWER)
         return self._composed(_merged(goals), text, facts)
@@ -213,7 +213,7 @@ class RequestReader:
         unsure = best.verb < SIMILAR_VERB and not only and (writes or bool(verb.stem))
         if unsure or (writes and near):
             goal.call = None
-            why = f"it is not clear which tool {_cited(clause)} asks for"
+            why = f"it is unclear which tool {_cited(clause)} asks for"
             goal.question = _which(tools, why)
         elif clause.mood is Mood.CONDITIONAL and writes:
             goal.call = None
@@ -224,7 +224,7 @@ class RequestReader:
             why = f"{', '.join(map(quoted, lost))} of the request is not understood"
             goal.question = UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(tools[:1]))
         elif unknown:
-            why = f"no result is known to have a property by which {quoted(unknown)} is told"
+            why = f"no result is known to have a property for {quoted(unknown)}"
             goal.question = UserQuestion(QuestionKind.MISSING, 0, unknown, why)
             goal.call = None
         return goal
@@ -426,7 +426,7 @@ class RequestReader:
                     constraints or loose or query.every or query.selection
                 )
                 if not found:
-                    why = f"{quoted(goal.call.tool.name)} needs it, and nobody has said it"
+                    why = f"{quoted(goal.call.tool.name)} needs it, but it is not stated"
                     questions.append(
                         UserQuestion(QuestionKind.MISSING, number, parameter.name, why)
                     )
