@@ -129,7 +129,7 @@ def test_what_was_not_written_by_learn_is_refused(tmp_path: Path) -> None:
         with pytest.raises(DataFileError, match="was not written by `hvr tools learn --turns"):
             read_moves(path)
     path.write_text("3\n", encoding="utf-8")
-    with pytest.raises(DataFileError, match="line 1: a dialogue is an object"):
+    with pytest.raises(DataFileError, match="line 1: expected an object"):
         read_dialogues(path)
 
 
