@@ -64,7 +64,7 @@ class PlanExecution:
         self.reading, self.domain, problem = reading, reading.domain, reading.problem
         self.epsilon, self.tolerance = Fraction(options["epsilon"]), Fraction(options["tolerance"])
         constrained = (self.domain.constraints, problem.constraints) != (m.TRUE, m.TRUE)
-        if self.domain.moves or constrained or self.epsilon < 0:
+        if self.domain.is_hybrid or constrained or self.epsilon < 0:
             raise UnprovenError("cannot check: continuous change, trajectory constraints, epsilon")
         self.types = {o.name: o.types for o in (*self.domain.constants, *problem.objects)}
         self.names = {*self.domain.predicates, *self.domain.functions}

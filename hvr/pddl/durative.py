@@ -87,14 +87,14 @@ class DurativeOperator(Value):
     start: Operator
     invariant: Conjunction
     end: Operator
-    wishes: tuple[DurativePreference, ...]
+    preferences: tuple[DurativePreference, ...]
     tests: tuple[DurationTest, ...]
     spanning: tuple[SpanningEffect, ...]
 
     @property
     def is_guarded(self) -> bool:
         """Whether the action depends on the states between its start and end."""
-        return bool(not self.invariant.is_empty or self.wishes or self.spanning)
+        return bool(not self.invariant.is_empty or self.preferences or self.spanning)
 
 
 class DurativeTemplate:
@@ -136,7 +136,7 @@ class DurativeTemplate:
         binding = binding_of(self.schema, action)
         compiler = Compiler(self._task, duration)
         invariant = self._parts["over all"]
-        wishes = tuple(
+        preferences = tuple(
             [
                 DurativePreference(preference.name, *_parts(compiler, preference.body, instance))
                 for preference, instance in compiler.preferences(self.schema.condition, binding)
@@ -150,7 +150,7 @@ class DurativeTemplate:
             if invariant is None
             else invariant.condition(action),
             self._end(compiler, action, binding, "at end"),
-            wishes,
+            preferences,
             tuple(
                 [
                     DurationTest(when, test.operator, compiler.number(test.right, binding), test)

@@ -480,7 +480,7 @@ class Domain(Value):
         return self.actions.get(name) or self.durative_actions.get(name)
 
     @cached_property
-    def moves(self) -> bool:
+    def is_hybrid(self) -> bool:
         """Whether the domain has processes, events or continuous effects (PDDL+)."""
         effects = (action.effect for action in self.durative_actions.values())
         return bool(self.processes or self.events) or any(

@@ -418,7 +418,7 @@ def _more(
 def _wants_values(model: LoadedModel) -> bool:
     wanted, validator = model.options.values, model.validator
     if wanted is None:
-        return isinstance(validator, Validator) and validator.task.domain.moves
+        return isinstance(validator, Validator) and validator.task.domain.is_hybrid
     return wanted
 
 

@@ -113,7 +113,7 @@ def certificate_of(
     task = validator.task
     if report.outcome is Outcome.UNKNOWN:
         raise NoCertificateError("no certificate: the verdict is unknown")
-    if task.domain.moves:
+    if task.domain.is_hybrid:
         raise NoCertificateError("no certificate: certificates do not support continuous change")
     constraints = And((task.domain.constraints, task.problem.constraints))
     if any(isinstance(part, Trajectory) for part in walk(constraints)):

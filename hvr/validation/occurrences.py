@@ -257,7 +257,7 @@ def check_requirements(domain: Domain, problem: Problem | None) -> Iterator[Lint
     given = set(domain.requirements) or {":strips"}
     needed = dict(_needed_by_domain(domain))
     used = set(needed)
-    if domain.moves:
+    if domain.is_hybrid:
         # Processes have continuous effects, which :time declares.
         used.add(":continuous-effects")
     if problem is not None:

@@ -193,7 +193,7 @@ class Stepper:
     def advance(self, action: GroundAction, *, force: bool = False) -> Failure | None:
         """Execute a step, with `force` even a failing one, and return its failure, if any."""
         operator = self.task.try_ground(action)
-        if self.task.domain.moves and not isinstance(operator, Misfit):
+        if self.task.domain.is_hybrid and not isinstance(operator, Misfit):
             return self._failure(
                 FailureKind.START_TIME,
                 action,

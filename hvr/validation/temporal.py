@@ -520,7 +520,7 @@ class TemporalRun:
                 continue
             if event.number not in ended:
                 started = [e.start.holds(bits, values) for e in event.start.spanning]
-                wishes = enumerate(event.start.wishes)
+                wishes = enumerate(event.start.preferences)
                 violated = frozenset(i for i, w in wishes if not w.start.holds(bits, values))
                 if not (event.start.is_guarded or self._keeps or self._runs_all):
                     continue
@@ -536,7 +536,7 @@ class TemporalRun:
     def _count_wishes(
         self, operator: DurativeOperator, running: _Running | None, bits: int, values: Values
     ) -> None:
-        for place, wish in enumerate(operator.wishes):
+        for place, wish in enumerate(operator.preferences):
             before = place in running.violated if running else not wish.start.holds(bits, values)
             self._violated[wish.name] += before or not wish.end.holds(bits, values)
 
@@ -590,7 +590,7 @@ class TemporalRun:
             ok = operator.invariant.holds(bits, values)
             for place, effect in enumerate(operator.spanning):
                 running.effects[place] &= effect.between.holds(bits, values)
-            wishes = enumerate(operator.wishes)
+            wishes = enumerate(operator.preferences)
             running.violated |= {i for i, w in wishes if not w.between.holds(bits, values)}
             if ok or running.invariant_failed:
                 continue

@@ -166,7 +166,7 @@ class Validator(Stepper):
         text = SourceText.read(source, file=file, default="<plan>", lenient=lenient)
         overlooked = _notes(text.warnings)
         domain = self.task.domain
-        timed = domain.durative_actions or domain.moves or self.task.problem.timed_init
+        timed = domain.durative_actions or domain.is_hybrid or self.task.problem.timed_init
         plain = None if timed else plain_plan(text, self.epsilon)
         if plain is not None and self._by_states:
             known = self._by_text
@@ -264,7 +264,7 @@ class Validator(Stepper):
 
     def process_spans(self, plan: Iterable[Step]) -> tuple[ProcessSpan, ...]:
         """Return the intervals in which processes were active, up to the first failure."""
-        if not self.task.domain.moves:
+        if not self.task.domain.is_hybrid:
             return ()
         run = self._in_time(tuple(plan))
         run.curves()
@@ -332,7 +332,7 @@ class Validator(Stepper):
         from hvr.validation.temporal import TemporalRun
 
         steps = plan if isinstance(plan, LazyTimedPlan) else with_times(plan)
-        if not self.task.domain.moves:
+        if not self.task.domain.is_hybrid:
             return TemporalRun(self, steps)
         from hvr.validation.continuous.dynamics import Dynamics
         from hvr.validation.continuous.hybrid import HybridRun

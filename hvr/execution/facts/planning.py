@@ -160,7 +160,7 @@ def _searched(
         return result.plan, result.planner, result.optimal
     outcome = forward(task, seconds)
     if outcome.plan is None and not outcome.proven:
-        raise PlannerError(f"no plan was found: {outcome.why}", field="budget")
+        raise PlannerError(f"no plan was found: {outcome.reason}", field="budget")
     return outcome.plan, program.name, False
 
 

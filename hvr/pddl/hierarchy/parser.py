@@ -281,7 +281,7 @@ class _HddlDomainParser(DomainParser):
         if domain.durative_actions:
             place = next(g for k, g in self._sections if k.text == ":durative-action")
             self.unsupported(place, "durative actions in a hierarchical domain")
-        if domain.moves:
+        if domain.is_hybrid:
             place = next(g for k, g in self._sections if k.text in (":process", ":event"))
             self.unsupported(place, "processes and events in a hierarchical domain")
         tasks: dict[str, CompoundTask] = {}

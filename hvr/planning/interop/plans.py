@@ -91,7 +91,7 @@ def steps_of(plan: Any, translation: Translation) -> tuple[Step, ...]:
     return tuple([_action(instance, translation) for instance in plan.actions])
 
 
-def steps_back(plan: Any, names: UnifiedNames) -> tuple[Step, ...]:
+def steps_from_unified(plan: Any, names: UnifiedNames) -> tuple[Step, ...]:
     """Return the steps of a sequential or time-triggered plan of a converted problem.
 
     Args:

@@ -207,7 +207,7 @@ def convert(domain: Domain, problem: Problem, environment: Any = None) -> Conver
 
     if domain.derived:
         raise InteropError("derived predicates", domain.derived[0].predicate)
-    if domain.moves:
+    if domain.is_hybrid:
         raise InteropError("processes, events and continuous effects", domain.name)
     converter = _Converter(domain, problem, get_environment(environment))
     try:
@@ -257,17 +257,17 @@ class _Converter:
             result.add_action(made)
             self._note_cost(durative, made, costs)
         self._initial(result)
-        wishes: dict[str, Any] = {}
+        preferences: dict[str, Any] = {}
         for part in conjuncts(self.problem.goal):
             if isinstance(part, Preference):
-                if not part.name or part.name in wishes:
+                if not part.name or part.name in preferences:
                     raise InteropError("preferences without a unique name")
-                wishes[part.name] = writer.formula(part.body)
+                preferences[part.name] = writer.formula(part.body)
             else:
                 result.add_goal(writer.formula(part))
         for part in (*conjuncts(self.domain.constraints), *conjuncts(self.problem.constraints)):
             self._constraint(result, writer, part)
-        self._metric(result, writer, wishes, costs)
+        self._metric(result, writer, preferences, costs)
         return result
 
     def _writer(self, where: str = "") -> ExpressionWriter:
@@ -481,14 +481,14 @@ class _Converter:
             result.add_trajectory_constraint(writer.trajectory(part))
 
     def _metric(
-        self, result: Any, writer: ExpressionWriter, wishes: dict[str, Any], costs: Any
+        self, result: Any, writer: ExpressionWriter, preferences: dict[str, Any], costs: Any
     ) -> None:
         from unified_planning.model import metrics
 
         metric = self.problem.metric
-        if wishes:
-            gains = preference_gains(metric, set(wishes))
-            goals = {wishes[name]: gain for name, gain in gains.items()}
+        if preferences:
+            gains = preference_gains(metric, set(preferences))
+            goals = {preferences[name]: gain for name, gain in gains.items()}
             result.add_quality_metric(metrics.Oversubscription(goals, self.environment))
         elif metric is None:
             return

@@ -66,7 +66,9 @@ class Situation:
         self.facts = facts
         self._index = Facts(facts)
 
-    def why(self, formula: Expression, binding: Binding, value: bool = True) -> Support | None:
+    def support_of(
+        self, formula: Expression, binding: Binding, value: bool = True
+    ) -> Support | None:
         """Return literals that explain a formula's truth value; None if it has the other value.
 
         A negation inverts `value`, which turns a conjunction into a disjunction and vice versa.
@@ -81,13 +83,13 @@ class Situation:
                 same = binding.get(left, left) == binding.get(right, right)
                 return _NONE if same == value else None
             case Not(operand):
-                return self.why(operand, binding, not value)
+                return self.support_of(operand, binding, not value)
             case And(operands):
                 return self._all_or_first(operands, binding, value, every=value)
             case Or(operands):
                 return self._all_or_first(operands, binding, value, every=not value)
             case Imply(left, right):
-                return self.why(Or((Not(left), right)), binding, value)
+                return self.support_of(Or((Not(left), right)), binding, value)
             case Exists(variables, body):
                 return self._quantified(variables, body, binding, value, every=not value)
             case Forall(variables, body):
@@ -106,7 +108,7 @@ class Situation:
                 for operand in operands:
                     yield from self.effects(operand, binding)
             case When(condition, body):
-                support = self.why(condition, binding)
+                support = self.support_of(condition, binding)
                 if support is not None:
                     for literal, more in self.effects(body, binding):
                         yield literal, support | more
@@ -122,7 +124,7 @@ class Situation:
     ) -> Support | None:
         literals: set[Literal] = set()
         for operand in operands:
-            support = self.why(operand, binding, value)
+            support = self.support_of(operand, binding, value)
             if support is None:
                 if every:
                     return None
@@ -143,14 +145,14 @@ class Situation:
     ) -> Support | None:
         if not every:
             for candidate in self._candidates(variables, body, binding, value):
-                support = self.why(body, candidate, value)
+                support = self.support_of(body, candidate, value)
                 if support is not None:
                     return support
             return None
         literals: set[Literal] = set()
         for row in product(*(self.task.members(v.types) for v in variables)):
             names = dict(zip((v.name for v in variables), row, strict=True))
-            support = self.why(body, {**binding, **names}, value)
+            support = self.support_of(body, {**binding, **names}, value)
             if support is None:
                 return None
             literals |= support
@@ -181,7 +183,7 @@ class BlockTrace:
             schema = task.domain.actions[action.name]
             binding = dict(zip((p.name for p in schema.parameters), action.args, strict=True))
             situation = Situation(task, facts)
-            needs = situation.why(schema.precondition, binding)
+            needs = situation.support_of(schema.precondition, binding)
             if needs is None:
                 raise UsageError(f"step {number}, {action}, cannot be executed here")
             does: dict[Literal, Support] = {}

@@ -69,12 +69,12 @@ class SearchEnd(Generic[S]):
     Args:
         path: The steps to a goal state, if any.
         state: The goal state, if any.
-        why: Without a path, why the search ended; "" if the state space is exhausted.
+        reason: Without a path, why the search ended; "" if the state space is exhausted.
     """
 
     path: tuple[int, ...] | None
     state: S | None
-    why: str
+    reason: str
     states: int
 
 
@@ -123,11 +123,11 @@ class BestFirst(Generic[S]):
                 node = None
             if self._clock.expired:
                 limit = f"the time limit of {self._clock.seconds:g} s was reached"
-                why = f"{limit}; a larger budget gives more time"
-                return SearchEnd(None, None, why, len(self._known))
+                reason = f"{limit}; a larger budget gives more time"
+                return SearchEnd(None, None, reason, len(self._known))
             if len(self._known) > MAX_SEARCH_STATES:
-                why = f"the limit of {MAX_SEARCH_STATES} states was reached"
-                return SearchEnd(None, None, why, len(self._known))
+                reason = f"the limit of {MAX_SEARCH_STATES} states was reached"
+                return SearchEnd(None, None, reason, len(self._known))
         return SearchEnd(None, None, "", len(self._known))
 
     def _expand(self, node: _Reached[S], estimate: Distance) -> None:
@@ -178,12 +178,12 @@ class ForwardOutcome:
 
     Args:
         proven: Without a plan, whether it is proven that there is none.
-        why: Without either, why the search ended.
+        reason: Without either, why the search ended.
     """
 
     plan: tuple[GroundAction, ...] | None
     proven: bool
-    why: str
+    reason: str
     states: int
 
 
@@ -201,14 +201,14 @@ def forward(task: Task, seconds: float) -> ForwardOutcome:
     numeric = read_functions(task)
     relaxation = Relaxation(task.initial, task.goal, numeric, clock, beyond=None)
     if not relaxation.reachable:
-        why = "" if relaxation.complete else TOO_LARGE
-        return ForwardOutcome(None, relaxation.complete, why, 0)
+        reason = "" if relaxation.complete else TOO_LARGE
+        return ForwardOutcome(None, relaxation.complete, reason, 0)
     end = BestFirst(_Steps(task, relaxation, numeric), clock).run(start)
     if end.path is not None:
         plan = tuple([relaxation.operators[number].action for number in end.path])
         return ForwardOutcome(plan, False, "", end.states)
-    why = end.why or ("" if relaxation.complete else TOO_LARGE)
-    return ForwardOutcome(None, not why, why, end.states)
+    reason = end.reason or ("" if relaxation.complete else TOO_LARGE)
+    return ForwardOutcome(None, not reason, reason, end.states)
 
 
 TOO_LARGE = "the problem has too many ground actions for the forward search"
@@ -279,7 +279,7 @@ def main(arguments: list[str]) -> int:
         print(error)
         return 34
     if outcome.plan is None:
-        print(outcome.why)
+        print(outcome.reason)
         return 11 if outcome.proven else 23
     write_whole(Path("plan.1"), print_plan(outcome.plan))
     return 2

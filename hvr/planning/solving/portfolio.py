@@ -35,13 +35,13 @@ class Portfolio:
     Args:
         programs: The planners that support the problem.
         excluded: The other planners, with the reason why they are not started.
-        asks: Whether to also ask the engines of unified-planning.
+        asks_engines: Whether to also ask the engines of unified-planning.
         reserve: Planners to run if all others fail.
     """
 
     programs: tuple[Program, ...]
     excluded: dict[str, str]
-    asks: bool = False
+    asks_engines: bool = False
     reserve: tuple[Program, ...] = ()
 
 
@@ -64,11 +64,11 @@ def portfolio(features: frozenset[Feature]) -> Portfolio:
         return Portfolio(able, excluded, reserve=own)
     if Feature.CONTINUOUS in features:
         raise UsageError(f"none of hvr's planners can plan with {Feature.CONTINUOUS}")
-    asks = Feature.DERIVED not in features
-    if not own and not asks:
+    asks_engines = Feature.DERIVED not in features
+    if not own and not asks_engines:
         missing = feature_text(features & frozenset().union(*(p.lacks for p in _OWN)))
         raise UsageError(f"none of hvr's planners supports {missing}")
-    return Portfolio(own, excluded, asks=asks)
+    return Portfolio(own, excluded, asks_engines=asks_engines)
 
 
 def named(name: str, features: frozenset[Feature]) -> Portfolio:
@@ -122,8 +122,8 @@ class Scout:
             log = (self.folder / "log").read_text(encoding="utf-8", errors="replace").strip()
             last = log.splitlines()[-1] if log else "unified-planning gave no answer"
             answers = {"*": last}
-        self.excluded = {f"up:{name}": why for name, why in answers.items() if why}
-        return [unified(name) for name, why in answers.items() if not why]
+        self.excluded = {f"up:{name}": reason for name, reason in answers.items() if reason}
+        return [unified(name) for name, reason in answers.items() if not reason]
 
     def __enter__(self) -> Scout:
         return self
@@ -209,7 +209,7 @@ def turns(
     Args:
         spent: The seconds that each planner has worked; may change between turns.
     """
-    rows = _like(features, objects, races)
+    rows = _similar_races(features, objects, races)
     without = list(planners)
     ranked: list[str] = []
     # A schedule may solve all rows without some planners: rank the rest by a separate schedule.
@@ -228,7 +228,7 @@ def turns(
         length *= 2
 
 
-def _like(
+def _similar_races(
     features: frozenset[Feature], objects: int, races: Sequence[RecordedRace]
 ) -> list[RecordedRace]:
     """Return the rows of the most specific class of the problem that has enough rows."""

@@ -59,7 +59,7 @@ def features_of(domain: Domain, problem: Problem) -> frozenset[Feature]:
 def _used(domain: Domain, problem: Problem) -> Iterator[Feature]:
     if domain.durative_actions:
         yield Feature.DURATIVE
-    if domain.moves:
+    if domain.is_hybrid:
         yield Feature.CONTINUOUS
     if problem.timed_init:
         yield Feature.TIMED

@@ -144,8 +144,8 @@ def solve(
         shared = len(chosen.programs) > 1
         job = PlannerJob(domain, given, features, seconds, optimal, shared, memory, downward)
         patience = 0.0 if optimal or anytime else PATIENCE
-        how = _Manner(patience, cores or usable_cores(), listen)
-        outcome, ends = _outcome(chosen, job, Path(name), task, how)
+        settings = _RaceSettings(patience, cores or usable_cores(), listen)
+        outcome, ends = _outcome(chosen, job, Path(name), task, settings)
     best = outcome.best
     if best is None and not outcome.proven:
         raise _undecided(outcome, ends)
@@ -160,7 +160,7 @@ def _solution(task: Task, outcome: RaceResult, ends: _Ends) -> Solution:
     notes = (
         []
         if best is None
-        else [f"{name} {why}" for name, (end, why) in ends.items() if end in _FAULTS]
+        else [f"{name} {reason}" for name, (end, reason) in ends.items() if end in _FAULTS]
     )
     notes += [_rejection(candidate) for candidate in outcome.rejected]
     return Solution(
@@ -172,20 +172,20 @@ def _solution(task: Task, outcome: RaceResult, ends: _Ends) -> Solution:
         outcome.seconds,
         tuple(dict.fromkeys(notes)),
         len(task.objects),
-        {name: why for name, (_, why) in ends.items()},
+        {name: reason for name, (_, reason) in ends.items()},
         metric is not None and metric.direction == "maximize",
     )
 
 
 @dataclass(frozen=True)
-class _Manner:
+class _RaceSettings:
     patience: float
     slots: int
     listen: Callable[[FoundPlan], None] | None
 
 
 def _outcome(
-    chosen: Portfolio, job: PlannerJob, folder: Path, task: Task, how: _Manner
+    chosen: Portfolio, job: PlannerJob, folder: Path, task: Task, settings: _RaceSettings
 ) -> tuple[RaceResult, _Ends]:
     """Run the planners, then the reserve if all of them fail.
 
@@ -205,30 +205,32 @@ def _outcome(
             replace(job, seconds=seconds),
             folder / place,
             judged,
-            patience=how.patience,
+            patience=settings.patience,
             proves=lambda program: _proves(program, job.features, job.optimal),
-            listen=how.listen,
+            listen=settings.listen,
         )
 
     with ExitStack() as stack:
-        excluded, entry = dict(chosen.excluded), RaceField(chosen.programs, turns_of, how.slots)
-        if chosen.asks:
+        excluded = dict(chosen.excluded)
+        entry = RaceField(chosen.programs, turns_of, settings.slots)
+        if chosen.asks_engines:
             asked = stack.enter_context(Scout(job.domain, job.problem, folder / "scout"))
             entry = replace(entry, more=asked.programs)
         outcome = race_of(entry, job.seconds, "race")
-        if chosen.asks:
+        if chosen.asks_engines:
             excluded |= asked.excluded
-    ends = {**{name: (PlannerEnd.UNABLE, why) for name, why in excluded.items()}, **outcome.ends}
+    ends = {name: (PlannerEnd.UNABLE, reason) for name, reason in excluded.items()}
+    ends |= outcome.ends
     left = job.seconds - outcome.seconds
-    failed = all(end in _HOPELESS for end, _ in ends.values())
+    failed = all(end in _FINAL_ENDS for end, _ in ends.values())
     if chosen.reserve and outcome.best is None and failed and not outcome.proven and left > 0:
-        second = race_of(RaceField(chosen.reserve, turns_of, how.slots), left, "reserve")
+        second = race_of(RaceField(chosen.reserve, turns_of, settings.slots), left, "reserve")
         ends |= second.ends
         outcome = replace(second, ends={**outcome.ends, **second.ends})
     return outcome, ends
 
 
-_HOPELESS = frozenset(
+_FINAL_ENDS = frozenset(
     {PlannerEnd.UNABLE, PlannerEnd.CRASHED, PlannerEnd.OUT_OF_MEMORY, PlannerEnd.GAVE_UP}
 )
 """Outcomes that more time would not change."""
@@ -242,19 +244,19 @@ def _undecided(outcome: RaceResult, ends: _Ends) -> HvrError:
     started = [(name, *ends[name]) for name in ends if name in outcome.ends]
     if not started:
         same: dict[str, list[str]] = {}
-        for name, (_, why) in ends.items():
-            same.setdefault(why, []).append(name)
-        lacks = "; ".join(f"{', '.join(names)} {why}" for why, names in same.items())
+        for name, (_, reason) in ends.items():
+            same.setdefault(reason, []).append(name)
+        lacks = "; ".join(f"{', '.join(names)} {reason}" for reason, names in same.items())
         return UsageError(
             f"no planner can plan with this problem ({lacks}): install another engine of "
             "unified-planning, such as up-enhsp (numeric), up-lpg or up-tamer (temporal)"
         )
-    whys = dict.fromkeys([*rejected, *(f"{name} {why}" for name, _, why in started)])
+    reasons = dict.fromkeys([*rejected, *(f"{name} {reason}" for name, _, reason in started)])
     more_time = any(end == PlannerEnd.OUT_OF_TIME for _, end, _ in started)
     advice = "; a larger budget gives more time" if more_time else ""
-    hopeless = all(end in _HOPELESS - {PlannerEnd.OUT_OF_MEMORY} for _, end, _ in started)
+    hopeless = all(end in _FINAL_ENDS - {PlannerEnd.OUT_OF_MEMORY} for _, end, _ in started)
     return PlannerError(
-        f"no plan was found in {outcome.seconds:.1f} s: {'; '.join(whys)}{advice}",
+        f"no plan was found in {outcome.seconds:.1f} s: {'; '.join(reasons)}{advice}",
         field="budget" if more_time else None,
         exit_code=2 if hopeless else None,
     )

@@ -374,7 +374,7 @@ class TemporalOutcome:
     """A plan, or the reason why there is none."""
 
     plan: tuple[Step, ...] | None
-    why: str
+    reason: str
 
 
 def temporal(domain: Domain, problem: Problem, seconds: float) -> TemporalOutcome:
@@ -407,7 +407,7 @@ def temporal(domain: Domain, problem: Problem, seconds: float) -> TemporalOutcom
     end = BestFirst(space, clock).run(start)
     if end.state is not None:
         return TemporalOutcome(space.plan(end.state), "")
-    return TemporalOutcome(None, end.why)
+    return TemporalOutcome(None, end.reason)
 
 
 def main(arguments: list[str]) -> int:
@@ -421,8 +421,8 @@ def main(arguments: list[str]) -> int:
         print(error)
         return UNABLE
     if outcome.plan is None:
-        print(outcome.why or "it does not consider starts between two happenings")
-        return 23 if outcome.why else 12
+        print(outcome.reason or "it does not consider starts between two happenings")
+        return 23 if outcome.reason else 12
     write_whole(Path("plan.1"), print_plan(outcome.plan))
     return 2
 

@@ -23,7 +23,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.plan import in_order as actions_in_order
 from hvr.planning.interop.names import InteropError
-from hvr.planning.interop.plans import in_order, steps_back
+from hvr.planning.interop.plans import in_order, steps_from_unified
 from hvr.planning.interop.portable import with_all_values, without_types
 from hvr.planning.interop.to_unified import Conversion, convert
 from hvr.planning.search.unified import installed_engines
@@ -98,7 +98,7 @@ def _solved(form: _Form, name: str, seconds: float) -> int:
         for result in _results(unified, name, seconds):
             optimal = result.status.name == "SOLVED_OPTIMALLY"
             if result.plan is not None:
-                steps = steps_back(in_order(result.plan, unified), form.conversion.names)
+                steps = steps_from_unified(in_order(result.plan, unified), form.conversion.names)
                 number += 1
                 write_whole(Path(f"plan.{number}"), print_plan(steps))
     except Exception as error:  # Engines raise arbitrary exceptions.

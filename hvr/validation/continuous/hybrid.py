@@ -321,7 +321,7 @@ class HybridRun(TemporalRun):
             for place, effect in enumerate(operator.spanning):
                 if running.effects[place]:
                     running.effects[place] = segment.broken(effect.between) is None
-            for place, wish in enumerate(operator.wishes):
+            for place, wish in enumerate(operator.preferences):
                 if place not in running.violated and segment.broken(wish.between):
                     running.violated |= {place}
             broken = None if running.invariant_failed else segment.broken(operator.invariant)

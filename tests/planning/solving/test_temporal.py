@@ -47,7 +47,7 @@ def solved(domain: str, problem: str, seconds: float = 20.0) -> list[str]:
     parsed = parse_domain(domain)
     posed = parse_problem(problem, parsed)
     outcome = temporal(parsed, posed, seconds)
-    assert outcome.plan is not None, outcome.why
+    assert outcome.plan is not None, outcome.reason
     report = Validator(Task(parsed, posed)).check(outcome.plan)
     assert report.valid, report.explain()
     return [str(step) for step in outcome.plan]
