@@ -73,8 +73,8 @@ class BatchOptions(Value):
     @property
     def needs_steps(self) -> bool:
         """Whether the steps of a plan are needed besides the verdict."""
-        asked = self.advise or self.minimise or self.happenings or self.values or self.timeline
-        return bool(asked) or self.state_at is not None
+        requested = self.advise or self.minimise or self.happenings or self.values or self.timeline
+        return bool(requested) or self.state_at is not None
 
 
 class LoadedModel(Value):
@@ -285,7 +285,7 @@ def _checked(
 
     text = SourceText.read(source, file=name, lenient=True).text
     domain = validator.task.domain
-    asked = options.extract or name == _STDIN_NAME
+    unmarked = options.extract or name == _STDIN_NAME
     actions = [*domain.actions, *domain.durative_actions]
     predicates = tuple(domain.predicates)
     objects = [item.name for item in (*domain.constants, *validator.task.problem.objects)]
@@ -295,12 +295,12 @@ def _checked(
         actions=actions,
         predicates=predicates,
         objects=objects,
-        asked=asked,
+        unmarked=unmarked,
         number=options.plan_number,
     )
     if plan is None:
         if refused is not None:
-            raise refused if asked else _with_hint(refused, text, actions, predicates, objects)
+            raise refused if unmarked else _with_hint(refused, text, actions, predicates, objects)
         return check(source, validator), source, model
     if plan.until is not None and options.until is None:
         validator = validator.lasting(plan.until)
@@ -350,7 +350,7 @@ def _with_hint(
         return refused
     try:
         plan = extract(
-            text, "", actions=actions, predicates=predicates, objects=objects, asked=True
+            text, "", actions=actions, predicates=predicates, objects=objects, unmarked=True
         )
     except PddlSyntaxError:
         found = "the text contains several plans; --extract shows where"
@@ -358,9 +358,9 @@ def _with_hint(
         if plan is None:
             return refused
         found = f"there is a plan in {plan.place}; --extract reads it"
-    told = refused.diagnostic
-    expected = f"{told.expected}; {found}" if told.expected else found
-    return PddlTextSyntaxError(told.replace(expected=expected))
+    diagnostic = refused.diagnostic
+    expected = f"{diagnostic.expected}; {found}" if diagnostic.expected else found
+    return PddlTextSyntaxError(diagnostic.replace(expected=expected))
 
 
 def _more(
@@ -416,10 +416,10 @@ def _more(
 
 
 def _wants_values(model: LoadedModel) -> bool:
-    wanted, validator = model.options.values, model.validator
-    if wanted is None:
+    requested, validator = model.options.values, model.validator
+    if requested is None:
         return isinstance(validator, Validator) and validator.task.domain.is_hybrid
-    return wanted
+    return requested
 
 
 def _happenings(validator: Validator, plan: Sequence[Step]) -> tuple[HappeningText, ...]:

@@ -169,8 +169,10 @@ def _decomposition(parts: Iterable[Decomposed]) -> list[dict[str, Any]]:
     order: list[int | None] = [None] if known else []
     for identifier in order:  # grows during the loop
         order += [child for child in known[identifier].subtasks if child in known]
-    told = [known[identifier].to_json() for identifier in reversed(order)]
-    return [{key: one[key] for key in ("id", "parameters", "subtasks", "position")} for one in told]
+    ordered = [known[identifier].to_json() for identifier in reversed(order)]
+    return [
+        {key: one[key] for key in ("id", "parameters", "subtasks", "position")} for one in ordered
+    ]
 
 
 def _happenings(run: TemporalRun) -> Iterator[dict[str, Any]]:

@@ -230,13 +230,13 @@ class ShownState(Value):
 
     Attributes:
         step: The number of the step that it follows; 0 for the initial state.
-        asked: The requested step number; greater than `step` if the plan fails earlier.
+        requested: The step number in the request; greater than `step` if the plan fails earlier.
         atoms: The true atoms, in alphabetical order.
         numbers: The defined function terms and their values.
     """
 
     step: int
-    asked: int
+    requested: int
     atoms: tuple[str, ...]
     numbers: tuple[tuple[str, Fraction], ...] = ()
 

@@ -202,8 +202,8 @@ class Calendar:
             operator = task.try_ground(action)
             assert not isinstance(operator, Misfit)
             binding = binding_of(schema, action)
-            told = schema.precondition, schema.effect
-            event = TimedEvent(step.start, number, operator, binding, *told, action=action)
+            formulas = schema.precondition, schema.effect
+            event = TimedEvent(step.start, number, operator, binding, *formulas, action=action)
             return (tick, place, event), None
         assert step.duration is not None
         duration = exact(step.duration)

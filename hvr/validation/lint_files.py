@@ -69,7 +69,7 @@ def read_rules(texts: Iterable[str]) -> tuple[str, ...]:
 def without_ignored(findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings that no comment in their file suppresses."""
     comments: dict[str, _Comments] = {}
-    wanted: list[Finding] = []
+    kept: list[Finding] = []
     for finding in findings:
         file = finding.file
         if not finding.rule.id.startswith(_ALWAYS) and file:
@@ -77,8 +77,8 @@ def without_ignored(findings: Sequence[Finding]) -> list[Finding]:
                 comments[file] = _Comments(file)
             if comments[file].ignore(finding):
                 continue
-        wanted.append(finding)
-    return wanted
+        kept.append(finding)
+    return kept
 
 
 class _Comments:
@@ -170,8 +170,8 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
     pairs: list[tuple[str, str | None]] = []
     left: list[Finding] = []
     for seen in domains:
-        its = [problem for problem, domain in given.items() if domain == seen]
-        pairs += [(seen.file, problem) for problem in its] or [(seen.file, None)]
+        own = [problem for problem, domain in given.items() if domain == seen]
+        pairs += [(seen.file, problem) for problem in own] or [(seen.file, None)]
     for problem, domain in given.items():
         if isinstance(domain, str):
             rule, message = rules.UNDECIDED, f"not linted: it {domain}"
@@ -260,9 +260,9 @@ class _Reader:
     def lint(self, domain: str, problem: str | None) -> list[Finding]:
         if domain not in self._domains:
             self._domains[domain] = self._read(domain)
-        lifted, said = self._domains[domain]
+        lifted, found = self._domains[domain]
         if lifted is None:
-            return said
+            return found
         warnings: list[Diagnostic] = []
         task = None
         language = self._languages[domain]
@@ -273,8 +273,8 @@ class _Reader:
                     Path(problem), lifted, file=problem, lenient=self._lenient, warnings=warnings
                 )
             except (HvrError, RecursionError, MemoryError) as error:
-                return [*said, unreadable(problem, error)]
-        findings = [*said, *map(warning_finding, warnings)]
+                return [*found, unreadable(problem, error)]
+        findings = [*found, *map(warning_finding, warnings)]
         for one in (lint if language is None else language.lint)(lifted, task):
             file = problem if one.in_problem and problem is not None else domain
             findings.append(

@@ -321,9 +321,9 @@ class _Timed:
         step, number = self.plan[place], place + 1
         length = step.duration or Fraction(0)
         marks: set[Fraction] = set()
-        for other, its in enumerate(self.plan):
-            if other != place:
-                marks |= {its.start, its.start + (its.duration or 0)}
+        for index, other in enumerate(self.plan):
+            if index != place:
+                marks |= {other.start, other.start + (other.duration or 0)}
         marks |= {Fraction(timed.time) for timed in self.task.problem.timed_init}
         times = {m + self.gap for m in marks} | {m - self.gap for m in marks} | marks
         times |= {m - self.gap - length for m in marks}
@@ -427,14 +427,14 @@ def _untimed(schema: DurativeActionSchema) -> And:
 
 def _seeds(schema: _Schema, literal: UnmetLiteral) -> Iterator[tuple[dict[str, str], str]]:
     """Yield parameter values with which an action changes a literal, and when it does."""
-    wanted = literal.formula
-    if isinstance(wanted, Atom):
+    formula = literal.formula
+    if isinstance(formula, Atom):
         for atom, when in _changes(schema, literal.wanted):
-            if atom.predicate == wanted.predicate:
-                seed = match_row(atom, wanted.args)
+            if atom.predicate == formula.predicate:
+                seed = match_row(atom, formula.args)
                 if seed is not None:
                     yield seed, when
-    elif isinstance(wanted, Comparison):
+    elif isinstance(formula, Comparison):
         for part, when in _effects(schema):
             for effect in walk(part):
                 if not isinstance(effect, NumericEffect):

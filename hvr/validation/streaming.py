@@ -278,13 +278,13 @@ class ResidentValidator:
         if not isinstance(request, dict):
             return {"id": None, "error": "expected a JSON object"}
         try:
-            said = self._judge(request)
+            answer = self._judge(request)
         except (HvrError, MemoryError, RecursionError) as error:
-            said = {"error": str(error) or "it cannot be judged"}
+            answer = {"error": str(error) or "it cannot be judged"}
         except Exception as error:
             # A bug of hvr: the process must survive it, as the next request may be fine.
-            said = {"error": f"hvr failed: {type(error).__name__}: {error}"}
-        return {"id": request.get("id"), **said}
+            answer = {"error": f"hvr failed: {type(error).__name__}: {error}"}
+        return {"id": request.get("id"), **answer}
 
     def _judge(self, request: Mapping[str, Any]) -> dict[str, Any]:
         if surplus := [name for name in request if name not in self._keys]:
@@ -311,12 +311,12 @@ class ResidentValidator:
 
 def _without_words(judged: Judged, files: Collection[str]) -> Judged:
     """Remove the error message about a named file that does not parse, since it quotes the file."""
-    told = judged.result.diagnostic
-    if judged.rule != findings.SYNTAX.id or (told and told.location.file not in files):
+    diagnostic = judged.result.diagnostic
+    if judged.rule != findings.SYNTAX.id or (diagnostic and diagnostic.location.file not in files):
         return judged
     reason = "the file does not parse"
     report = judged.report.replace(reason=reason)
-    place = told and Diagnostic(told.location, reason, expected=told.expected)
+    place = diagnostic and Diagnostic(diagnostic.location, reason, expected=diagnostic.expected)
     return judged.replace(result=judged.result.replace(report=report, diagnostic=place))
 
 
@@ -425,9 +425,9 @@ def _parquet(name: str) -> Iterator[PlanRow]:
         lacking = [column for column in COLUMNS if column not in columns]
         if lacking:
             raise UsageError(f"{name} has no column {lacking[0]!r} (columns: {', '.join(columns)})")
-        wanted = [*COLUMNS, *(["id"] if "id" in columns else [])]
+        selected = [*COLUMNS, *(["id"] if "id" in columns else [])]
         number = 0
-        for batch in file.iter_batches(batch_size=_BATCH, columns=wanted):
+        for batch in file.iter_batches(batch_size=_BATCH, columns=selected):
             for values in batch.to_pylist():
                 number += 1
                 yield _row(number, values)

@@ -160,14 +160,18 @@ class Validator(Stepper):
         """Read a plan and check whether it is valid.
 
         Args:
+            source: The text of the plan, or the path of its file.
+            file: The file name to use in messages.
             on_failure: See `check`.
             lenient: See `hvr.pddl.read_plan`.
         """
         text = SourceText.read(source, file=file, default="<plan>", lenient=lenient)
-        overlooked = _notes(text.warnings)
+        notes = _notes(text.warnings)
         domain = self.task.domain
         timed = domain.durative_actions or domain.is_hybrid or self.task.problem.timed_init
         plain = None if timed else plain_plan(text, self.epsilon)
+        if plain is not None and plain.calls:
+            notes = (*notes, _CALLS)
         if plain is not None and self._by_states:
             known = self._by_text
             report = check_quickly(
@@ -180,24 +184,17 @@ class Validator(Stepper):
             if not isinstance(report, ValidationReport) and on_failure is OnFailure.STOP:
                 report = self._failed_at(plain, report)
             if isinstance(report, ValidationReport):
-                told = (*report.notes, *overlooked, *((_CALLS,) if plain.calls else ()))
-                return report.replace(notes=told) if told else report
+                return _with_notes(report, notes)
         if timed:
             from hvr.pddl.plan import lazy_timed_plan
 
             if (steps_in_time := lazy_timed_plan(text)) is not None:
-                report = self._judged_in_time(steps_in_time, on_failure)
-                return report.replace(notes=(*report.notes, *overlooked)) if overlooked else report
+                return _with_notes(self._judged_in_time(steps_in_time, on_failure), notes)
         if plain is not None:
-            report = self._judged_in_order(plain, on_failure)
-            told = (*report.notes, *overlooked, *((_CALLS,) if plain.calls else ()))
-            return report.replace(notes=told) if told else report
+            return _with_notes(self._judged_in_order(plain, on_failure), notes)
         plan = read_plan(text.text, file=text.file, lenient=lenient)
-        report = self.check(plan.steps, on_failure=on_failure)
-        notes = [*overlooked, *_notes(plan.warnings)]
-        if plan.notation == "call":
-            notes.append(_CALLS)
-        return report.replace(notes=(*report.notes, *notes)) if notes else report
+        notes = (*notes, *_notes(plan.warnings), *((_CALLS,) if plan.notation == "call" else ()))
+        return _with_notes(self.check(plan.steps, on_failure=on_failure), notes)
 
     def _failed_at(self, plain: PlainPlan, executed_steps: int) -> ValidationReport:
         # Steps after the failing one are not parsed.
@@ -413,6 +410,10 @@ def validate(
 
 def _notes(warnings: Iterable[Diagnostic]) -> tuple[str, ...]:
     return tuple([f"{warning.location}: {warning.message}" for warning in warnings])
+
+
+def _with_notes(report: ValidationReport, notes: tuple[str, ...]) -> ValidationReport:
+    return report.replace(notes=(*report.notes, *notes)) if notes else report
 
 
 def model_source(source: str | Path, part: str) -> str | Path:

@@ -114,7 +114,7 @@ def test_all_steps_of_a_plan_in_a_text_are_read(
     if ";" in text:
         return
     try:
-        found = extract(text, "text", actions=ACTIONS, asked=asked)
+        found = extract(text, "text", actions=ACTIONS, unmarked=asked)
         read = [] if found is None else steps_of(read_plan(found.text).steps)
     except PddlSyntaxError:
         return

@@ -215,7 +215,7 @@ def test_a_state_on_the_way() -> None:
     assert (result.state.step, result.state.atoms) == (2, ("(full)", "(open)"))
     (result,) = judge_all(model(BatchOptions(state_at=7)), ["plans/good.plan"])
     assert result.state is not None
-    assert (result.state.step, result.state.asked) == (3, 7)
+    assert (result.state.step, result.state.requested) == (3, 7)
     assert "state after step 3, the last one reached:" in render_result(result)
     (result,) = judge_all(model(BatchOptions(state_at=1)), ["plans/early.plan"])
     assert result.state is not None

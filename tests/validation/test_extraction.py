@@ -187,7 +187,7 @@ def test_steps_beside_a_plan_are_never_left_out(more: str) -> None:
     loose = f"Do\n(pick-up a)\nand then\n{more}\n"
     for text in (f"{fence}\nAnd then:\n{more}\n", f"{more}\n{fence}", loose):
         with pytest.raises(PddlSyntaxError, match=rf"the text contains \d plans|{DOUBT}"):
-            taken(text, asked=True)
+            taken(text, unmarked=True)
     if "fly" not in more:
         with pytest.raises(PddlSyntaxError, match="2 plans"):
             taken(f"{log}\n{more}\n")
@@ -203,11 +203,11 @@ def test_steps_beside_a_plan_are_never_left_out(more: str) -> None:
 def test_a_line_that_may_be_a_step_is_never_left_out(line: str, form: str) -> None:
     """Where nothing marks the plan, and the other lines are steps."""
     steps = [form.format(i, step) for i, step in enumerate(PLAN)]
-    assert taken("\n".join(steps), asked=True) == PLAN
+    assert taken("\n".join(steps), unmarked=True) == PLAN
     for lines in ([line, *steps], [*steps, line]):
         for text in ("\n".join(lines), "\n".join(["```", *lines, "```"])):
             with pytest.raises(PddlSyntaxError, match=DOUBT):
-                taken(text, asked=True)
+                taken(text, unmarked=True)
 
 
 @pytest.mark.parametrize("more", ["(fly)", "(", " fly", "; C:", ", 1", "e3"])
@@ -222,7 +222,7 @@ def test_nothing_in_the_brackets_of_a_step_is_left_out(more: str) -> None:
 def test_facts_and_the_plan_again_are_no_other_plan() -> None:
     again = "\n".join(f"{n}. {s}" for n, s in enumerate(PLAN, 1))
     text = f"The goal:\n(on c a)\n\n{FENCED}\n{again}\n"
-    assert taken(text, asked=True, predicates=["on"]) == PLAN
+    assert taken(text, unmarked=True, predicates=["on"]) == PLAN
 
 
 def test_two_ways_of_printing_one_plan_are_one_plan() -> None:
@@ -291,7 +291,7 @@ ANSWERS = {
 
 @pytest.mark.parametrize("text", ANSWERS.values(), ids=ANSWERS)
 def test_answers_of_models_when_asked(text: str, tmp_path: Path) -> None:
-    assert taken(text, asked=True) == PLAN
+    assert taken(text, unmarked=True) == PLAN
     assert verdict(text, tmp_path, extract=True).report.valid
 
 
@@ -301,13 +301,13 @@ def test_answers_of_models_when_asked(text: str, tmp_path: Path) -> None:
 def test_answers_are_not_searched_unless_asked(text: str, tmp_path: Path) -> None:
     result = verdict(text, tmp_path)
     assert result.rule == "HVR001"
-    plan = extract(text, "answer", actions=ACTIONS, asked=True)
+    plan = extract(text, "answer", actions=ACTIONS, unmarked=True)
     assert plan is not None and f"{plan.place}; --extract reads it" in str(result.result.diagnostic)
 
 
 def test_words_without_parentheses_are_steps_only_where_all_lines_begin_with_actions() -> None:
-    assert taken("pick-up a\nand stack a b\n", asked=True) is None
-    assert taken("pick-up a: take it\nstack a b\n", asked=True) is None
+    assert taken("pick-up a\nand stack a b\n", unmarked=True) is None
+    assert taken("pick-up a: take it\nstack a b\n", unmarked=True) is None
 
 
 def test_standard_input_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,7 +329,7 @@ def test_two_plans_are_an_error_that_names_both(
     text: str, places: list[str], tmp_path: Path
 ) -> None:
     with pytest.raises(PddlSyntaxError) as caught:
-        taken(text, asked=True)
+        taken(text, unmarked=True)
     assert all(place in str(caught.value) for place in places)
     result = verdict(text, tmp_path, extract=True)
     assert result.rule == "HVR001" and result.report.outcome.value == "unknown"
@@ -337,9 +337,9 @@ def test_two_plans_are_an_error_that_names_both(
 
 def test_steps_that_prose_mentions_are_ignored_and_the_report_says_so(tmp_path: Path) -> None:
     text = f"Do (stack a b) after this:\n{chr(10).join(PLAN)}\nHere (stack c a) ends it.\n"
-    assert taken(text, asked=True, objects="abc") == PLAN
+    assert taken(text, unmarked=True, objects="abc") == PLAN
     with pytest.raises(PddlSyntaxError, match=DOUBT):
-        taken(text, asked=True)
+        taken(text, unmarked=True)
     report = verdict(text, tmp_path, extract=True).report
     assert report.valid
     (note,) = (note for note in report.notes if "were read as" in note)
@@ -362,7 +362,7 @@ def test_one_of_several_may_be_chosen(tmp_path: Path) -> None:
     "text", ["", "prose\n", "; nothing", "[", "{}", "(a (b))", "Plan length: 3"]
 )
 def test_where_there_is_no_plan_none_is_found(text: str) -> None:
-    assert taken(text, asked=True) is None
+    assert taken(text, unmarked=True) is None
 
 
 STEP = st.builds(lambda name, args: f"({' '.join((name, *args))})", st.sampled_from(ACTIONS),
@@ -373,7 +373,7 @@ STEP = st.builds(lambda name, args: f"({' '.join((name, *args))})", st.sampled_f
        st.sampled_from(["{}", "- {}", "`{}`", "  {},"]))  # fmt: skip
 def test_what_is_written_is_read(steps: list[str], prose: str, form: str) -> None:
     text = "\n".join([prose, *map(form.format, steps), prose])
-    assert taken(text, asked=True) == tuple(map(str, parse_plan("\n".join(steps))))
+    assert taken(text, unmarked=True) == tuple(map(str, parse_plan("\n".join(steps))))
 
 
 LINES = [
@@ -385,7 +385,7 @@ LINES = [
 @given(st.lists(st.sampled_from(LINES) | st.text(max_size=12), max_size=12))
 def test_no_text_is_an_unforeseen_error(lines: list[str]) -> None:
     try:
-        plan = extract("\n".join(lines), "text", actions=ACTIONS, asked=True)
+        plan = extract("\n".join(lines), "text", actions=ACTIONS, unmarked=True)
         if plan is not None:
             read_plan(plan.text)
     except PddlSyntaxError:
@@ -394,7 +394,7 @@ def test_no_text_is_an_unforeseen_error(lines: list[str]) -> None:
 
 def test_a_cost_of_very_many_digits_that_is_not_closed_is_read_once() -> None:
     short, long = (
-        extract(f"(stack a b) [{'0' * digits}", "text", actions=ACTIONS, asked=True)
+        extract(f"(stack a b) [{'0' * digits}", "text", actions=ACTIONS, unmarked=True)
         for digits in (2, 100_000)
     )
     assert short == long

@@ -115,8 +115,8 @@ class HybridRun(TemporalRun):
 
     def _note(self, time: Fraction, events: list[TimedEvent], bits: int, values: Values) -> None:
         # Leave out entries that only mark a time.
-        told = [e for e in events if e.number is not None or e.effect != TRUE]
-        super()._note(time, told, bits, values)
+        caused = [e for e in events if e.number is not None or e.effect != TRUE]
+        super()._note(time, caused, bits, values)
 
     # The passage of time --------------------------------------------------------------------
 
@@ -236,15 +236,15 @@ class HybridRun(TemporalRun):
                 return Motion(numbers, moment, (), self.task.term)
             state = self._moving(motion)
             self._holding = {p: state.holds(p.condition, moment, after=True) for p in candidates}
-            wanted = [p for p in candidates if self._holding[p] and p not in ended]
-            if wanted == active:
+            holding = [p for p in candidates if self._holding[p] and p not in ended]
+            if holding == active:
                 break
             if active in tried:
                 # The choice of processes repeats. A process that stops itself at once must not
                 # start again here: a level that a process raises to its bound stays there.
                 ended.update(p for p in active if not self._holding[p])
             tried.append(active)
-            active = [p for p in wanted if p not in ended]
+            active = [p for p in holding if p not in ended]
         for process in ended:
             if self._holding[process] and not state.rests(process.condition):
                 raise ContinuousChangeError(
@@ -418,8 +418,8 @@ class HybridRun(TemporalRun):
         for process in self._active:
             touched = {rate.index for rate in process.rates}
             ref = StepRef(self._step_of(process), process.action, time)
-            told = _touched(self.values, after, touched)
-            self._changed(ref, 0, self.values, told, gradual=True)
+            changed = _touched(self.values, after, touched)
+            self._changed(ref, 0, self.values, changed, gradual=True)
 
     def _step_of(self, process: GroundProcess) -> int | None:
         return next((n for n, own in self._effects.items() if process in own), None)

@@ -27,7 +27,7 @@ class Candidate(Value):
         steps: The steps in PDDL notation, with their 1-based line numbers.
         first: The number of the line in which the plan begins, or is declared empty.
         ignored: The number of other lines with content.
-        marked: Whether the text marks it as a plan, so that it is found without `asked`.
+        marked: Whether the text marks it as a plan, so that it is found without `unmarked`.
         until: The time until which the plan waits after its last step, if stated.
         cost: The cost reported by the planner, if any.
         stray: Whether these are steps outside the plan that the text marks.
@@ -85,7 +85,7 @@ def extract(
     actions: Collection[str] = (),
     predicates: Collection[str] = (),
     objects: Collection[str] | None = None,
-    asked: bool = False,
+    unmarked: bool = False,
     number: int | None = None,
 ) -> Candidate | None:
     """Return the plan in a text; None if there is none.
@@ -93,16 +93,16 @@ def extract(
     Args:
         predicates: The names of predicates; lines that are facts do not count as steps.
         objects: The names of objects, if known; they distinguish steps from sentences.
-        asked: Whether to search for unmarked plans.
+        unmarked: Whether to search for unmarked plans.
         number: The 1-based number of the plan to return among several; 0 for the last.
 
     Raises:
         PddlSyntaxError: There are several different plans, or fewer than `number`; or a line may be
             a step but cannot be parsed.
     """
-    wanted = _wanted(text, actions, predicates, objects, asked=asked)
-    whole = [plan for plan in wanted if not plan.stray and not plan.doubt]
-    doubts = [plan for plan in wanted if plan.doubt and (number is None or not plan.stray)]
+    selected = _selected(text, actions, predicates, objects, unmarked=unmarked)
+    whole = [plan for plan in selected if not plan.stray and not plan.doubt]
+    doubts = [plan for plan in selected if plan.doubt and (number is None or not plan.stray)]
     if doubts:
         _refuse(doubts[0], file)
     if number is not None and whole:
@@ -113,7 +113,7 @@ def extract(
         raise PddlTextSyntaxError(
             Diagnostic(place, f"no plan {number}: the text contains {count(len(whole), 'plan')}")
         )
-    different = {plan.key: plan for plan in reversed(wanted)}
+    different = {plan.key: plan for plan in reversed(selected)}
     if len(different) > 1:
         one, two, *others = sorted(different.values(), key=lambda plan: plan.first)
         more = f" and {len(others)} more" if others else ""
@@ -142,7 +142,7 @@ def plans_in(
     Raises:
         PddlSyntaxError: A line may be a step but cannot be parsed.
     """
-    plans = _wanted(text, actions, predicates, objects, asked=True)
+    plans = _selected(text, actions, predicates, objects, unmarked=True)
     for plan in plans:
         if plan.doubt:
             _refuse(plan, file)
@@ -152,23 +152,23 @@ def plans_in(
 def last_of(plans: Sequence[Candidate]) -> Candidate:
     """Return the last plan in an answer, ignoring single steps repeated from a longer plan."""
     longer = {step for plan in plans if len(plan.steps) > 1 for _, step in plan.steps}
-    told = [p for p in plans if len(p.steps) != 1 or p.steps[0][1] not in longer]
-    return told[-1] if told else plans[-1]
+    distinct = [p for p in plans if len(p.steps) != 1 or p.steps[0][1] not in longer]
+    return distinct[-1] if distinct else plans[-1]
 
 
-def _wanted(
+def _selected(
     text: str,
     actions: Collection[str],
     predicates: Collection[str],
     objects: Collection[str] | None,
     *,
-    asked: bool,
+    unmarked: bool,
 ) -> list[Candidate]:
     from hvr.validation.extraction.lines import KnownSymbols
     from hvr.validation.extraction.readers import candidates
 
-    plans = candidates(text, KnownSymbols(actions, predicates, objects), asked=asked)
-    return [plan for plan in plans if asked or plan.marked or not plan.ignored]
+    plans = candidates(text, KnownSymbols(actions, predicates, objects), unmarked=unmarked)
+    return [plan for plan in plans if unmarked or plan.marked or not plan.ignored]
 
 
 def _refuse(plan: Candidate, file: str) -> NoReturn:

@@ -78,12 +78,12 @@ class NumberedLines:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
-        self.saying = {n: line for n, line in enumerate(lines, 1) if has_content(line)}
-        self.fences = [number for number, line in self.saying.items() if is_fence(line)]
-        told = self.saying.keys() - self.fences
+        self.content_lines = {n: line for n, line in enumerate(lines, 1) if has_content(line)}
+        self.fences = [number for number, line in self.content_lines.items() if is_fence(line)]
+        content = self.content_lines.keys() - self.fences
         if may_wait(lines):
-            told = {number for number in told if not WAITING.fullmatch(lines[number - 1])}
-        self._told = told
+            content = {number for number in content if not WAITING.fullmatch(lines[number - 1])}
+        self._content = content
 
     def candidate(
         self,
@@ -96,7 +96,7 @@ class NumberedLines:
         mentions: Sequence[int] = (),
     ) -> Candidate:
         """Return a candidate with the number of lines that it ignores."""
-        ignored = len(self._told) - len(self._told & {number for number, _ in steps})
+        ignored = len(self._content) - len(self._content & {number for number, _ in steps})
         until = self._waits_until(steps[-1][0] if steps else first)
         return Candidate(
             reader,
@@ -127,12 +127,12 @@ def doubtful_line(
 
 
 def read_answer(
-    text: str, lines: Sequence[str], known: KnownSymbols, *, asked: bool = True
+    text: str, lines: Sequence[str], known: KnownSymbols, *, unmarked: bool = True
 ) -> list[Candidate]:
     """Return the plans in an answer, in its order, and the doubtful lines beside them.
 
     Args:
-        asked: Whether an action's name alone can make a line a step.
+        unmarked: Whether an action's name alone can make a line a step.
     """
     structured = _structured(text, known)
     if structured:
@@ -142,25 +142,25 @@ def read_answer(
         return []
     thought = max((n for n, line in enumerate(lines, 1) if _ends_thoughts(line)), default=0)
     if thought:
-        said = ["" for _ in lines[: thought - 1]]
-        said += [_THOUGHT.split(lines[thought - 1])[-1], *lines[thought:]]
-        plans = _read(said, known, asked=asked)
+        tail = ["" for _ in lines[: thought - 1]]
+        tail += [_THOUGHT.split(lines[thought - 1])[-1], *lines[thought:]]
+        plans = _read(tail, known, unmarked=unmarked)
         if plans:
             return plans
-    return _read(lines, known, asked=asked)
+    return _read(lines, known, unmarked=unmarked)
 
 
 def _ends_thoughts(line: str) -> bool:
     return "</" in line and _THOUGHT.search(line) is not None
 
 
-def _read(lines: Sequence[str], known: KnownSymbols, *, asked: bool) -> list[Candidate]:
+def _read(lines: Sequence[str], known: KnownSymbols, *, unmarked: bool) -> list[Candidate]:
     counted = NumberedLines(lines)
-    left = dict(counted.saying)
+    left = dict(counted.content_lines)
     blocks: list[Candidate] = []
     for fence in _fences(counted.fences):
         inside = [(number, left[number]) for number in fence if number in left]
-        steps = _steps_of_fence(inside, known, asked=asked)
+        steps = _steps_of_fence(inside, known, unmarked=unmarked)
         if steps is None:
             continue
         if steps:
@@ -168,13 +168,13 @@ def _read(lines: Sequence[str], known: KnownSymbols, *, asked: bool) -> list[Can
         for number in (fence.start - 1, *fence, fence.stop):
             left.pop(number, None)
     blocks += _json_in(left, counted, known)
-    if not blocks and asked:
+    if not blocks and unmarked:
         bare = _bare(left.items(), known)
         if bare:
             return [counted.candidate("steps without parentheses", bare, bare[0][0])]
-    runs, mentions, doubts = _Loose(left.items(), known, asked=asked).read()
-    if not blocks and not runs and asked and known.actions:
-        runs, mentions = _told(mentions)
+    runs, mentions, doubts = _Loose(left.items(), known, unmarked=unmarked).read()
+    if not blocks and not runs and unmarked and known.actions:
+        runs, mentions = _plan_in_prose(mentions)
     if not runs and not blocks:
         return []
     if known.objects is None and not blocks:
@@ -188,7 +188,7 @@ def _read(lines: Sequence[str], known: KnownSymbols, *, asked: bool) -> list[Can
     return [*sorted([*blocks, *plans], key=lambda plan: plan.first), *doubtful]
 
 
-def _told(
+def _plan_in_prose(
     mentions: Sequence[tuple[int, _Kinded]],
 ) -> tuple[list[list[_Numbered]], list[tuple[int, _Kinded]]]:
     most = max((len(line.steps) for _, line in mentions), default=0)
@@ -205,27 +205,27 @@ def _fences(marks: Sequence[int]) -> Iterator[range]:
 
 
 def _steps_of_fence(
-    inside: Sequence[_Numbered], known: KnownSymbols, *, asked: bool
+    inside: Sequence[_Numbered], known: KnownSymbols, *, unmarked: bool
 ) -> Sequence[_Numbered] | None:
     """Return the plan in a fence; empty for a PDDL file; None if the fence contains prose."""
-    told = [(n, t) for n, t in inside if has_content(t) and not WAITING.fullmatch(t)]
-    if not told:
+    content = [(n, t) for n, t in inside if has_content(t) and not WAITING.fullmatch(t)]
+    if not content:
         return None
-    if told[0][1].lstrip()[:7].lower() == "(define":
+    if content[0][1].lstrip()[:7].lower() == "(define":
         return ()
     structured = _json("\n".join(text for _, text in inside), known)
     if structured:
         return [(inside[0][0], structured)]
     read = step_reader([text for _, text in inside])
-    said = [(n, read(text)) for n, text in told]
-    if all(step is not None for _, step in said):
-        return [(n, step) for n, step in said if step is not None]
-    if not asked:
+    parsed = [(n, read(text)) for n, text in content]
+    if all(step is not None for _, step in parsed):
+        return [(n, step) for n, step in parsed if step is not None]
+    if not unmarked:
         return None
     bare = _bare(inside, known)
     if bare:
         return bare
-    runs, _, doubts = _Loose(inside, known, asked=True).read()
+    runs, _, doubts = _Loose(inside, known, unmarked=True).read()
     return runs[0] if len(runs) == 1 and not doubts else None
 
 
@@ -351,14 +351,14 @@ class _Loose:
     """Reads the plans in lines outside blocks.
 
     Args:
-        asked: Whether steps may lack parentheses, and may have labels before and remarks after
+        unmarked: Whether steps may lack parentheses, and may have labels before and remarks after
             them.
     """
 
-    def __init__(self, lines: Iterable[_Numbered], known: KnownSymbols, *, asked: bool) -> None:
+    def __init__(self, lines: Iterable[_Numbered], known: KnownSymbols, *, unmarked: bool) -> None:
         self._lines = list(lines)
         self._known = known
-        self._asked = asked
+        self._unmarked = unmarked
         self._plain_reader = step_reader([line for _, line in self._lines])
         self._cache: dict[str, _Kinded] = {}
 
@@ -370,12 +370,12 @@ class _Loose:
         mentions: list[tuple[int, _Kinded]] = []
         doubts: list[_Numbered] = []
         going = False
-        told: list[tuple[int, str, _Kinded]] = []
+        classified: list[tuple[int, str, _Kinded]] = []
         for number, text in self._lines:
             line = self._cache.get(text)
             if line is None:
                 line = self._cache[text] = self._line(text)
-            told.append((number, text, line))
+            classified.append((number, text, line))
             if line.kind in ("step", "weak"):
                 last = runs[-1][-1][1].number if runs else None
                 joined = going or (
@@ -394,7 +394,7 @@ class _Loose:
                 going = False
             elif line.kind == "prose":
                 going = False
-        doubts += self._continuing(told)
+        doubts += self._continuing(classified)
         plain = [run for run in runs if any(line.kind == "step" for _, line in run)]
         if plain:
             mentions += [item for run in runs for item in run if len(plain) < len(runs)]
@@ -420,7 +420,7 @@ class _Loose:
                 steps = (timed,)
             if steps:
                 return _Kinded("step", steps, number, bullet is not None)
-        if self._asked and (bare := _without_label(inside, known)):
+        if self._unmarked and (bare := _without_label(inside, known)):
             return _Kinded("step", (bare,), number, bullet is not None)
         if _BETWEEN.fullmatch(text) or _RULE_OF_TABLE.fullmatch(plain):
             return _BESIDE
@@ -436,9 +436,9 @@ class _Loose:
         if any(known.is_bare_step(part.split(), sure=False) for part in parts):
             return _DOUBT
         mentioned = tuple([step_of_mention(match) for match in found])
-        if self._asked and all(_GAP.fullmatch(x) or _SIGNS.fullmatch(x) for x in parts):
+        if self._unmarked and all(_GAP.fullmatch(x) or _SIGNS.fullmatch(x) for x in parts):
             return _Kinded("step", mentioned, number, bullet is not None)
-        if not self._asked:
+        if not self._unmarked:
             return _DOUBT
         if known.objects is not None and _is_annotated(inside, found, numbered=number is not None):
             return _Kinded("weak", mentioned, number, bullet is not None)
@@ -482,17 +482,17 @@ class _Loose:
             ),
         )
 
-    def _continuing(self, told: Sequence[tuple[int, str, _Kinded]]) -> list[_Numbered]:
+    def _continuing(self, classified: Sequence[tuple[int, str, _Kinded]]) -> list[_Numbered]:
         """Return the lines that continue the numbering of neighbouring steps."""
         beside = {
             place + way
-            for place, (_, text, line) in enumerate(told)
+            for place, (_, text, line) in enumerate(classified)
             if line.kind in ("step", "weak") and _NUMBERED.match(text)
             for way in (-1, 1)
         }
         result: list[_Numbered] = []
-        for place in sorted(beside & set(range(len(told)))):
-            number, text, line = told[place]
+        for place in sorted(beside & set(range(len(classified)))):
+            number, text, line = classified[place]
             words = text.split()[1:]
             if (
                 line.kind in ("prose", "mention")

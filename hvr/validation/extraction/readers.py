@@ -58,11 +58,11 @@ _UNREAD = (0, "")
 """Marks a plan whose steps cannot be read completely."""
 
 
-def candidates(text: str, known: KnownSymbols, *, asked: bool = False) -> list[Candidate]:
+def candidates(text: str, known: KnownSymbols, *, unmarked: bool = False) -> list[Candidate]:
     """Return the plans in a text; if it marks some as plans, only these and the steps beside them.
 
     Args:
-        asked: Whether to read the text as an answer, in which nothing marks a plan.
+        unmarked: Whether to read the text as an answer, in which nothing marks a plan.
 
     Raises:
         PddlSyntaxError: The text contains a partially ordered plan.
@@ -88,7 +88,7 @@ def candidates(text: str, known: KnownSymbols, *, asked: bool = False) -> list[C
     if numbered is not None:
         reader = "numbered steps without parentheses"
         return [NumberedLines(lines).candidate(reader, numbered, 1, marked=True)]
-    return read_answer(text, lines, known, asked=asked)
+    return read_answer(text, lines, known, unmarked=unmarked)
 
 
 def _refuse_partial(text: str) -> NoReturn:
@@ -300,7 +300,7 @@ def read_steps(
         if _is_json(text):
             raise
         plan = extract(
-            text, str(path), actions=actions, predicates=predicates, objects=objects, asked=True
+            text, str(path), actions=actions, predicates=predicates, objects=objects, unmarked=True
         )
         if plan is None:
             raise

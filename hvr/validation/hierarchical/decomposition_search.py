@@ -70,7 +70,7 @@ class Chart:
     def parse(self) -> HierarchicalPlan | None:
         """Return the plan with a decomposition; None if there is none, or none was found."""
         top: _Goal = ("", (), 0)
-        wanted: _Answer = (top, (), len(self._actions))
+        target: _Answer = (top, (), len(self._actions))
         self._ask(top)
         items = 0
         while self._agenda:
@@ -79,8 +79,8 @@ class Chart:
                 self.exhausted = False
                 return None
             self._work(self._agenda.pop())
-            if wanted in self._answers[top]:
-                return self._plan(wanted)
+            if target in self._answers[top]:
+                return self._plan(target)
         return None
 
     def _ask(self, goal: _Goal) -> None:

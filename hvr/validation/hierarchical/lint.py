@@ -30,9 +30,9 @@ def lint_hddl(
     """
     flat = _with_methods(domain)
     findings = [
-        told
+        adapted
         for one in lint(flat, None if problem is None else problem.problem, seconds=seconds)
-        if (told := _of_hierarchy(one)) is not None
+        if (adapted := _of_hierarchy(one)) is not None
     ]
     findings += _requirements(domain)
     findings += _parameters(domain)

@@ -412,25 +412,25 @@ class Preconditions:
         if not free:
             yield {}
             return
-        wanted = self.mentioned(method)
+        mentioned = self.mentioned(method)
         idle: dict[str, str] = {}
-        asked: list[TypedName] = []
+        constrained: list[TypedName] = []
         for parameter in free:
-            if parameter.name in wanted:
-                asked.append(parameter)
+            if parameter.name in mentioned:
+                constrained.append(parameter)
                 continue
             # Nothing constrains the parameter, so any object will do.
             value = next(iter(self._task.members(parameter.types)), None)
             if value is None:
                 return
             idle[parameter.name] = value
-        if not asked:
+        if not constrained:
             yield idle
             return
         body = And((method.network.constraints, method.precondition))
-        instances = self._task.instances(tuple(asked), body, True, dict(binding))
+        instances = self._task.instances(tuple(constrained), body, True, dict(binding))
         for instance in instances:
-            yield {**idle, **{p.name: instance[p.name] for p in asked}}
+            yield {**idle, **{p.name: instance[p.name] for p in constrained}}
 
     def _condition(self, method: Method, binding: Mapping[str, str]) -> Conjunction:
         if method.precondition == TRUE:

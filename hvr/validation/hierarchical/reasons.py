@@ -80,8 +80,8 @@ class Reasons:
             near = nearest(line.name, self.domain.tasks)
             return self._about(node, FailureKind.UNKNOWN_TASK, self._says(node, message), near)
         if len(line.args) != len(declared.parameters):
-            wanted = arguments_text(len(declared.parameters))
-            message = f"{declared} takes {wanted}, not {len(line.args)}"
+            expected = arguments_text(len(declared.parameters))
+            message = f"{declared} takes {expected}, not {len(line.args)}"
             return self._about(node, FailureKind.WRONG_ARITY, self._says(node, message))
         for value, parameter in zip(line.args, declared.parameters, strict=True):
             if value not in self.task.objects:
@@ -141,9 +141,9 @@ class Reasons:
         tree = self.tree
         name = tree.line(node).name
         for parent, method in method_of.items():
-            wanted = Counter(subtask.name for subtask in method.network.subtasks)
-            wanted.subtract(tree.line(child).name for child in tree.children[parent])
-            if wanted[name] > 0:
+            expected = Counter(subtask.name for subtask in method.network.subtasks)
+            expected.subtract(tree.line(child).name for child in tree.children[parent])
+            if expected[name] > 0:
                 message = (
                     f"{self._under(parent, method)} lacks a subtask {name!r}; nothing refers to "
                     f"{self._name(node)}, which is one."
@@ -195,9 +195,9 @@ class Reasons:
         line, children = tree.line(node), tree.children[node]
         if node != tree.root and method.task != line.name:
             return f"the method decomposes {method.task!r}, not {line.name!r}"
-        wanted = Counter(subtask.name for subtask in method.network.subtasks)
+        expected = Counter(subtask.name for subtask in method.network.subtasks)
         given = Counter(tree.line(child).name for child in children)
-        lacking, surplus = wanted - given, given - wanted
+        lacking, surplus = expected - given, given - expected
         if lacking or surplus:
             parts = [f"{_some(lacking)} missing"] if lacking else []
             parts += [f"{_some(surplus)} unexpected"] if surplus else []

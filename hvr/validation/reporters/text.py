@@ -329,7 +329,7 @@ def _states(result: Judged) -> list[str]:
     if result.state is not None:
         step = result.state.step
         after = f"state after step {step}" if step else "initial state"
-        last = ", the last one reached" if step < result.state.asked else ""
+        last = ", the last one reached" if step < result.state.requested else ""
         lines.append(f"  {after}{last}:")
         lines += [f"    {atom}" for atom in result.state.atoms]
         lines += [f"    (= {term} {decimal_text(n)})" for term, n in result.state.numbers]

@@ -261,9 +261,9 @@ def read_manifest(file: str, skip: Sequence[str] = ()) -> Suite:
     plans: dict[tuple[str, str], list[str]] = {}
     skipped: list[str] = []
     for number, line in read_json_lines(Path(file)):
-        domain, problem, its = _entry(line, f"{file}:{number}")
+        domain, problem, entry_plans = _entry(line, f"{file}:{number}")
         key = (str(folder / domain), str(folder / problem))
-        names = [str(folder / plan) for plan in its]
+        names = [str(folder / plan) for plan in entry_plans]
         skipped += [name for name in names if is_skipped(name, skip)]
         plans.setdefault(key, []).extend(n for n in names if not is_skipped(n, skip))
     if not plans:
@@ -329,11 +329,11 @@ def expand_patterns(
         return not is_skipped(file, skip)
 
     for file, values in problems:
-        its = [plan for pattern in plans for plan, _ in _matches(_filled(pattern, values))]
-        its = [plan for plan in dict.fromkeys(its) if plan != file and kept(plan)]
-        if its:
-            jobs.append(Job(_only(domain, values), file, tuple(its)))
-            taken.update(its)
+        found = [plan for pattern in plans for plan, _ in _matches(_filled(pattern, values))]
+        found = [plan for plan in dict.fromkeys(found) if plan != file and kept(plan)]
+        if found:
+            jobs.append(Job(_only(domain, values), file, tuple(found)))
+            taken.update(found)
         else:
             without.append(file)
     seen = [file for pattern in plans for file, _ in _matches(pattern)]

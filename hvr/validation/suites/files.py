@@ -219,9 +219,8 @@ def has_a_plan(file: str) -> bool:
     from hvr.validation.extraction.readers import candidates
 
     try:
-        return bool(
-            candidates(SourceText.read(Path(file), lenient=True).text, KnownSymbols(), asked=True)
-        )
+        text = SourceText.read(Path(file), lenient=True).text
+        return bool(candidates(text, KnownSymbols(), unmarked=True))
     except HvrError:
         return False
 
@@ -505,17 +504,17 @@ def _numbers(place: _Place) -> list[tuple[str, int]]:
 
 def _same_number(one: _Place, problem: _Place) -> bool:
     """Return whether two names contain the same single number and otherwise only usual words."""
-    mine, its = _numbers(one), _numbers(problem)
+    left, right = _numbers(one), _numbers(problem)
     return (
-        len(mine) == len(its) == 1
-        and mine[0][1] == its[0][1]
-        and (mine[0][0] in _WORDS_OF_PROBLEMS or mine[0][0] == its[0][0])
+        len(left) == len(right) == 1
+        and left[0][1] == right[0][1]
+        and (left[0][0] in _WORDS_OF_PROBLEMS or left[0][0] == right[0][0])
     )
 
 
 def _contradicts(plan: _Place, problem: _Place) -> bool:
-    its = dict(_numbers(problem))
-    return any(word in its and its[word] != number for word, number in _numbers(plan))
+    numbers = dict(_numbers(problem))
+    return any(numbers.get(word, number) != number for word, number in _numbers(plan))
 
 
 def _either(places: Sequence[_Place]) -> str:

@@ -116,9 +116,9 @@ def _put_together(
 ) -> Iterator[Judged]:
     judged = ((part, result) for part in parts for result in part.results)
     # Each process reports the warnings about a domain; keep only the first report.
-    said: set[tuple[object, object]] = set()
+    reported: set[tuple[object, object]] = set()
     if first is not None:
-        said.update((w, w.location) for w in first.warnings)
+        reported.update((w, w.location) for w in first.warnings)
     domains: set[str] = set()
     for job in suite.jobs:
         warnings = first.warnings if first is not None else ()
@@ -131,8 +131,8 @@ def _put_together(
                 continue
             # Standard input is read in this process.
             result = found or judge(first or reader.read(job.domain, job.problem), file)
-            warnings += tuple([w for w in part.warnings if (w, w.location) not in said])
-            said.update((w, w.location) for w in part.warnings)
+            warnings += tuple([w for w in part.warnings if (w, w.location) not in reported])
+            reported.update((w, w.location) for w in part.warnings)
             yield result.replace(warnings=warnings) if warnings else result
             warnings = ()
 
