@@ -175,8 +175,6 @@ class World:
         positions = {n: o.position for n, o in self.scene.objects.items() if n not in lost}
         return take_inventory(self.graph, self.scene.scene, positions, self.perception.stands_at)
 
-    # what the loop asks
-
     wording = None
     """Literals use hvr's own templates."""
 
@@ -227,8 +225,6 @@ class World:
     ) -> Planned:
         """See `ExecutionWorld`."""
         return policy.opening(place, closing, stage, self.graph, self.inventory())
-
-    # acting
 
     def unopened(self) -> tuple[str, ...]:
         """Return the places whose inside the robot has never seen, nearest first."""
@@ -333,8 +329,6 @@ class World:
         if there is None or self.scene.shut_in(name):
             return False
         return there.in_reach or there.distance <= SHUFFLE or name == self.scene.held
-
-    # remembering
 
     def _remember(self, result: SkillResult, before: SceneGraph) -> Change:
         """Record what no camera shows: that something was washed, heated or cooled."""

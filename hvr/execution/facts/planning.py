@@ -99,13 +99,7 @@ class StatePlanner:
         return Planned(task.problem, task, Relevant(reasons), plan, 1)
 
     def timed(self, domain: Domain, problem: Problem) -> TimedSteps:
-        """Return a plan for a problem with durative actions, found in this process or by programs.
-
-        Raises:
-            ImpossibleGoalError: It is proven that there is no plan.
-            PlannerError: No plan was found in the time limit.
-            UsageError: No planner supports the domain.
-        """
+        """Return a plan for a problem with durative actions; raises the same errors as `plan`."""
         started = time.perf_counter()
         seconds = self.seconds
         if self.name is None:
@@ -175,11 +169,7 @@ class AutomaticPlanner:
     seconds: float = 10.0
 
     def solve(self, task: Task) -> SearchResult:
-        """See `hvr.planning.search.planners.Planner`.
-
-        Raises:
-            PlannerError: Neither a plan nor a proof that there is none was found in the time limit.
-        """
+        """See `Planner`; raises `PlannerError` if neither a plan nor a proof was found in time."""
         maker = StatePlanner(seconds=self.seconds)
         started = time.perf_counter()
         actions, planner, proven = maker.search(task)

@@ -291,23 +291,35 @@ class FaultyEnvironment:
         UnknownObjectError: A fault names an object that the scene does not have.
     """
 
-    _names: Names
-    _triggers: list[Trigger]
-    _active: list[Trigger]
-    _lenses: list[Lens]
-    _log: list[Injection]
-    _misreports: dict[Trigger, tuple[str, str, Any]]
-    _diversions: Diversions
-    _obstacles: Obstacles
-    _event: Event
-    _answer: Event
-    _steps: int
-    _looks: int
-
     def __init__(self, env: Environment, schedule: Schedule) -> None:
         self.env = env
         self.schedule = schedule
         self._begin()
+
+    def _begin(self) -> None:
+        self._event = self._answer = first = self.env.last_event
+        self._names = Names.from_metadata(first.metadata)
+        seed = self.schedule.seed
+        self._triggers = [Trigger(f, f"{seed}/{i}") for i, f in enumerate(self.schedule.faults)]
+        for fault in self.schedule.faults:
+            for name in fault.named:
+                self._names.object_id(name)
+        self._diversions = Diversions(self.env, self._names)
+        self._obstacles = Obstacles(self.env)
+        self._misreports: dict[Trigger, tuple[str, str, Any]] = {}
+        self._active: list[Trigger] = []
+        self._lenses: list[Lens] = []
+        self._log: list[Injection] = []
+        self._steps = self._looks = 0
+        due = [t for t in self._triggers if t.due(0, "", "")]
+        for trigger in (t for t in due if t.fault.kind not in PERCEPTION_KINDS):
+            before = self._facts()
+            if ids := self._interfere(trigger, ""):
+                trigger.fired()
+                self._record(trigger, "", ids, before, self._facts())
+        self._report(first)
+        self._active = [t for t in due if t.fault.kind in PERCEPTION_KINDS]
+        self._look(self._event)
 
     @property
     def last_event(self) -> Event:
@@ -337,11 +349,7 @@ class FaultyEnvironment:
             stop()
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Execute one action with the faults that are due.
-
-        Raises:
-            ValueError: The environment does not know the action or an argument.
-        """
+        """Execute one action with the due faults; see `Environment`."""
         if isinstance(action, dict):
             kwargs = {**action, **kwargs}
             action = kwargs.pop("action", None)
@@ -371,29 +379,6 @@ class FaultyEnvironment:
             trigger.fired()
         self._answer = self._event
         return self._look(self._event, name)
-
-    def _begin(self) -> None:
-        self._event = self._answer = first = self.env.last_event
-        self._names = Names.from_metadata(first.metadata)
-        seed = self.schedule.seed
-        self._triggers = [Trigger(f, f"{seed}/{i}") for i, f in enumerate(self.schedule.faults)]
-        for fault in self.schedule.faults:
-            for name in fault.named:
-                self._names.object_id(name)
-        self._diversions = Diversions(self.env, self._names)
-        self._obstacles = Obstacles(self.env)
-        self._misreports = {}
-        self._active, self._lenses, self._log = [], [], []
-        self._steps = self._looks = 0
-        due = [t for t in self._triggers if t.due(0, "", "")]
-        for trigger in (t for t in due if t.fault.kind not in PERCEPTION_KINDS):
-            before = self._facts()
-            if ids := self._interfere(trigger, ""):
-                trigger.fired()
-                self._record(trigger, "", ids, before, self._facts())
-        self._report(first)
-        self._active = [t for t in due if t.fault.kind in PERCEPTION_KINDS]
-        self._look(self._event)
 
     def _with_faults(self, name: str, kwargs: dict[str, Any], due: list[Trigger]) -> None:
         """Execute the action with the due faults, and log their changes.
@@ -455,19 +440,16 @@ class FaultyEnvironment:
             return self._answer, (meant,)
         if kind is FaultKind.SILENT:
             return fabricated_event(name, True, ""), (meant,)
+        ids: tuple[str, ...] = (meant,)
+        message = obstacle_message(name)
         if kind is FaultKind.FAILED:
-            return fabricated_event(name, False, what.message or f"{name} could not be done."), (
-                meant,
-            )
-        if not what.other:
-            return fabricated_event(name, False, what.message or obstacle_message(name)), (meant,)
-        blocker = self._names.object_id(what.other)
-        self._obstacles.block(meant, blocker, trigger)
-        there = other_agent.entries(self.env)[blocker]["name"]
-        return fabricated_event(name, False, what.message or obstacle_message(name, there)), (
-            meant,
-            blocker,
-        )
+            message = f"{name} could not be done."
+        elif what.other:
+            blocker = self._names.object_id(what.other)
+            self._obstacles.block(meant, blocker, trigger)
+            message = obstacle_message(name, other_agent.entries(self.env)[blocker]["name"])
+            ids = (meant, blocker)
+        return fabricated_event(name, False, what.message or message), ids
 
     def _interfere(self, trigger: Trigger, target: str) -> tuple[str, ...]:
         ids = interfere(self.env, self._names, trigger, target)

@@ -333,15 +333,11 @@ class Kitchen:
 
     @property
     def last_event(self) -> Event:
-        """The event of the latest action or reset."""
+        """See `Environment`."""
         return self._event
 
     def reset(self, scene: Scene | str | None = None) -> Event:
-        """Reset to the initial state of a scene; None means the current scene.
-
-        Raises:
-            SceneError: The scene is unknown or cannot be loaded.
-        """
+        """See `Environment`; raises `SceneError` if the scene is unknown or cannot be loaded."""
         if scene is not None:
             self._scene = load_scene(scene) if isinstance(scene, str) else scene
         self._room = Room(self._scene)
@@ -351,14 +347,11 @@ class Kitchen:
         return self._publish(ActionReply("Initialize", True, result=CAMERA_PLANES))
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Execute one action, given by name and arguments or as one dict with `action`.
+        """See `Environment`. The event is false if the action failed, with the reason in
+        `errorMessage`.
 
-        Returns:
-            The event; false if the action failed, with the reason in `errorMessage`.
-
-        Raises:
-            ValueError: The action or an argument is unknown, or an argument is missing, as in
-                AI2-THOR's Python client. `last_event` is still updated.
+        As in AI2-THOR's Python client, `last_event` is updated even if the request raises
+        `ValueError`.
         """
         if isinstance(action, dict):
             kwargs = {**action, **kwargs}

@@ -72,20 +72,16 @@ class RetryingEnvironment:
 
     @property
     def last_event(self) -> Event:
-        """The event of the latest action or reset."""
+        """See `Environment`."""
         return self._event
 
     def reset(self, scene: Any = None) -> Event:
-        """Reset to the initial state of a scene; None means the current scene."""
+        """See `Environment`."""
         self._event = self.env.reset(scene)
         return self._event
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Execute one action, with retries.
-
-        Raises:
-            ValueError: The action or an argument is unknown, or an argument is missing.
-        """
+        """Execute one action, with retries; see `Environment`."""
         request = {**action, **kwargs} if isinstance(action, dict) else {"action": action, **kwargs}
         try:
             event = self.env.step(request)
@@ -304,7 +300,7 @@ class Thor:
 
     @property
     def last_event(self) -> Event:
-        """The event of the latest action or reset."""
+        """See `Environment`."""
         return self._event
 
     @property
@@ -313,22 +309,15 @@ class Thor:
         return self._seen.frame
 
     def reset(self, scene: Any = None) -> Event:
-        """Reset to the initial state of a scene; None means the current scene.
-
-        Raises:
-            SceneError: The simulator does not have this scene.
-        """
+        """See `Environment`; raises `SceneError` or `SimulatorError`."""
         name = getattr(scene, "name", scene)
         self._start_scene("Reset", name, lambda: self._client.reset(name))
         self._scene_started()
         return self._event
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Execute one action, given by name and arguments or as one dict with `action`.
-
-        Raises:
-            ValueError: The action or an argument is unknown, missing or cannot be sent.
-            SimulatorError: The simulator did not answer in time or has ended.
+        """See `Environment`; raises `SimulatorError` if the simulator does not answer in time or
+        has ended.
         """
         request = {**action, **kwargs} if isinstance(action, dict) else {"action": action, **kwargs}
         if "raise_for_failure" in request:
@@ -441,9 +430,7 @@ def open_thor(setup: EnvironmentSetup) -> RetryingEnvironment:
 
     Raises:
         UsageError: An option is invalid.
-        SceneError: The simulator does not have this scene.
-        MissingExtraError: The package ai2thor is not installed.
-        SimulatorError: The simulator cannot be started.
+        SceneError, MissingExtraError, SimulatorError: See `Thor`.
     """
     options = read_options(setup.options)
     return RetryingEnvironment(Thor(setup.scene, options, setup.folder), options.tries)
