@@ -12,6 +12,7 @@ from hvr.base.printable import one_line, short
 from hvr.errors import HvrError, UsageError
 from hvr.runs.report.charts import element, escaped, page, paragraph, svg_document, table, tooltip
 from hvr.tools.navigation.graph import PRUNING, CallEvidence, Links, NavigationGraph, prune_score
+from hvr.validation.report import count
 
 _WIDE, _HIGH, _GAP_X, _GAP_Y, _EDGE = 210, 44, 90, 16, 24
 _PER_COLUMN = 14
@@ -54,11 +55,11 @@ def tool_graph_page(graph: NavigationGraph, note: str = "") -> str:
             "Tools",
             _TOOL_HEAD,
             _tool_rows(graph),
-            "Chance: share of successes, smoothed by one of each; old calls count less. "
-            "Prune: the higher, the sooner the tool is removed (above 0.7).",
+            "Chance: success rate with one added success and failure; older calls count less. "
+            "Prune: tools with the highest scores are removed first (above 0.7).",
         ),
         table("Calls after calls", _LINK_HEAD, _link_rows(graph.calls)),
-        table("Values passed on", _LINK_HEAD, _link_rows(graph.passes)),
+        table("Values passed between calls", _LINK_HEAD, _link_rows(graph.passes)),
     ]
     return page("Tool graph", "\n".join(parts))
 
@@ -70,13 +71,14 @@ def summary(graph: NavigationGraph) -> str:
     removed = [name for name, absence in graph.absent.items() if not absence.gone]
     gone = len(graph.absent) - len(removed)
     parts = [
-        f"{len(graph.tools)} tools, {sum(1 for _ in graph.parameters())} parameters",
-        f"{len(graph.inputs)} inputs and {len(graph.outputs)} outputs",
-        f"{len(graph.calls)} links of calls, {len(graph.passes)} of values",
-        f"{calls} calls, {failed} failed",
+        f"{count(len(graph.tools), 'tool')}, "
+        + count(sum(1 for _ in graph.parameters()), "parameter"),
+        f"{count(len(graph.inputs), 'input')} and {count(len(graph.outputs), 'output')}",
+        f"{count(len(graph.calls), 'call link')}, {count(len(graph.passes), 'value link')}",
+        f"{count(calls, 'call')}, {failed} failed",
     ]
     if graph.absent:
-        parts.append(f"{len(removed)} tools removed, {gone} gone")
+        parts.append(f"{count(len(removed), 'tool')} removed, {gone} gone")
     return " · ".join(parts)
 
 
@@ -149,7 +151,7 @@ def _box(graph: NavigationGraph, name: str, place: tuple[int, int]) -> str:
     tool, (x, y) = graph.tools[name], place
     evidence = tool.evidence
     absent = state(graph, name)
-    figures = f"{evidence.successes} of {evidence.count} went well" if evidence.count else "untried"
+    figures = f"{evidence.successes} of {evidence.count} succeeded" if evidence.count else "untried"
     title = (
         f"{_name(name)}: {figures}, chance {evidence.weight:.2f}; needs "
         f"{_listed(tool.needs)}; gives {_listed(tool.gives)}{'; ' + absent if absent else ''}"
@@ -212,8 +214,8 @@ def _between(weight: float, colours: tuple[str, str, str]) -> str:
     return "#" + "".join(f"{part:02x}" for part in parts)
 
 
-_TOOL_HEAD = ("tool", "state", "calls", "went well", "chance", "last", "prune", "needs", "gives")
-_LINK_HEAD = ("from", "to", "times", "went well", "chance", "last")
+_TOOL_HEAD = ("tool", "state", "calls", "succeeded", "chance", "last", "prune", "needs", "gives")
+_LINK_HEAD = ("from", "to", "times", "succeeded", "chance", "last")
 
 
 def _tool_rows(graph: NavigationGraph) -> Iterator[tuple[str, ...]]:
@@ -293,7 +295,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
         if host not in (ADDRESS, "localhost"):
-            self._send(403, "text/plain", "this is served to this machine alone\n")
+            self._send(403, "text/plain", "only available on this machine\n")
             return
         try:
             found = self.pages(urlsplit(self.path).path)
@@ -302,7 +304,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(503, "text/plain", f"{error}\n")
             return
         if found is None:
-            self._send(404, "text/plain", "there is no such page; there are / and /stats.json\n")
+            self._send(404, "text/plain", "page not found; available: / and /stats.json\n")
         else:
             self._send(200, *found)
 

@@ -55,7 +55,7 @@ def _places(graph: PlanGraph) -> list[Point]:
 
 def _head(verdict: Verdict) -> Iterator[str]:
     graph = verdict.graph
-    judgement = "accepted" if verdict.accepted else "look at it again"
+    judgement = "accepted" if verdict.accepted else "needs review"
     score = f"score {verdict.score:.2f}, threshold {verdict.thresholds.graph:.2f}: {judgement}"
     yield tooltip(f"{graph.request or graph.id}: {score}")
     tip = element("path", d="M0 0 L8 4 L0 8 z", fill="context-stroke")
@@ -186,8 +186,8 @@ def judged_page(judged: Iterable[tuple[str, str, PlanVerdict]]) -> str:
         parts += [element("p", escaped(line)) for line in suggestion(verdict)]
         evidence = list(_evidence(verdict))
         if evidence:
-            header = ("step", "makes", "read by", "undone by")
-            parts.append(table("What the named steps make", header, evidence))
+            header = ("step", "effect", "needed by", "undone by")
+            parts.append(table("Effects of these steps", header, evidence))
     return page("Judged plan", "\n".join((element("h1", "Judged plan"), *parts)))
 
 

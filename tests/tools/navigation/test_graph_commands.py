@@ -74,7 +74,7 @@ def test_a_graph_is_drawn_with_what_calls_showed(hvr_: Hvr, shop: Path) -> None:
     assert "4 tools" in ended.out and "48 calls, 12 failed" in ended.out
     picture = ElementTree.parse(out)
     titles = [title.text or "" for title in picture.iter("{http://www.w3.org/2000/svg}title")]
-    assert any(t.startswith("cancel <b>: 12 of 12 went well") for t in titles)
+    assert any(t.startswith("cancel <b>: 12 of 12 succeeded") for t in titles)
     assert any(t.startswith("find_user -> list_orders: 12 of 12") for t in titles)
     page = shop / "graph.html"
     assert hvr_("tools", "graph", tools, "--log", log, "--out", page).code == 0
@@ -151,7 +151,7 @@ def test_what_is_written_to_a_log_is_served(shop: Path) -> None:
         counts = {tool["name"]: tool["successes"] for tool in json.loads(text)["tools"]}
         assert counts["find_user"] == 12
         write_log(shop / "calls.jsonl", 13)
-        assert "13 of 13 went well" in fetched(address)[1]
+        assert "13 of 13 succeeded" in fetched(address)[1]
         (shop / "calls.jsonl").write_text("[1]\n")
         assert fetched(address)[0] == 503
         assert fetched(f"{address}other")[0] == 404

@@ -107,7 +107,7 @@ def draw_floor_plan(
     x0, z0, x1, z1 = plan.bounds
     title = f"Floor plan of {plan.scene or 'the scene'}: {len(plan.shapes)} objects"
     if route is not None:
-        title += f", and the robot's way in {len(route.visits)} steps"
+        title += f", and the robot's route in {len(route.visits)} steps"
     sheet = Drawing(
         title=title,
         width=(x1 - x0) * scale,

@@ -30,12 +30,13 @@ from hvr.runs.report.floor_plan.plan import (
     stops,
 )
 from hvr.runs.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep, dialogue
+from hvr.validation.report import count
 
 # Pictures -----------------------------------------------------------------------------------------
 
 _LINES = (
-    "Dotted: overhead, or in something closed. A solid line is a way that the robot went, a "
-    "dashed one a jump (Teleport). Dots: where it can stand."
+    "Dotted outlines: overhead or enclosed objects. Solid lines: the robot's route; dashed: a jump "
+    "(Teleport). Dots: walkable points."
 )
 
 
@@ -44,7 +45,7 @@ def way_figure(story: Story) -> str:
     if story.before is None:
         return _scenes(element("p", escaped(story.note)))
     drawing = draw_floor_plan(story.before, story.route, labels=_named(story))
-    caption = "Before the run" + (", with the robot's way" if story.steps else "")
+    caption = "Before the run" + (", with the robot's route" if story.steps else "")
     below = _words(story) + paragraph(story.note, "note")
     kinds = legend(((kind.value, DESCRIPTIONS[kind]) for kind in ObjectKind), style="hvr-plan")
     figure = _figure("way", caption, drawing, story.before, below)
@@ -88,7 +89,7 @@ def _figure(name: str, caption: str, drawing: Drawing, plan: FloorPlan, below: s
 def _words(story: Story) -> str:
     if story.route is None or not story.steps:
         return ""
-    return details("The way in words", bullets(map(_stop, stops(story.route))))
+    return details("The route in words", bullets(map(_stop, stops(story.route))))
 
 
 def _stop(stop: Stop) -> str:
@@ -115,7 +116,9 @@ def objects_table(story: Story) -> str:
     ]
     when = "after" if story.after is not None else "before"
     header = ("object", "type", "kind", "on or in", "state", "middle x, y, z (m)")
-    return details("All objects", table(f"{len(rows)} objects {when} the run", header, rows))
+    return details(
+        "All objects", table(f"{count(len(rows), 'object')} {when} the run", header, rows)
+    )
 
 
 # Timeline -----------------------------------------------------------------------------------------
@@ -221,7 +224,7 @@ def plan_tree(story: Story) -> str:
 
 def _plan(number: int, plan: StoryPlan, steps: Sequence[StoryStep], several: bool) -> str:
     length = sum(len(block.actions) for block in plan.blocks)
-    about = f"{length} steps in {len(plan.blocks)} macro actions"
+    about = f"{count(length, 'step')} in {count(len(plan.blocks), 'macro action')}"
     about += f"; validator: {plan.validator}" if plan.validator else ""
     about += f"; made by {plan.planner}" if plan.planner else ""
     reason = f"A new plan, because {plan.reason}" if plan.reason else ""
@@ -310,8 +313,8 @@ def changes(before: FloorPlan, after: FloorPlan) -> list[tuple[str, str, str]]:
 
 def _described(shape: Shape | None) -> str:
     if shape is None:
-        return "not there"
-    place = f"at {shape.place}" if shape.place else "by itself"
+        return "absent"
+    place = f"at {shape.place}" if shape.place else "on its own"
     return ", ".join((place, *shape.state))
 
 
@@ -320,9 +323,8 @@ def changes_table(story: Story) -> str:
         return "<p>The scene after the run is not recorded.</p>"
     rows = changes(story.before, story.after)
     if not rows:
-        return "<p>Nothing but the robot's own place.</p>"
-    caption = "1 object" if len(rows) == 1 else f"{len(rows)} objects"
-    return table(caption, ("object", "before", "after"), rows)
+        return "<p>Only the robot's position.</p>"
+    return table(count(len(rows), "object"), ("object", "before", "after"), rows)
 
 
 # Facts --------------------------------------------------------------------------------------------
@@ -364,12 +366,12 @@ def net_changes(story: Story) -> str:
         if text.startswith("(= ") or _denied(text) == _denied(first[about])
     ]
     if not kept:
-        return "<p>Nothing that stayed so.</p>"
+        return "<p>No lasting changes.</p>"
     rows = (
         (about, "does not hold" if _denied(text) else _value(text))
         for about, text in ((_about(text), text) for text in kept)
     )
-    return table("1 fact" if len(kept) == 1 else f"{len(kept)} facts", ("fact", "after"), rows)
+    return table(count(len(kept), "fact"), ("fact", "after"), rows)
 
 
 def _denied(text: str) -> bool:
@@ -427,10 +429,10 @@ def render(story: Story) -> str:
 
 def _facts(story: Story) -> str:
     wrong = sum(not step.as_expected for step in story.steps)
-    count = f"{len(story.steps)} steps carried out"
+    steps = f"{count(len(story.steps), 'step')} executed"
     if story.steps:
-        count += f", {wrong} of them not as expected" if wrong else ", all as expected"
-    return definitions(fact for fact in (*story.facts, ("steps", count)) if fact[0] != "goal")
+        steps += f", {wrong} not as expected" if wrong else ", all as expected"
+    return definitions(fact for fact in (*story.facts, ("steps", steps)) if fact[0] != "goal")
 
 
 def _dialogue(story: Story) -> str:

@@ -27,7 +27,7 @@ _SPEAKERS = {
     "library": ("Library", "has a block that worked before"),
     "navigation": ("Navigation", "inserts missing moves"),
     "planner": ("Planner", "repairs the block"),
-    "best": ("hvr", "goes back to the best block: the tries are spent"),
+    "best": ("hvr", "returns to the best block: no corrections are left"),
 }
 _MOST = 20_000
 """Maximum number of characters of a prompt or answer on the page."""
@@ -68,7 +68,7 @@ def _turns(event: Mapping[str, Any]) -> Iterator[DialogueTurn]:
     match event.get("event"):
         case "objects":
             unmatched = _texts(event.get("unmatched"))
-            problem = f"nothing in the scene is called {', '.join(unmatched)}" if unmatched else ""
+            problem = f"the scene has no {', '.join(unmatched)}" if unmatched else ""
             names = (", ".join(_texts(event.get("names"))),)
             yield DialogueTurn("Model", "chooses objects", names, problem)
         case "macro-plan":
@@ -76,14 +76,14 @@ def _turns(event: Mapping[str, Any]) -> Iterator[DialogueTurn]:
         case "conditions":
             yield DialogueTurn(
                 "Model",
-                "gives the macro actions conditions",
+                "writes conditions of the macro actions",
                 tuple([_conditions(macro) for macro in event.get("macros") or ()]),
                 "; ".join(_texts(event.get("dropped"))),
             )
         case "macro-check":
             yield _check(
                 f"checks the macro actions: {event.get('verified')} of {event.get('total')} "
-                "have preconditions that hold",
+                "are applicable",
                 event,
             )
         case "block":
@@ -95,9 +95,7 @@ def _turns(event: Mapping[str, Any]) -> Iterator[DialogueTurn]:
             tries = f" (correction {event.get('attempt')} of {event.get('attempts')} at most)"
             yield _check(f"checks the block{tries if event.get('attempt') else ''}", event)
         case "left-out":
-            yield DialogueTurn(
-                "Validator", "leaves out needless steps", _texts(event.get("actions"))
-            )
+            yield DialogueTurn("Validator", "removes redundant steps", _texts(event.get("actions")))
         case "judged":
             changed = [f"without {a}" for a in _texts(event.get("removed"))]
             changed += [f"with {a}" for a in _texts(event.get("inserted"))]
