@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 from pyoxigraph import DefaultGraph, NamedNode, Store
 from pyoxigraph import Literal as RdfLiteral
@@ -196,21 +196,6 @@ class Description:
     relations: tuple[tuple[str, str], ...]
     inverse: tuple[tuple[str, str], ...]
     events: tuple[tuple[TermValue, ...], ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the description as JSON values."""
-        return {
-            "name": self.name,
-            "type": self.type,
-            "labels": list(self.labels),
-            "kinds": list(self.kinds),
-            "affordances": list(self.affordances),
-            "thor_id": self.thor_id,
-            "state": dict(self.state),
-            "relations": [list(r) for r in self.relations],
-            "inverse": [list(r) for r in self.inverse],
-            "events": [list(e) for e in self.events],
-        }
 
 
 def describe(store: Store, ontology: Ontology, name: str, cls: str) -> Description:

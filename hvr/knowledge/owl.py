@@ -10,7 +10,7 @@ import io
 import shutil
 import warnings
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import BlankNode, NamedNode, RdfFormat, serialize
@@ -33,10 +33,6 @@ class ConsistencyReport:
     reasoner: str = ""
     problems: tuple[str, ...] = ()
     note: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as JSON values."""
-        return asdict(self) | {"problems": list(self.problems)}
 
 
 def load_owlready(

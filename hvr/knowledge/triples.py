@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Quad
 
@@ -255,16 +255,6 @@ class FailureNote(Value):
     explanation: str = ""
     objects: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the note as JSON values."""
-        return {
-            "kind": self.kind,
-            "side": self.side,
-            "literals": list(self.literals),
-            "explanation": self.explanation,
-            "objects": list(self.objects),
-        }
-
 
 class ActionEvent(Value):
     """An executed step.
@@ -288,20 +278,6 @@ class ActionEvent(Value):
     time: str = ""
     change: Change = Change()
     failures: tuple[FailureNote, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the event as JSON values."""
-        return {
-            "step": self.step,
-            "action": self.action,
-            "args": list(self.args),
-            "success": self.success,
-            "error": self.error,
-            "time": self.time,
-            "added": [list(s) for s in self.change.added],
-            "removed": [list(s) for s in self.change.removed],
-            "failures": [f.to_json() for f in self.failures],
-        }
 
 
 def statements_of(triples: Iterable[Triple]) -> tuple[Statement, ...]:

@@ -411,7 +411,6 @@ def test_events(graph: KnowledgeGraph, scene: SceneGraph) -> None:
     assert graph.query(
         "SELECT ?s ?v { o:fridge-1 ^k:argument ?e . ?e k:added ?g . GRAPH ?g { ?s k:isOpen ?v } }"
     ).rows == (("fridge-1", True),)
-    assert failed.to_json()["error"] == "No valid positions"
     with pytest.raises(StoreError, match="fly"):
         graph.record(ActionEvent(3, "fly"))
     with pytest.raises(StoreError, match="ISO 8601"):
@@ -437,7 +436,7 @@ def test_describe(graph: KnowledgeGraph) -> None:
     assert found.relations == (("in", "fridge-1"),)
     assert ("egg-1", "in") in found.inverse
     assert found.events == (("e:1", "pick_up", 4, "success"),)
-    assert found.to_json()["relations"] == [["in", "fridge-1"]]
+    assert found.relations == (("in", "fridge-1"),)
     assert graph.describe("egg-1").state["temperature"] == "cold"
     with pytest.raises(UnknownObjectError, match="mug-9"):
         graph.describe("mug-9")

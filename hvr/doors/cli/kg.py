@@ -278,7 +278,7 @@ def run_show(args: argparse.Namespace) -> int:
     with open_graph(args.run, args.scene, args.store) as graph:
         description = graph.describe(args.name)
     if args.json:
-        print_json(description.to_json(), indent=2)
+        print_json(asdict(description), indent=2)
     else:
         print("\n".join(_lines(description)))
     return 0
@@ -454,7 +454,7 @@ def run_check(args: argparse.Namespace) -> int:
         with open_graph(args.run, args.scene, args.store) as graph:
             report = check_consistency(graph.ontology, graph.scene_triples())
     if args.json:
-        print_json(report.to_json(), indent=2)
+        print_json(asdict(report), indent=2)
     elif not report.checked:
         print(f"not checked: {report.note}")
     else:
