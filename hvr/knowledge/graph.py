@@ -241,6 +241,7 @@ class KnowledgeGraph:
         changed = [o for o in known if not _same_state(o, earlier.get(o.name))]
         missing = self._types.keys() - scene.objects.keys()
         if last is not None:
+            # Objects that were missing before are marked as absent already.
             missing &= last.objects.keys()
         moved = (
             last is None
@@ -253,6 +254,7 @@ class KnowledgeGraph:
         before = self._states_of([*(o.name for o in changed), *missing])
         kept = self._state_terms
         if moved:
+            # Derived places are costly to entail, so they are skipped if nothing moved.
             seen |= set(self._reader.places(scene, self._types))
             before |= self._triples_with(self._reader.place_properties + _DERIVED)
             kept = kept | self._place_terms

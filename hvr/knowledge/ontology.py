@@ -117,6 +117,7 @@ class EntailmentRules:
             todo.extend((o, RDF_TYPE, c) for c in self._types.get((p, True), ()))
             todo.extend((o, q, s) for q in self._inverse.get(p, ()))
             if p in self._transitive:
+                # Join in both directions, since either of two triples may come first.
                 after[p, s].add(o)
                 before[p, o].add(s)
                 todo.extend((s, p, x) for x in after.get((p, o), ()))

@@ -72,7 +72,3 @@ class SceneGraph(Value):
                 known.add(parent)
                 waiting.append(parent)
         return False
-
-    def of_type(self, object_type: str) -> tuple[SceneObject, ...]:
-        """Return the objects of an AI2-THOR type, in order of creation."""
-        return tuple(o for o in self.objects.values() if o.object_type == object_type)

@@ -42,6 +42,7 @@ def explore(attempt: Callable[[Picks], _T]) -> Iterator[_T]:
         picks = Picks(waiting.pop(0))
         yield attempt(picks)
         done += 1
+        # Vary only choices beyond the fixed picks, so that no combination is tried twice.
         for position in range(len(picks.picks), len(picks.sizes)):
             before = (*picks.picks, *[0] * (position - len(picks.picks)))
             waiting += [(*before, number) for number in range(1, picks.sizes[position])]

@@ -215,6 +215,7 @@ def tokenize(text: str) -> tuple[str, ...]:
         )
     plain = text.replace("\u2019", "'").replace("&", " and ")
     plain = _CONTRACTED.sub(lambda m: f"{m[1]} {'is' if m[2] == 's' else 'are'}", plain)
+    # Turn the numbers or bullets of a list of steps into ends of clauses.
     if _NUMBERED.match(plain) or _BULLETED.match(plain):
         plain = _BULLETED.sub(" . ", _NUMBERED.sub(" . ", plain))
     return tuple(token.lower() for token in _WORD.findall(plain))

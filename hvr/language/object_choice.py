@@ -94,6 +94,7 @@ class ObjectChoice(ClassChoice):
             )
             self.notes += [note for note in notes if note not in self.notes]
         self._names: dict[int, tuple[str, ...]] = {}
+        # Entities that exclude others come last, when the objects of the others are known.
         for number in sorted(self.numbers, key=lambda n: bool(self.entities[n].besides)):
             self._names[number] = self._select(number)
             self._bind_source(number)

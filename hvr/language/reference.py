@@ -80,6 +80,7 @@ class Pronouns:
             cut = {self.draft.entities[n].cut_from for n in single}
             if len(group) == 1 and group[0] not in (*single, *cut):
                 single.append(group[0])
+        # The latest was found first; return them in order of mention.
         return single[1::-1] if len(single) > 1 else []
 
     def rest(self, thing: NounPhrase, requires: str | None) -> int:

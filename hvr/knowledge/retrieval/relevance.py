@@ -136,6 +136,7 @@ def relevant_objects(
     unusable = frozenset(name for one in constraints for name in protected_objects(one, inventory))
     named = {node for goal in goals for kind, node in walk(goal, True) if kind == "object"}
     if unusable - named:
+        # A second choice without the forbidden objects adds their replacements.
         reasons = {**_chosen(goals, inventory.without(unusable - named), ()), **reasons}
     return Relevant(reasons)
 

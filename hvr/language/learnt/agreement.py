@@ -129,6 +129,7 @@ class EndStates:
             ways *= max(1, len(terms))
         if ways > _MOST:
             return False
+        # The goal is included if some binding of its variables follows from the stronger one.
         names = list(weaker.types)
         return any(
             all(_holds(substitute(part, binding), held) for part in weaker.parts)

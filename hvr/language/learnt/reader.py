@@ -151,6 +151,7 @@ class Head:
             + grams[slot]
             for slot in POINTERS
         }
+        # Log-sigmoids, in the form that does not overflow.
         whole = -math.log1p(math.exp(sliced)) if sliced < 30 else -sliced
         pieces = -math.log1p(math.exp(-sliced)) if sliced > -30 else sliced
         return FrameScores(np.log(softmax(kind)), (whole, pieces), pointers)
