@@ -45,20 +45,12 @@ class ListReader:
             node.offset, message, expected=expected, found=describe(node), context=self.context
         )
 
-    def semantic(
-        self, node: Node, message: str, *, expected: str = "", suggestion: str = ""
-    ) -> NoReturn:
-        self.source.semantic_error(
-            node.offset, message, expected=expected, suggestion=suggestion, context=self.context
-        )
+    def semantic(self, node: Node, message: str, **details: str) -> NoReturn:
+        self.source.semantic_error(node.offset, message, context=self.context, **details)
 
-    def overlook(
-        self, node: Node, message: str, *, expected: str = "", suggestion: str = ""
-    ) -> None:
+    def overlook(self, node: Node, message: str, expected: str = "") -> None:
         """Raise an error, or add a warning if the reading is lenient."""
-        self.source.overlook(
-            node.offset, message, expected=expected, suggestion=suggestion, context=self.context
-        )
+        self.source.overlook(node.offset, message, context=self.context, expected=expected)
 
     def declared_again(self, node: Node, message: str, *, same: bool) -> None:
         """Reject a second declaration; a lenient reading accepts an equal one with a warning."""

@@ -8,7 +8,7 @@ something was read and is ignored by comparisons.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Literal, TypeAlias
@@ -642,22 +642,30 @@ def _substitute(expression: Expression, binding: Mapping[str, str]) -> Steps[Exp
 def substitute_number(
     expression: NumericExpression, binding: Mapping[str, str]
 ) -> NumericExpression:
-    return run_trampoline(_substitute_number(expression, binding))
+    def bound(leaf: NumericExpression) -> NumericExpression:
+        if not isinstance(leaf, FunctionTerm):
+            return leaf
+        return FunctionTerm(leaf.function, tuple([binding.get(a, a) for a in leaf.args]))
+
+    return map_leaves(expression, bound)
 
 
-def _substitute_number(
-    expression: NumericExpression, binding: Mapping[str, str]
+def map_leaves(
+    expression: NumericExpression, change: Callable[[NumericExpression], NumericExpression]
+) -> NumericExpression:
+    """Replace the operands of a numeric expression that are not arithmetic."""
+    return run_trampoline(_map_leaves(expression, change))
+
+
+def _map_leaves(
+    expression: NumericExpression, change: Callable[[NumericExpression], NumericExpression]
 ) -> Steps[NumericExpression]:
-    match expression:
-        case FunctionTerm(function, args):
-            return FunctionTerm(function, tuple([binding.get(a, a) for a in args]))
-        case Arithmetic(operator, operands):
-            result: list[NumericExpression] = []
-            for operand in operands:
-                result.append((yield _substitute_number(operand, binding)))
-            return Arithmetic(operator, tuple(result))
-        case _:
-            return expression
+    if not isinstance(expression, Arithmetic):
+        return change(expression)
+    operands: list[NumericExpression] = []
+    for operand in expression.operands:
+        operands.append((yield _map_leaves(operand, change)))
+    return Arithmetic(expression.operator, tuple(operands))
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 from hvr.pddl.diagnostics import Diagnostic, nearest
 from hvr.pddl.domain_parser import DomainParser, constraints, define, requirements
@@ -351,13 +351,9 @@ def _metric(reader: ExpressionReader, group: Group) -> Metric:
     if len(group.items) != 3:
         reader.syntax(group, ":metric takes a direction and an expression", shape)
     word = reader.word(group.items[1], "minimize or maximize")
-    direction: Literal["minimize", "maximize"]
-    if word.text == "minimize":
-        direction = "minimize"
-    elif word.text == "maximize":
-        direction = "maximize"
-    else:
+    if word.text not in ("minimize", "maximize"):
         reader.syntax(word, f"{word.text!r} is not a direction", "minimize or maximize")
+    direction: Any = word.text
     return Metric(direction, reader.numeric(group.items[2], {}, metric=True))
 
 

@@ -253,6 +253,7 @@ def _landmarks(operators: Sequence[Operator], initial: int, goal: Literals) -> i
         for _, add, _ in operator.conditional:
             added |= add
     marks = goal.true & ~initial
+    # A fact is a landmark if the goal is unreachable without it in the delete relaxation.
     for bit in bits(added & ~initial & ~marks):
         if not _reaches(operators, initial, goal.true, ~(1 << bit)):
             marks |= 1 << bit

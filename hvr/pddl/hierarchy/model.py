@@ -110,25 +110,13 @@ class TaskNetwork(Value):
 
         A subtask on a cycle is its own predecessor.
         """
-        count = len(self.subtasks)
-        direct: list[list[int]] = [[] for _ in range(count)]
-        after: list[list[int]] = [[] for _ in range(count)]
-        for one, two in self.order:
-            direct[two].append(one)
-            after[one].append(two)
-        waiting = [len(d) for d in direct]
-        ready = [i for i, number in enumerate(waiting) if not number]
-        masks = [0] * count
-        done = 0
-        while ready:
-            one = ready.pop()
-            done += 1
-            for two in after[one]:
+        if self.cyclic:
+            return tuple(_cyclic_closure([*map(self.predecessors, range(len(self.subtasks)))]))
+        masks = [0] * len(self.subtasks)
+        for two in self._kahn:
+            for one in self.predecessors(two):
                 masks[two] |= masks[one] | 1 << one
-                waiting[two] -= 1
-                if not waiting[two]:
-                    ready.append(two)
-        return tuple(masks) if done == count else tuple(_cyclic_closure(direct))
+        return tuple(masks)
 
     @cached_property
     def cyclic(self) -> bool:
@@ -242,7 +230,7 @@ class HierarchicalProblem(Value):
     root: Method
 
 
-def _cyclic_closure(direct: list[list[int]]) -> list[int]:
+def _cyclic_closure(direct: Sequence[Sequence[int]]) -> list[int]:
     closure = []
     for start in range(len(direct)):
         mask = 0

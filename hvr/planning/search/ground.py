@@ -274,6 +274,8 @@ def relevant(
     Returns:
         The operators, and the mask of relevant fluents.
     """
+    # A backward fixpoint: an effect is useful if it achieves a needed literal, and makes the
+    # literals of its condition needed.
     needed = Literals()
     for goal in goals:
         needed &= goal

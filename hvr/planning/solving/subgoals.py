@@ -288,8 +288,11 @@ class Subgoals:
                 queue.append((0.0, number))
             else:
                 missing[number] = -inf if excess is None else excess
+                # Some action may help in another state, so the comparison is not unreachable.
                 if comparison.varies:
                     reach(number, _UNKNOWN_COST, -1, 0.0)
+        # A sorted list is a heap. Conditions are settled in the order of their costs, as in
+        # Dijkstra's algorithm; a supporter fires once all its conditions are settled.
         queue.sort()
         open_ = list(self._open)
         sums = [0.0] * len(self._units)
@@ -346,6 +349,7 @@ class Subgoals:
     def _relaxed_plan(
         self, costs: Sequence[float], supporters: Sequence[tuple[int, float]]
     ) -> Distance:
+        # Trace the best supporters back from the goal; an action counts once, however often needed.
         plan: dict[int, float] = {}
         at_once: dict[int, float] = {}
         unknown = 0.0

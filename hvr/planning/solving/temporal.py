@@ -15,14 +15,12 @@ from hvr.errors import HvrError
 from hvr.pddl import (
     ActionSchema,
     And,
-    Arithmetic,
     Atom,
     Comparison,
     Domain,
     Duration,
     DurativeActionSchema,
     Expression,
-    Forall,
     GroundAction,
     NumericEffect,
     NumericExpression,
@@ -32,14 +30,23 @@ from hvr.pddl import (
     Task,
     TimedAction,
     UndefinedValueError,
-    When,
     parse_domain,
     parse_problem,
     print_plan,
 )
 from hvr.pddl.durative import DurativeOperator, ground_durative, part_at
 from hvr.pddl.facts import conjuncts
-from hvr.pddl.model import TRUE, Effect, Formula, Timed, functions_of, walk
+from hvr.pddl.model import (
+    TRUE,
+    Effect,
+    Formula,
+    Timed,
+    functions_of,
+    map_leaves,
+    parts_of,
+    walk,
+    with_parts,
+)
 from hvr.pddl.numeric import Rational, Values, evaluate
 from hvr.pddl.state import Operator
 from hvr.planning.solving.forward import TOO_LARGE, BestFirst, NumericKey, holds
@@ -130,30 +137,13 @@ def _bound(schema: DurativeActionSchema) -> NumericExpression:
 
 
 def _without_duration(effect: Expression, bound: NumericExpression) -> Steps[Expression]:
-    match effect:
-        case And(operands):
-            parts: list[Expression] = []
-            for operand in operands:
-                parts.append((yield _without_duration(operand, bound)))
-            return And(tuple(parts))
-        case Forall(_, body):
-            return effect.replace(body=(yield _without_duration(body, bound)))
-        case When(condition, body):
-            return When(condition, (yield _without_duration(body, bound)))
-        case NumericEffect(_, _, amount):
-            return effect.replace(amount=run_trampoline(_number(amount, bound)))
-    return effect
-
-
-def _number(number: NumericExpression, bound: NumericExpression) -> Steps[NumericExpression]:
-    if isinstance(number, Duration):
-        return bound
-    if isinstance(number, Arithmetic):
-        operands: list[NumericExpression] = []
-        for operand in number.operands:
-            operands.append((yield _number(operand, bound)))
-        return number.replace(operands=tuple(operands))
-    return number
+    if isinstance(effect, NumericEffect):
+        amount = map_leaves(effect.amount, lambda n: bound if isinstance(n, Duration) else n)
+        return effect.replace(amount=amount)
+    parts: list[Expression] = []
+    for part in parts_of(effect):
+        parts.append((yield _without_duration(part, bound)))
+    return with_parts(effect, parts)
 
 
 # Temporal -----------------------------------------------------------------------------------------
