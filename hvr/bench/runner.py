@@ -130,32 +130,32 @@ def _work(work: _Work) -> CellResult:
         except Exception as error:
             # A cell must not end the bench, whatever a provider's library raises.
             message = Scrubber.of(os.environ).text(str(error) or repr(error))
-            result = CellResult(
-                cell=cell,
-                scores=None,
-                error=message,
-                error_kind=_kind(error),
-                exit_code=getattr(error, "exit_code", FAILED),
-                model=cell.model,
-                simulated=cell.simulated,
-                seconds=time.perf_counter() - started,
+            result = _failed(
+                cell, message, _kind(error), getattr(error, "exit_code", FAILED), started
             )
         bench.write(result)
     return result
 
 
 def _lost(cell: Cell, reason: str, bench: BenchFolder) -> CellResult:
-    result = CellResult(
-        cell=cell,
-        scores=None,
-        error=reason,
-        error_kind="LostCellError",
-        exit_code=FAILED,
-        model=cell.model,
-        simulated=cell.simulated,
-    )
+    result = _failed(cell, reason, "LostCellError", FAILED)
     bench.write(result)
     return result
+
+
+def _failed(
+    cell: Cell, error: str, kind: str, exit_code: int, started: float | None = None
+) -> CellResult:
+    return CellResult(
+        cell=cell,
+        scores=None,
+        error=error,
+        error_kind=kind,
+        exit_code=exit_code,
+        model=cell.model,
+        simulated=cell.simulated,
+        seconds=0.0 if started is None else time.perf_counter() - started,
+    )
 
 
 def _kind(error: Exception) -> str:

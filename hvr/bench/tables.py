@@ -30,19 +30,11 @@ _PLANS = (
     ("LD", "ld"),
 )
 _OF_SOME = frozenset(("within_budget",))
-_PER_TASK = (
-    "success",
-    "over",
-    "within_budget",
-    "pc",
-    "es",
-    "ld",
-    "epv",
-    "mpv_before",
-    "mpv_after",
-    "aabv_before",
-    "aabv_after",
-)
+_PER_TASK = [
+    key
+    for key, column in COLUMNS.items()
+    if column.percent and key not in ("reached", "goal_conditions")
+]
 
 
 def main_tables(summary: Summary) -> Iterator[Table]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import hvr
+from hvr.judging.symbolic import is_worse
 from hvr.judging.verdict import Critique, CritiqueKind, Improvement, PlanVerdict
 from hvr.pddl import GroundAction, State, Step, Task
 from hvr.planning.search.planners import Planner
@@ -18,20 +19,11 @@ from hvr.validation.sequences import action_of
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
-_LEVELS = {
-    CritiqueKind.REMOVE: "warning",
-    CritiqueKind.MISSING: "error",
-    CritiqueKind.ARGUMENT: "error",
-}
+# SARIF level, description of the rule, and predicate of a message
 _RULES = {
-    CritiqueKind.REMOVE: "A step of the plan is redundant.",
-    CritiqueKind.MISSING: "Steps are missing from the plan.",
-    CritiqueKind.ARGUMENT: "An argument of a step is wrong.",
-}
-_FAULTS = {
-    CritiqueKind.REMOVE: "is redundant",
-    CritiqueKind.MISSING: "is missing here",
-    CritiqueKind.ARGUMENT: "has a wrong argument",
+    CritiqueKind.REMOVE: ("warning", "A step of the plan is redundant.", "is redundant"),
+    CritiqueKind.MISSING: ("error", "Steps are missing from the plan.", "is missing here"),
+    CritiqueKind.ARGUMENT: ("error", "An argument of a step is wrong.", "has a wrong argument"),
 }
 _SHOWN = 3
 
@@ -130,14 +122,14 @@ def sarif(verdicts: Sequence[tuple[Path, PlanVerdict, Sequence[Step]]]) -> dict[
         {
             "ruleId": critique.kind.value,
             "ruleIndex": kinds.index(critique.kind),
-            "level": _LEVELS[critique.kind],
+            "level": _RULES[critique.kind][0],
             "message": {"text": _message(critique)},
             "locations": [_location(file, critique, [action_of(step) for step in steps])],
         }
         for file, verdict, steps in verdicts
         for critique in verdict.critiques
     ]
-    rules = [{"id": kind.value, "shortDescription": {"text": _RULES[kind]}} for kind in kinds]
+    rules = [{"id": kind.value, "shortDescription": {"text": _RULES[kind][1]}} for kind in kinds]
     driver = {"name": "hvr judge", "semanticVersion": hvr.__version__, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -145,7 +137,7 @@ def sarif(verdicts: Sequence[tuple[Path, PlanVerdict, Sequence[Step]]]) -> dict[
 
 def _message(critique: Critique) -> str:
     names = " ".join(map(str, critique.actions)) or "steps"
-    return f"{names} {_FAULTS[critique.kind]}: {critique.reason}"
+    return f"{names} {_RULES[critique.kind][2]}: {critique.reason}"
 
 
 def _location(file: Path, critique: Critique, actions: Sequence[GroundAction]) -> dict[str, Any]:
@@ -178,7 +170,7 @@ def shorter_plan(
         return None
     # The planner may have ignored costs, preferences or constraints.
     report = validator.check(found)
-    if not report.valid or _costs_more(validator, found, left):
+    if not report.valid or is_worse(validator, left, found):
         return None
     begin = 0
     while begin < len(found) and found[begin] == left[begin]:
@@ -192,15 +184,3 @@ def shorter_plan(
 def _from(state: State) -> Task:
     task = state.task
     return Task(task.domain, task.problem.replace(init=state.atoms(static=True)))
-
-
-def _costs_more(
-    validator: Validator, plan: tuple[GroundAction, ...], other: tuple[GroundAction, ...]
-) -> bool:
-    metric = validator.task.problem.metric
-    if metric is None:
-        return False
-    new, old = validator.check(plan).cost, validator.check(other).cost
-    if new is None or old is None:
-        return True
-    return new < old if metric.direction == "maximize" else new > old

@@ -185,7 +185,7 @@ def judge(
         return judge_by_checking(validator, plan, exact=exact)
     actions = [action_of(plan[i]) for i in order]
     verdict = _Judge(validator, actions, exact, work).run()
-    if verdict.valid and verdict.removed and _is_worse(validator, actions, verdict.repaired):
+    if verdict.valid and verdict.removed and is_worse(validator, actions, verdict.repaired):
         return judge_by_checking(validator, plan, exact=exact)
     return verdict if list(order) == list(range(len(plan))) else _renumbered(verdict, order)
 
@@ -357,15 +357,16 @@ def _moved(items: list[_Item], begin: int, length: int) -> list[_Item]:
     return [*items[: begin - 1], *run, items[begin - 1], *items[begin + length :]]
 
 
-def _is_worse(
+def is_worse(
     validator: Validator, plan: Sequence[GroundAction], other: Sequence[GroundAction] | None
 ) -> bool:
+    """Return whether another plan is worse by the metric, or only one plan has a value."""
     metric = validator.task.problem.metric
     if metric is None or other is None:
         return False
     old, new = validator.check(plan).cost, validator.check(other).cost
     if old is None or new is None:
-        return new is None and old is not None
+        return old is not new
     return new < old if metric.direction == "maximize" else new > old
 
 

@@ -113,7 +113,7 @@ class VerifierConfig:
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
     def __post_init__(self) -> None:
-        for name in _COUNTS:
+        for name in (f.name for f in fields(self) if f.type == "int" and f.name != "seed"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}")
         for name in ("dropout", "wrong_tool", "near", "drop", "by_motif", "held_out"):
@@ -208,19 +208,6 @@ class VerifierConfig:
         return cls.from_dict({} if mapping is None else mapping, str(path), base or cls.small())
 
 
-_COUNTS = (
-    "neighbours",
-    "hidden",
-    "layers",
-    "batch",
-    "epochs_graph",
-    "epochs_local",
-    "patience",
-    "align_hidden",
-    "align_batch",
-    "align_epochs",
-    "align_patience",
-)
 _CHOICES = {
     name: get_args(hint)
     for name, hint in get_type_hints(VerifierConfig).items()
