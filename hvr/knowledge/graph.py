@@ -241,7 +241,7 @@ class KnowledgeGraph:
         changed = [o for o in known if not _same_state(o, earlier.get(o.name))]
         missing = self._types.keys() - scene.objects.keys()
         if last is not None:
-            # Objects that were missing before are marked as absent already.
+            # Objects that were missing before are already marked as absent.
             missing &= last.objects.keys()
         moved = (
             last is None
@@ -315,11 +315,7 @@ class KnowledgeGraph:
         return f"e:{sequence}"
 
     def notice(self, step: int, failures: Sequence[FailureNote]) -> None:
-        """Log failures without an executed step, such as an unmet goal.
-
-        Args:
-            step: Number of the last step that was executed.
-        """
+        """Log failures after a step that did not cause them, such as an unmet goal."""
         sequence = self._next_event()
         self._change([*notice_quads(failures, step, sequence, self.ontology)])
         self._last_event = sequence
@@ -381,12 +377,9 @@ class KnowledgeGraph:
         return describe(self.store, self.ontology, name, cls)
 
     def facts(self, names: Iterable[str] | None = None) -> frozenset[Atom]:
-        """Return all true PDDL atoms over objects, including static ones.
+        """Return all true PDDL atoms over the named objects, or over all if None, and over liquids.
 
         `fits` is left out for things that did not fit in a place before.
-
-        Args:
-            names: Objects that may be arguments; None for all. Liquids are always allowed.
         """
         chosen = self._types if names is None else {self._known(n) for n in names}
         classes = {n: self.object_class(n) for n in chosen}

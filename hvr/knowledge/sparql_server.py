@@ -74,9 +74,8 @@ class Login:
 class Authenticator:
     """Answer the challenges of one server, and reuse the last one.
 
-    Args:
-        preemptive: Send the credentials in plain with the first request; a server that uses
-            Digest should never see the password.
+    If `preemptive`, the first request has the credentials in plain; a server that uses Digest
+    should never see the password.
     """
 
     def __init__(self, login: Login, *, preemptive: bool = True) -> None:
@@ -194,12 +193,9 @@ class ServerAddress:
 
 
 class SparqlServer:
-    """A server, over one connection that is opened on demand.
+    """A server, over one connection that is opened on demand; `timeout` is in seconds.
 
     Methods raise `StoreError` if the server rejects a request, or does not answer (exit code 4).
-
-    Args:
-        timeout: Maximum seconds to wait for an answer.
     """
 
     def __init__(self, address: ServerAddress, timeout: float = 30.0) -> None:

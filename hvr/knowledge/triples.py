@@ -334,7 +334,7 @@ def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterat
         facts += _failure_facts(failure, failed, event.step)
         facts.append((failed, k("failureOf"), node))
     for triple in ontology.rules.entail(facts):
-        # The types of the arguments follow from domain and range, but they are stored already.
+        # Domain and range entail types of the arguments, which are already stored.
         if triple[0] in nodes:
             yield Quad(*triple)  # type: ignore[arg-type]
 

@@ -530,11 +530,8 @@ def _end_preferences(ontology: Ontology) -> list[tuple[str, str]]:
 def one_of(goals: Sequence[Goal | ImpossibleGoalError]) -> Goal:
     """Combine alternative goals into one that any of them satisfies.
 
-    The planner then takes the shortest way. If some goal has several stages, only the first
-    possible one is kept, with a note.
-
-    Args:
-        goals: A goal or the error that rules it out, for each alternative.
+    Each alternative is a goal, or the error that rules it out. The planner then takes the shortest
+    way. If some goal has several stages, only the first possible one is kept, with a note.
     """
     possible = [goal for goal in goals if isinstance(goal, Goal)]
     refused = [goal for goal in goals if isinstance(goal, ImpossibleGoalError)]

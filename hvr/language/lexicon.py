@@ -187,11 +187,7 @@ class Lexicon:
 
 
 def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
-    """Return the verb of a word, or else the first verb with the same frame.
-
-    Args:
-        frame: Frame to look for if it differs from the word.
-    """
+    """Return the verb of a word, or else the first verb with the same (or the given) frame."""
     exact = (entry for entry in lexicon.lookup(word) if isinstance(entry, Verb))
     like = (
         entry

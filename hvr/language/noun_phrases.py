@@ -613,8 +613,7 @@ def _for_what(cursor: Cursor) -> bool:
 def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
     """Read a predicate: adjectives and adjuncts joined by 'and'.
 
-    Args:
-        sole_place: Stop after one place or after adjectives, since the rest belongs to the clause.
+    With `sole_place`, stop after one place or after adjectives: the rest belongs to the clause.
     """
     adjectives: list[Adjective] = []
     adjuncts: list[Adjunct] = []

@@ -282,8 +282,7 @@ class Methods:
 class Taxonomy:
     """A view of the ontology for grammar and goals.
 
-    Args:
-        any_place: Assume that everything that fits the hand can be put anywhere.
+    With `any_place`, everything that fits the hand can be put anywhere.
     """
 
     def __init__(self, ontology: Ontology, *, any_place: bool = False) -> None:

@@ -199,7 +199,7 @@ class _Kinds:
         return self._uses[key]
 
     def source(self, cls: str) -> tuple[str, str] | None:
-        """Return how things of a class are made, and from which class: ("slicing", "Tomato")."""
+        """Return the action and the class of origin of a class: ("slicing", "Tomato")."""
         for other in self._ontology.object_types:
             if cls in map(str, self._ontology.annotation(other, "slicesInto")):
                 cracked = self.roles.plays(other, CRACKABLE)

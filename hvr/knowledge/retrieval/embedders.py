@@ -63,15 +63,7 @@ class VectorEmbedder:
 
 
 class SentenceEmbedder(VectorEmbedder):
-    """A local sentence-transformers model.
-
-    Args:
-        model: Its name or folder, or `minilm`.
-
-    Raises:
-        MissingExtraError: The package is not installed.
-        UsageError: The model does not exist, or cannot be downloaded.
-    """
+    """A local sentence-transformers model, as for `load_sentence_model`."""
 
     def __init__(self, model: str = MINILM) -> None:
         self._model = load_sentence_model(model)
@@ -85,10 +77,7 @@ class SentenceEmbedder(VectorEmbedder):
 
 
 def load_sentence_model(model: str) -> Any:
-    """Load a sentence-transformers model.
-
-    Args:
-        model: Its name or folder, or `MINILM`.
+    """Load a sentence-transformers model by name or folder, or `MINILM`.
 
     Raises:
         MissingExtraError: The package is not installed.

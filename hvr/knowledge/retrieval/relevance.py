@@ -277,12 +277,8 @@ class _Chooser:
 def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
     """Yield the literals, quantified variables and object names of a formula, in order.
 
-    Args:
-        positive: Whether the formula is under an even number of negations.
-
-    Yields:
-        `("literal", (atom, positive))`, `("variable", (name, types, for all))` and
-        `("object", name)`.
+    They have the forms `("literal", (atom, positive))`, `("variable", (name, types, for all))` and
+    `("object", name)`. Below an odd number of negations, `positive` must be False.
     """
     match formula:
         case Atom(_, args):

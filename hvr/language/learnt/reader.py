@@ -241,7 +241,7 @@ class ScoredFrame:
 
 
 class Space:
-    """The frames that the classes of a head, by default only those in the scene, can express."""
+    """The frames that a head can express, with classes of the scene only (by default)."""
 
     def __init__(
         self, classes: tuple[str, ...], taxonomy: Taxonomy, *, restricted: bool = True
