@@ -284,7 +284,7 @@ class MeaningDraft:
         self.clause += 1
 
     def spoken(self, *, now: bool = False) -> list[list[int]]:
-        """Return the mentioned groups of entities, latest first; `now` adds this clause's."""
+        """Return mentioned groups, most prominent first; `now` adds those of this clause."""
         groups = [self.live(group) for group in (*self._spoken, *(self._now if now else ()))]
         return [group for group in reversed(groups) if group]
 
