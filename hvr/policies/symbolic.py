@@ -235,7 +235,8 @@ class SymbolicPolicy(Policy[Stage]):
         (is_open,) = self.ontology.predicates("isOpen")
         shut = " ".join(f"(not ({is_open} {other}))" for other in closing)
         wanted = f"(and ({is_open} {place}) {shut})"
-        return self.plan(Stage(wanted, constraints=kept), graph, inventory)
+        # Not `self.plan`, which a subclass may reserve for the goal.
+        return SymbolicPolicy.plan(self, Stage(wanted, constraints=kept), graph, inventory)
 
     def _relevant(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> Relevant:
         return self._chosen(self._parse(stage, graph, inventory), inventory)

@@ -293,7 +293,7 @@ def uncorrected_record(plans: Sequence[Plan], seconds: float, planner_calls: int
 # Policy -------------------------------------------------------------------------------------------
 
 
-class GoalPolicy(Policy[Stage]):
+class GoalPolicy(SymbolicPolicy):
     """Ask a language model for the goal, and plan for it with a classical planner.
 
     Args:
@@ -304,11 +304,11 @@ class GoalPolicy(Policy[Stage]):
     asks_model = True
 
     def __init__(self, equipment: Equipment, *, meter: Meter | None = None) -> None:
+        super().__init__(equipment.ontology, equipment.domain, equipment.planner)
         self.equipment = equipment
         self.drafts: list[GoalDraft] = []
         """All answers of the model, in order."""
         self._meter = meter
-        self._symbolic = SymbolicPolicy(equipment.ontology, equipment.domain, equipment.planner)
         self._calls = 0
         self._ready: tuple[Stage, Inventory, Planned] | None = None
         self._request = ""
@@ -344,9 +344,8 @@ class GoalPolicy(Policy[Stage]):
         """
         self._request = request
         equipment = self.equipment
-        taxonomy = self._symbolic.reader.taxonomy
         dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
-        words = GoalVocabulary(taxonomy, inventory, equipment.domain)
+        words = GoalVocabulary(self.reader.taxonomy, inventory, self.domain)
 
         def reachable(goal: Goal) -> None:
             first = goal.stages[0]
@@ -367,29 +366,10 @@ class GoalPolicy(Policy[Stage]):
             known, seen, planned = self._ready
             if (known, seen.facts, seen.avoided) == (stage, inventory.facts, inventory.avoided):
                 return planned
-        planned = self._symbolic.plan(stage, graph, inventory, reason)
+        planned = super().plan(stage, graph, inventory, reason)
         self._calls += planned.planner_calls
         self._ready = (stage, inventory, planned)
         return planned
-
-    def clearing(self, things: Sequence[str], place: str) -> Stage:
-        return self._symbolic.clearing(things, place)
-
-    def needs(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
-        return self._symbolic.needs(stage, graph, inventory)
-
-    def opening(
-        self,
-        place: str,
-        closing: Sequence[str],
-        stage: Stage,
-        graph: KnowledgeGraph,
-        inventory: Inventory,
-    ) -> Planned:
-        return self._symbolic.opening(place, closing, stage, graph, inventory)
-
-    def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
-        return self._symbolic.keeping(stage, constraints)
 
     def write(
         self,
@@ -406,10 +386,10 @@ class GoalPolicy(Policy[Stage]):
             find: Searches for the goal's objects before planning; None if all locations are known.
         """
         started = time.perf_counter()
-        equipment = self.equipment
+        compile_task = self.equipment.compile_task
         try:
             plans = plan_all_stages(
-                self, request, graph, inventory, equipment.domain, equipment.compile_task, find
+                self, request, graph, inventory, self.domain, compile_task, find
             )
         except (ImpossibleGoalError, PlannerError):
             plans = []
@@ -428,13 +408,11 @@ class GoalPolicy(Policy[Stage]):
         if not done.reached:
             return done
         try:
-            own = self._symbolic.reader.goal(self._request, inventory)
+            own = self.reader.goal(self._request, inventory)
         except HvrError:
             return Judgement(True, "by the model's reading; hvr cannot read this request itself")
-        domain = self.equipment.domain
-        objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
-        wanted = parse_formula(own.stages[-1].wanted, domain, objects, file="<goal>")
-        if Task(domain, graph.problem(domain, "judge")).initial.holds(wanted):
+        wanted = self._parse(own.stages[-1], graph, inventory).wanted
+        if Task(self.domain, graph.problem(self.domain, "judge")).initial.holds(wanted):
             return Judgement(True, "by the model's reading and by hvr's own")
         return Judgement(
             True, f"by the model's reading; by hvr's own, this does not hold: {own.paraphrase[-1]}"

@@ -69,6 +69,17 @@ def svg_document(
     return svg + "\n"
 
 
+def rectangle(
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    *markup: str,
+    **attributes: str | float | None,
+) -> str:
+    return element("rect", *markup, x=x, y=y, width=width, height=height, **attributes)
+
+
 def tooltip(text: str) -> str:
     """Return the tooltip of an SVG element."""
     return element("title", escaped(text))
@@ -205,18 +216,10 @@ def bars(title: str, groups: Sequence[str], series: Sequence[Series]) -> str:
             if value is None:
                 continue
             tall = height * min(max(value, 0.0), 1.0)
-            parts.append(
-                element(
-                    "rect",
-                    tooltip(f"{group}, {one.name}: {100 * value:.1f} %"),
-                    class_=_colour(s),
-                    x=x + s * bar,
-                    width=bar - 1,
-                    y=top + height - tall,
-                    # A zero is drawn as a line, which distinguishes it from a missing value.
-                    height=max(tall, 0.5),
-                )
-            )
+            tip = tooltip(f"{group}, {one.name}: {100 * value:.1f} %")
+            # A zero is drawn as a line, which distinguishes it from a missing value.
+            place = x + s * bar, top + height - tall, bar - 1, max(tall, 0.5)
+            parts.append(rectangle(*place, tip, class_=_colour(s)))
         middle = x + bar * len(series) / 2
         parts.append(_text(middle, top + height + 16, group, "middle"))
     return _figure(title, width, top + height + 24, parts, [s.name for s in series])
@@ -263,9 +266,7 @@ def stacked(title: str, groups: Sequence[str], series: Sequence[Series]) -> str:
             if value > 0:
                 long = width * value / most
                 tip = tooltip(f"{group}, {one.name}: {value:g}")
-                parts.append(
-                    element("rect", tip, class_=_colour(s), x=x, y=y, width=long, height=bar)
-                )
+                parts.append(rectangle(x, y, long, bar, tip, class_=_colour(s)))
                 x += long
         parts.append(_text(x + 6, y + bar - 5, f"{totals[group]:g}", "start"))
     height = top + len(groups) * (bar + 8) + 4

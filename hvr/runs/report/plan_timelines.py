@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import ceil, floor, log10
 
-from hvr.runs.report.charts import element, escaped, legend, page, svg_document, table, tooltip
+from hvr.runs.report.charts import (
+    element,
+    escaped,
+    legend,
+    page,
+    rectangle,
+    svg_document,
+    table,
+    tooltip,
+)
 from hvr.validation.report import decimal_text
 from hvr.validation.timeline import Curve, CurvePiece, Timeline, TimelineStep
 
@@ -182,11 +191,7 @@ def _process(timeline: Timeline, name: str, end: float, top: int) -> str:
         if span.name == name:
             start, width = _x(float(span.start), end), float(span.end - span.start) / end * _WIDTH
             text = tooltip(f"{name}: {float(span.start):.6g} to {float(span.end):.6g}")
-            parts.append(
-                element(
-                    "rect", text, class_="process", x=start, y=top, width=width, height=_PROCESS - 8
-                )
-            )
+            parts.append(rectangle(start, top, width, _PROCESS - 8, text, class_="process"))
     return "".join(parts)
 
 
@@ -321,17 +326,8 @@ class _Chart:
         for start, end in spans:
             text = f"{name}: {decimal_text(start)} to {decimal_text(end)}"
             width = max(self.x(end) - self.x(start), _LEAST_BAR)
-            parts.append(
-                element(
-                    "rect",
-                    tooltip(text),
-                    class_="process",
-                    x=self.x(start),
-                    y=y + self.row / 3,
-                    width=width,
-                    height=self.row / 3,
-                )
-            )
+            place = self.x(start), y + self.row / 3, width, self.row / 3
+            parts.append(rectangle(*place, tooltip(text), class_="process"))
         return parts
 
     def marks(self, y: int) -> list[str]:
@@ -360,16 +356,8 @@ class _Chart:
             yield self._diamond(x, y + self.row / 2 - 2, text, kind)
             width = 0.0
         else:
-            yield element(
-                "rect",
-                tooltip(text),
-                class_=kind,
-                x=x,
-                y=y,
-                width=max(width, _LEAST_BAR),
-                height=self.row - 4,
-                rx=2,
-            )
+            shape = x, y, max(width, _LEAST_BAR), self.row - 4
+            yield rectangle(*shape, tooltip(text), class_=kind, rx=2)
         label = " ".join((step.name, *step.args[1:]))
         if self.row == _ROW and len(label) * _LETTER < width - 8:
             yield element("text", escaped(label), class_="inside", x=x + 5, y=y + 13)

@@ -10,7 +10,16 @@ from urllib.parse import urlsplit
 
 from hvr.base.printable import one_line, short
 from hvr.errors import HvrError, UsageError
-from hvr.runs.report.charts import element, escaped, page, paragraph, svg_document, table, tooltip
+from hvr.runs.report.charts import (
+    element,
+    escaped,
+    page,
+    paragraph,
+    rectangle,
+    svg_document,
+    table,
+    tooltip,
+)
 from hvr.tools.navigation.graph import PRUNING, CallEvidence, Links, NavigationGraph, prune_score
 from hvr.validation.report import count
 
@@ -161,17 +170,7 @@ def _box(graph: NavigationGraph, name: str, place: tuple[int, int]) -> str:
     return element(
         "g",
         tooltip(title),
-        element(
-            "rect",
-            x=x,
-            y=y,
-            width=_WIDE,
-            height=_HIGH,
-            rx=6,
-            fill=fill,
-            stroke="#444",
-            stroke_dasharray=dash,
-        ),
+        rectangle(x, y, _WIDE, _HIGH, rx=6, fill=fill, stroke="#444", stroke_dasharray=dash),
         element("text", escaped(short(_name(name), 30)), x=x + 8, y=y + 18),
         element("text", escaped(figures), x=x + 8, y=y + 35, fill="#333", font_size=11),
     )

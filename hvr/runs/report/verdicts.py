@@ -8,7 +8,16 @@ from hvr.judging.reports import suggestion, summary
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.judging.verifier.graph import START, PlanGraph
 from hvr.judging.verifier.verdict import Verdict
-from hvr.runs.report.charts import element, escaped, page, paragraph, svg_document, table, tooltip
+from hvr.runs.report.charts import (
+    element,
+    escaped,
+    page,
+    paragraph,
+    rectangle,
+    svg_document,
+    table,
+    tooltip,
+)
 
 # Plan graph ---------------------------------------------------------------------------------------
 
@@ -80,16 +89,8 @@ def _head(verdict: Verdict) -> Iterator[str]:
 
 
 def _start() -> str:
-    box = element(
-        "rect",
-        x=_EDGE,
-        y=_TOP + 12,
-        width=_START,
-        height=_HIGH - 24,
-        rx=17,
-        fill="#eee",
-        stroke="#555",
-    )
+    place = _EDGE, _TOP + 12, _START, _HIGH - 24
+    box = rectangle(*place, rx=17, fill="#eee", stroke="#555")
     middle = _EDGE + _START // 2
     label = element("text", "Start", x=middle, y=_TOP + _HIGH // 2 + 5, text_anchor="middle")
     return element("g", box, label)
@@ -104,19 +105,10 @@ def _boxes(verdict: Verdict, corners: list[Point]) -> Iterator[str]:
 
 def _box(name: str, text: str, risk: float, risky: bool, corner: Point) -> str:
     x, y = corner
+    outline = {"stroke": "#a00000", "stroke_width": 3} if risky else {"stroke": "#555"}
     parts = [
         tooltip(f"{name}: {text} (risk {risk:.2f})"),
-        element(
-            "rect",
-            x=x,
-            y=y,
-            width=_WIDE,
-            height=_HIGH,
-            rx=6,
-            fill=_shade(risk),
-            stroke="#a00000" if risky else "#555",
-            stroke_width=3 if risky else 1,
-        ),
+        rectangle(x, y, _WIDE, _HIGH, rx=6, fill=_shade(risk), **outline),
         # A risky step shows its risk in the corner, which leaves less room for its name.
         _label(x + 10, y + 22, _short(name, 18 if risky else _LONGEST), font_weight="bold"),
         _label(x + 10, y + 43, _short(text, 30), font_size=11, fill="#333"),
