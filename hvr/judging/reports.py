@@ -63,9 +63,10 @@ def suggestion(verdict: PlanVerdict) -> Iterator[str]:
     if better is None:
         return
     fewer = len(verdict.repaired or verdict.plan) - len(better.plan)
+    enough = f"{len(better.plan)} step{' is' if len(better.plan) == 1 else 's are'} enough"
     steps = _numbers(range(better.first, better.last + 1))
     of = "" if verdict.repaired in (None, verdict.plan) else " of the repaired plan"
-    yield f"IMPROVE: {len(better.plan)} steps are enough, {fewer} fewer; instead of {steps}{of}:"
+    yield f"IMPROVE: {enough}, {fewer} fewer; instead of {steps}{of}:"
     yield from (f"      {action}" for action in better.instead or ("nothing",))
 
 

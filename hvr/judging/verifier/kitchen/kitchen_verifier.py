@@ -360,7 +360,7 @@ STATES: Mapping[str, str] = {
 the ontology has no labels for them.
 """
 _DOUBT = (
-    "the network doubts the plan (score {score:.2f}), but it reaches the goal that hvr reads in "
+    "the network rejects the plan (score {score:.2f}), but it reaches the goal that hvr reads in "
     "the request and changes nothing else"
 )
 _SURE = 0.5
@@ -439,7 +439,7 @@ def _second_vote(score: float, found: EndCheck, plan: LinkedPlan, request: str) 
     if score >= _SURE:
         return ""
     if found.lacking:
-        return f"the network accepts the plan, but at its end it is not so that {found.lacking}"
+        return f"the network accepts the plan, but it does not achieve '{found.lacking}'"
     if found.unread and (similar := only_similar(plan, mentions)):
         names = " and the ".join(_names(t.classes) for t in similar)
         return f"the plan handles something similar to the {names}, and hvr cannot read the request"
@@ -450,7 +450,7 @@ def _without_steps(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdic
     graph = graph_of(plan, request)
     found = check_end(plan, request)
     risk = 0.5 if found.unread else float(bool(found.lacking))
-    reason = f"the plan is empty, and initially it is not so that {found.lacking}"
+    reason = f"the plan is empty, and the initial state does not satisfy '{found.lacking}'"
     findings = (RiskFinding(0, risk, reason),) if found.lacking else ()
     limits = verifier.thresholds
     return Verdict(
