@@ -1,4 +1,4 @@
-"""Check certificates: proofs that a plan is valid or invalid (docs/certificates.md).
+"""Check certificates: proofs that a plan is valid or invalid (docs/reference/certificates.md).
 
 The checker follows the definitions (PDDL 2.1: Fox & Long 2003; 2.2: Edelkamp & Hoffmann 2004;
 HDDL: Höller et al. 2020) and shares only the parsers with the rest of hvr. Expressions are nested

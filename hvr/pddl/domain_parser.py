@@ -388,10 +388,8 @@ class DomainParser(ListReader):
                 )
             # An untyped variable takes the type of the declaration.
             parameters = tuple(
-                [
-                    TypedName(own.name, other.types) if own.types == (OBJECT,) else own
-                    for own, other in zip(parameters, declared.parameters, strict=True)
-                ]
+                TypedName(own.name, other.types) if own.types == (OBJECT,) else own
+                for own, other in zip(parameters, declared.parameters, strict=True)
             )
             reader.context = f":derived {word.text}"
             body = reader.formula(group.items[2], {p.name: p.types for p in parameters})

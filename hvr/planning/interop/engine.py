@@ -265,10 +265,8 @@ def _judged(plan: Any, translation: Translation) -> tuple[JudgedStep, ...]:
     first: dict[int, int] = {}
     owners = [first.setdefault(id(i), index) for index, i in enumerate(instances_of(plan))]
     return tuple(
-        [
-            item if item.owner is None else item.replace(owner=owners[item.owner])
-            for item in with_companions(steps_of(plan, translation), translation)
-        ]
+        item if item.owner is None else item.replace(owner=owners[item.owner])
+        for item in with_companions(steps_of(plan, translation), translation)
     )
 
 

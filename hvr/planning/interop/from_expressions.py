@@ -63,13 +63,11 @@ class UnifiedExpressionReader:
         self._names = vocabulary.names.local()
         self.needed: list[Formula] = []
         self.parameters = tuple(
-            [
-                TypedName(
-                    "?" + self._names.add("parameter", parameter.name),
-                    vocabulary.types(parameter.type),
-                )
-                for parameter in parameters
-            ]
+            TypedName(
+                "?" + self._names.add("parameter", parameter.name),
+                vocabulary.types(parameter.type),
+            )
+            for parameter in parameters
         )
 
     # Formulas -------------------------------------------------------------------------------

@@ -79,14 +79,12 @@ def steps_of(plan: Any, translation: Translation) -> tuple[Step, ...]:
 
     if isinstance(plan, TimeTriggeredPlan):
         return tuple(
-            [
-                TimedAction(
-                    _action(instance, translation),
-                    Fraction(start),
-                    None if duration is None else Fraction(duration),
-                )
-                for start, instance, duration in plan.timed_actions
-            ]
+            TimedAction(
+                _action(instance, translation),
+                Fraction(start),
+                None if duration is None else Fraction(duration),
+            )
+            for start, instance, duration in plan.timed_actions
         )
     return tuple([_action(instance, translation) for instance in plan.actions])
 
@@ -106,12 +104,8 @@ def steps_from_unified(plan: Any, names: UnifiedNames) -> tuple[Step, ...]:
     if not isinstance(plan, TimeTriggeredPlan):
         return tuple([action(instance) for instance in plan.actions])
     return tuple(
-        [
-            TimedAction(
-                action(instance), Fraction(start), None if length is None else Fraction(length)
-            )
-            for start, instance, length in plan.timed_actions
-        ]
+        TimedAction(action(instance), Fraction(start), None if length is None else Fraction(length))
+        for start, instance, length in plan.timed_actions
     )
 
 

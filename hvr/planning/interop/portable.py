@@ -101,12 +101,8 @@ class _Writer:
             actions=actions,
             durative_actions=durative,
             derived=tuple(
-                [
-                    rule.replace(
-                        parameters=self._names(rule.parameters), body=self._formula(rule.body)
-                    )
-                    for rule in domain.derived
-                ]
+                rule.replace(parameters=self._names(rule.parameters), body=self._formula(rule.body))
+                for rule in domain.derived
             ),
             constraints=self._formula(domain.constraints),
         )
@@ -122,10 +118,8 @@ class _Writer:
 
     def _names(self, names: tuple[TypedName, ...]) -> tuple[TypedName, ...]:
         return tuple(
-            [
-                TypedName(n.name, tuple([self.top if t == OBJECT else t for t in n.types]))
-                for n in names
-            ]
+            TypedName(n.name, tuple([self.top if t == OBJECT else t for t in n.types]))
+            for n in names
         )
 
     def _formula(self, formula: Expression) -> Formula:

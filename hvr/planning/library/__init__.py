@@ -2,7 +2,7 @@
 
 `learn` lifts the blocks of a plan to variables, and a `Library` holds them as a value. `retrieve`
 finds one for a new macro action and proves that it works in the current state. `update_library`
-stores them in a file that several runs may write at the same time. See docs/library.md.
+stores them in a file that several runs may write at the same time. See docs/explanation/library.md.
 """
 
 from hvr.planning.library.candidates import Query

@@ -281,8 +281,8 @@ def _most_exclusive(candidates: int, exclusive: CompatibleFluents) -> int:
 # Reduction ----------------------------------------------------------------------------------------
 # Reductions that keep the length of a shortest plan; each docstring gives the argument. A plan of
 # the reduced problem is executed by taking, at each step, an applicable alternative
-# (`hvr.planning.search.ground.plan_actions`). Together they shrink the state space of a kitchen
-# task tens of times.
+# (`hvr.planning.search.ground.plan_actions`). Together they make the state space of a kitchen task
+# dozens of times smaller.
 
 Fluents = Mapping[int, int]
 """A mapping of fluents to their representatives."""

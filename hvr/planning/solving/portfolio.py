@@ -51,7 +51,7 @@ def portfolio(features: frozenset[Feature]) -> Portfolio:
     Raises:
         UsageError: Neither hvr's planners nor the engines of unified-planning support them.
     """
-    # Downward first: when planners take turns, it usually finds the first plan (docs/solve.md).
+    # Downward first: it usually finds the first plan (docs/how-to/solve.md).
     able = tuple(p for p in (DOWNWARD, GROUNDED) if not p.lacks & features)
     timed = features & {Feature.DURATIVE, Feature.TIMED}
     own = tuple(p for p in ((TEMPORAL,) if timed else (FORWARD,)) if not p.lacks & features)
