@@ -2,8 +2,8 @@
 
 Every step is validated before it is executed, and the observed state is compared with the
 prediction. Where they differ and the rest of the plan would fail, recovery strategies are tried
-(`hvr.execution.recovery`): first those that keep the plan, since replanning is the most expensive
-and discards work. Next, room is made; the stage is planned anew only if that does not help.
+(`hvr.execution.recovery`): first those that keep the plan, since replanning is expensive and
+discards work. Next, room is made; the stage is planned anew only if that does not help.
 """
 
 from __future__ import annotations
@@ -116,13 +116,7 @@ class Executor(Generic[Goal]):
         return tuple(objects)
 
     def prepare(self, stage: Goal, reason: str = "") -> Planned:
-        """Plan and validate a stage without executing it.
-
-        Raises:
-            ImpossibleGoalError: There is no plan.
-            PlannerError: No plan was found.
-            InvalidPlanError: The plan does not validate.
-        """
+        """Plan and validate a stage without executing it."""
         started = time.perf_counter()
         planned = self.world.plan(self.policy, stage, self._avoid, reason)
         self._announce(planned, started)
@@ -198,7 +192,7 @@ class Executor(Generic[Goal]):
             if not self.world.unplaced().issuperset(objects):
                 self._closing = ()
                 return True
-            self._closing = (place,)
+            self._closing = (place,)  # the next plan closes it
 
     def _start_monitoring(self, planned: Planned) -> None:
         if self.steps == 0:

@@ -212,6 +212,7 @@ def classify_refusal(action: GroundAction, observed: Observed) -> RawDeviation:
         and literal.operand.predicate in _PLACES
     ]
     error = observed.error
+    # The place is occupied if every unmet literal requires some object not to be there.
     if any(part in error for part in NO_ROOM) or (occupants and len(occupants) == len(unmet)):
         return _occupied(action, observed, occupants, message)
     if unmet:

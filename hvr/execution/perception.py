@@ -73,11 +73,10 @@ def filter_noise(
 ) -> tuple[SceneGraph, int]:
     """Return a look at a scene without the surprises that further looks do not confirm.
 
-    Objects missing from the first look are looked for again, at most `votes` - 1 times.
+    Objects missing from the first look get at most `votes` - 1 further looks.
 
     Args:
         votes: Lead required, see `votes_needed`; 1 accepts the first look.
-        among: Names of the objects in view; None for all.
 
     Returns:
         The scene graph, and the number of further looks.
@@ -222,7 +221,6 @@ class Sensors(Value):
     Args:
         error_rate: Assumed share of wrong readings. Above 0, surprises must be confirmed by further
             looks (see `votes_needed`).
-        sense: Distorts every look, to simulate a noisy sensor.
     """
 
     sight: Sight = Sight.OMNISCIENT
@@ -257,7 +255,6 @@ class Perception:
     The first look is perfect and complete, except behind closed doors with `Sight.DOORS`.
 
     Args:
-        env: The environment, reset to its scene.
         ontology: Maps predicates to attributes; hvr's own if None.
     """
 

@@ -350,7 +350,6 @@ class ExecutionWorld(Protocol):
 
         Args:
             stage: The goal, in the policy's form.
-            avoid: Objects that must not be used.
             reason: Why an earlier plan could not continue; empty at first.
 
         Raises:
@@ -396,12 +395,7 @@ class ExecutionWorld(Protocol):
         return None
 
     def opening(self, policy: Any, place: str, closing: tuple[str, ...], stage: Any) -> Planned:
-        """Return a plan that opens a place; see `hvr.planning.plans.Policy.opening`.
-
-        Raises:
-            ImpossibleGoalError: There is no plan.
-            PlannerError: No plan was found.
-        """
+        """Return a plan that opens a place; see `hvr.planning.plans.Policy.opening`."""
         del policy, closing, stage
         raise ImpossibleGoalError(f"this world cannot open {place}")
 

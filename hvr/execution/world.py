@@ -89,9 +89,6 @@ def likeliest_place(
     """Return the place to search next, or None if no place could hold any of the objects.
 
     Places where such objects are usually kept come first, then places where more of them fit.
-
-    Args:
-        places: Closed places, nearest first.
     """
     ontology = inventory.ontology
 
@@ -134,7 +131,6 @@ class World:
     """An environment to act in, and a knowledge graph updated by observation.
 
     Args:
-        env: The environment, reset to its scene.
         graph: A graph that contains only the ontology; the scene is added to it.
         force_put: Whether to ignore AI2-THOR's placement table when putting objects down.
         sensors: The robot's sensors. The first look is perfect.
@@ -241,11 +237,7 @@ class World:
         return self.graph.facts(objects)
 
     def act(self, step: int, action: GroundAction, near: Iterable[str]) -> ActionOutcome:
-        """Execute one action, look, and record both in the graph.
-
-        Args:
-            near: Objects that the robot should be near after success.
-        """
+        """Execute one action, look, and record both in the graph."""
         outcome = self.do(step, action, near)
         self.record(step, action, outcome)
         return outcome
@@ -261,7 +253,6 @@ class World:
         """Execute one action, look, and update the graph; `record` logs the event.
 
         Args:
-            near: Objects that the robot should be near after success.
             added: Atoms that the action should make true, believed where they are not visible.
         """
         before = self.scene
@@ -373,10 +364,7 @@ def open_world(
     """Create a world with a new knowledge graph.
 
     Args:
-        env: The environment, reset to its scene.
-        folder: Folder for the graph; None keeps it in memory.
         ontology: Classes and their mapping to the domain; hvr's own if None.
-        sensors: The robot's sensors; perfect if None.
         shared: Graph on a server to mirror to, if any.
 
     Raises:

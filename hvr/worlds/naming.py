@@ -70,11 +70,7 @@ class Names:
         return tuple(self._ids)
 
     def name(self, object_id: str) -> str:
-        """Return hvr's name of an object.
-
-        Raises:
-            UnknownObjectError: The id belongs to no object or piece of this scene.
-        """
+        """Return hvr's name of an object."""
         known = self._names.get(object_id)
         if known is not None:
             return known
@@ -91,11 +87,7 @@ class Names:
         )
 
     def object_id(self, name: str) -> str:
-        """Return AI2-THOR's id of an object, or the future id of a piece that is not cut yet.
-
-        Raises:
-            UnknownObjectError: The object does not exist; the message lists similar names.
-        """
+        """Return AI2-THOR's id of an object, or the future id of a piece that is not cut yet."""
         known = self._ids.get(name)
         if known is not None:
             return known

@@ -93,11 +93,7 @@ class Scene(Value):
 
 
 def scene_names(world: str | None = None) -> tuple[str, ...]:
-    """Return the names of the packaged scenes in natural order: FloorPlan1, FloorPlan2, …
-
-    Raises:
-        UsageError: The world does not exist.
-    """
+    """Return the names of the packaged scenes in natural order: FloorPlan1, FloorPlan2, …"""
     every = scene_files()
     return (
         tuple(every) if world is None else tuple(n for n in every if n in load_world(world).scenes)
@@ -159,11 +155,7 @@ def _span(names: tuple[str, ...]) -> str:
 
 
 def parse_scene(data: bytes, source: str) -> Scene:
-    """Parse the bytes of a scene file.
-
-    Args:
-        data: Gzip-compressed JSON, as written by `tools/build_scenes.py`.
-    """
+    """Parse the bytes of a scene file."""
     try:
         raw = json.loads(gzip.decompress(data))
         start = raw["start"]

@@ -102,6 +102,7 @@ class BeliefRevision:
         ranked = []
         for atom, value in needs:
             other = self._alternatives.get(atom, {})
+            # A fact without a contrary alternative is flipped alone.
             changes = other if other.get(atom, value) != value else {atom: not value}
             true = {a for a, wanted in changes.items() if wanted}
             guess = task.state_with((base - changes.keys()) | true, state.numbers())
@@ -147,7 +148,6 @@ class FactWorld(ExecutionWorld):
     """An environment of facts and the belief about it.
 
     Args:
-        env: The environment; it is reset.
         problem: The objects, and the initial belief about hidden facts.
 
     Attributes:

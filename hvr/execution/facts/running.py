@@ -334,8 +334,6 @@ def run_world(
     """Reach the goal of a problem in an environment.
 
     Args:
-        env: The environment; it is reset.
-        problem: Objects, goal and constraints, and the initial belief about hidden facts.
         planner: A planner, or a policy with its own recovery strategies.
 
     Raises:
@@ -424,12 +422,6 @@ def save_run(
     The steps of durative plans are starts and ends; their times are in `timed-plan.pddl`, which
     belongs to `timed-domain.pddl`. Each line of `trace.jsonl` is an event, each line of
     `faults.jsonl` a fault.
-
-    Args:
-        folder: The folder; created if it does not exist.
-
-    Raises:
-        DataFileError: The folder cannot be written.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -76,9 +76,6 @@ class InjectedFault:
 
 def read_faults(texts: Sequence[str]) -> tuple[FaultRule, ...]:
     """Parse fault rules: `lost-effect:0.1` (probability at each step) or `refused@3` (at step 3).
-
-    Raises:
-        UsageError: A text is not a fault rule.
     """
     return tuple(_rule(part.strip()) for text in texts for part in text.split(","))
 

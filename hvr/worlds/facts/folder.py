@@ -50,11 +50,7 @@ class WorldFolder(WorldFile):
 
     @cached_property
     def words(self) -> WorldLexicon:
-        """The lexicon of the world.
-
-        Raises:
-            DataFileError: Two predicates have the same wording, or a wording is malformed.
-        """
+        """The lexicon of the world."""
         domain, ontology = self.domain, self.ontology
         try:
             return lexicon_for(domain, ontology)
@@ -123,12 +119,7 @@ class WorldFolder(WorldFile):
             raise SimulatorError(f"{self._place}: {error}", exit_code=error.exit_code) from error
 
     def open_here(self, problem: Problem, seed: int = 0) -> FactEnvironment:
-        """Open the world's custom environment in this process.
-
-        Raises:
-            UsageError: The environment cannot be imported, or lacks a method.
-            SimulatorError: The environment raises an error.
-        """
+        """Open the world's custom environment in this process."""
         entry = self._entry()
         try:
             opened: Any = entry(WorldSetup(self.domain, problem, self.folder, seed))

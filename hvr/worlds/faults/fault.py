@@ -317,11 +317,7 @@ class Schedule:
 
     @classmethod
     def from_json(cls, values: Any) -> Self:
-        """Return the schedule that `to_json` wrote.
-
-        Raises:
-            UsageError: The values are not a schedule; the message names the invalid fault.
-        """
+        """Return the schedule that `to_json` wrote."""
         if not isinstance(values, dict) or not isinstance(values.get("faults"), list):
             raise UsageError("a schedule must be an object with a list 'faults'")
         unknown = sorted(set(values) - {"faults", "seed"})
@@ -340,11 +336,7 @@ class Schedule:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a schedule from a JSON file.
-
-        Raises:
-            DataFileError: The file cannot be read or is not a schedule.
-        """
+        """Read a schedule from a JSON file."""
         try:
             return cls.from_json(read_json(path))
         except UsageError as error:

@@ -286,9 +286,6 @@ class FaultyEnvironment:
     If the environment has `snapshot` and `restore`, like the kitchen, an action with a fault is
     first executed without it, so the log contains exactly the fault's changes. Otherwise, the log
     contains every difference to the state before the action.
-
-    Raises:
-        UnknownObjectError: A fault names an object that the scene does not have.
     """
 
     def __init__(self, env: Environment, schedule: Schedule) -> None:
@@ -482,7 +479,7 @@ class FaultyEnvironment:
         return self._report(event)
 
     def _noise(self, trigger: Trigger, name: str) -> Lens:
-        """Return the noise of one look: the same for every read, logged on the first."""
+        """Return the noise of one look, which is the same for every read and logged once."""
         number = self._triggers.index(trigger)
         seed = f"{self.schedule.seed}/{number}/{self._steps}/{self._looks}"
         logged = False

@@ -173,9 +173,6 @@ class NoisySensor:
         flip: Probability of a wrong state.
         unseen: Probability of an omitted object; `flip` if None.
         seed: The same seed gives the same errors for the same looks.
-
-    Raises:
-        UsageError: A probability is not between 0 and 1.
     """
 
     def __init__(self, flip: float, unseen: float | None = None, seed: int = 0) -> None:

@@ -337,11 +337,7 @@ _PUT_BOTH = ActionSpec(
 
 
 def find_action(name: str, args: Mapping[str, Any], profile: Profile = THOR_5) -> ActionSpec:
-    """Return the action with this name after checking its arguments.
-
-    Raises:
-        BadRequestError: The action or an argument is unknown, or an argument is missing.
-    """
+    """Return the action with this name after checking its arguments."""
     spec = ACTIONS.get(name)
     if spec is None:
         raise BadRequestError("InvalidAction", f"Invalid action: {name}")

@@ -295,9 +295,6 @@ class Kitchen:
             list, unless forced.
         profile: The version of AI2-THOR to simulate: `5` or `2.1.0`.
         settings: Grid, reach and other arguments of AI2-THOR's `Initialize`.
-
-    Raises:
-        SceneError: The scene is unknown or cannot be loaded.
     """
 
     def __init__(
@@ -376,11 +373,7 @@ class Kitchen:
         return Snapshot(self._scene, self._world, self._answer)
 
     def restore(self, snapshot: Snapshot) -> Event:
-        """Return to a snapshot of this or another kitchen in the same scene.
-
-        Raises:
-            UsageError: The snapshot belongs to another scene.
-        """
+        """Return to a snapshot of this or another kitchen in the same scene."""
         if snapshot.scene is not self._scene and snapshot.scene != self._scene:
             raise UsageError(
                 f"the snapshot is of {snapshot.scene.name}, the kitchen is {self._scene.name}: "

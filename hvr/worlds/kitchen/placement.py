@@ -52,7 +52,7 @@ _ONLY = {
     "ToiletPaperHanger": frozenset({"ToiletPaper"}),
 }
 # In metres, between the bottom of the object and the top of the receptacle unless noted.
-_MARGIN = 0.05  # of the object's centre outside the footprint
+_MARGIN = 0.05  # maximum distance of the centre outside the footprint
 _BELOW = 0.08  # maximum depth below a surface
 _SUNK = 0.16  # the same for tables, and for furniture beside the object
 _ABOVE = 0.12  # maximum height above a surface

@@ -320,7 +320,7 @@ class KitchenSettings:
 
 
 class Profile(Value):
-    """Differences between versions of AI2-THOR; docs/kitchen.md lists the sources.
+    """Differences between versions of AI2-THOR; docs/reference/kitchen.md lists the sources.
 
     Args:
         first_piece: Number of the first piece in ids (`…|AppleSliced_0`).

@@ -72,7 +72,8 @@ class Room:
     def stands(self, x: float, z: float) -> bool:
         """Return whether the agent can stand at a point.
 
-        Off the 0.25 m grid, one free grid point around it suffices, which fills finer grids.
+        Off the 0.25 m grid, one free grid point around it suffices, so that finer grids have no
+        gaps.
         """
         if (x, z) in self.grid_set:
             return True

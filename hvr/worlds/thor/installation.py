@@ -26,7 +26,6 @@ class Machine:
     """Facts about this machine, without judgement.
 
     Args:
-        architecture: Processor architecture, such as `x86_64`.
         package: Version of the package ai2thor; empty if it is not installed.
         commit: Commit of the build that this version uses; empty if unknown.
         display: X display that AI2-THOR's client accepts; empty if there is none.
@@ -149,12 +148,7 @@ Status = Literal["ok", "missing", "unneeded"]
 
 @dataclass(frozen=True)
 class Check:
-    """One requirement of AI2-THOR.
-
-    Args:
-        status: Whether it is met, missing, or not needed with these options.
-        advice: How to meet it; empty unless it is missing.
-    """
+    """One requirement of AI2-THOR."""
 
     name: str
     status: Status

@@ -56,9 +56,6 @@ class ThorOptions:
         tries: Maximum number of attempts at an interaction, each from another place.
         pictures: Whether to keep the camera image of every action in the run folder.
         top_view: Whether to keep images from above of the first and the last state.
-
-    Raises:
-        UsageError: A value is invalid.
     """
 
     executable: str = ""

@@ -35,9 +35,6 @@ def scene_from_file(path: Path) -> Scene:
     Args:
         path: JSON file with the metadata of an AI2-THOR event, an object that has it as `metadata`,
             or a ProcTHOR house.
-
-    Raises:
-        SceneError: The file cannot be read or has another content.
     """
     try:
         content = read_json(path)
@@ -66,9 +63,6 @@ def scene_from_metadata(
         metadata: Metadata of one agent, in AI2-THOR's schema.
         grid: (x, z) of the points where the agent can stand, 0.25 m apart. None takes the grid of
             the packaged scene of that name, or estimates it from boxes (`walkable_points`).
-
-    Raises:
-        SceneError: The metadata does not match the schema.
     """
     try:
         name = metadata["sceneName"].removesuffix("_physics")
