@@ -177,23 +177,17 @@ def belief_after_sounds(
             kind = objects[partner[name]].object_type
         # Switching makes a sound, so silence means that the switch did not move.
         if AudioEvent(SoundKind.TURNED_ON if on else SoundKind.TURNED_OFF, kind) not in sounds:
-            objects[name] = _set(now, "isToggled", not on)
+            objects[name] = with_attribute(now, "isToggled", not on)
     for sound in sounds:
         names = sources.get(sound.object_type, [])
         if len(names) != 1 or names[0] not in objects:
             continue  # several objects could have made this sound
         o = objects[names[0]]
         if sound.noise in (SoundKind.TURNED_ON, SoundKind.TURNED_OFF):
-            objects[o.name] = _set(o, "isToggled", sound.noise is SoundKind.TURNED_ON)
+            objects[o.name] = with_attribute(o, "isToggled", sound.noise is SoundKind.TURNED_ON)
         elif sound.noise is SoundKind.BROKEN:
-            objects[o.name] = _set(o, "isBroken", True)
+            objects[o.name] = with_attribute(o, "isBroken", True)
     return predicted.replace(objects=MappingProxyType(objects))
-
-
-def _set(o: SceneObject, key: str, value: bool) -> SceneObject:
-    if bool(o.attributes.get(key)) == value:
-        return o
-    return replace(o, attributes=MappingProxyType({**o.attributes, key: value}))
 
 
 # Prediction ---------------------------------------------------------------------------------------
@@ -242,11 +236,11 @@ def _with(o: SceneObject, atom: Atom, fields: Fields) -> SceneObject:
     if name in ("on", "in"):
         return replace(o, parents=(atom.args[1],))
     if name in fields.flags:
-        return _with_attribute(o, fields.flags[name], True)
+        return with_attribute(o, fields.flags[name], True)
     if name in fields.values:
-        return _with_attribute(o, *fields.values[name])
+        return with_attribute(o, *fields.values[name])
     if name in fields.ends:
-        return _with_attribute(o, fields.ends[name], atom.args[1])
+        return with_attribute(o, fields.ends[name], atom.args[1])
     return o
 
 
@@ -255,17 +249,18 @@ def _without(o: SceneObject, atom: Atom, fields: Fields) -> SceneObject:
     if name in ("on", "in"):
         return replace(o, parents=()) if o.parents[:1] == atom.args[1:] else o
     if name in fields.flags:
-        return _with_attribute(o, fields.flags[name], False)
+        return with_attribute(o, fields.flags[name], False)
     if name in fields.values:
         field, value = fields.values[name]
         gone = o.attributes.get(field) == value
-        return _with_attribute(o, field, fields.neutral.get(field)) if gone else o
+        return with_attribute(o, field, fields.neutral.get(field)) if gone else o
     if name in fields.ends:
-        return _with_attribute(o, fields.ends[name], None)
+        return with_attribute(o, fields.ends[name], None)
     return o
 
 
-def _with_attribute(o: SceneObject, key: str, value: Any) -> SceneObject:
+def with_attribute(o: SceneObject, key: str, value: Any) -> SceneObject:
+    """Return an object with one attribute changed."""
     return replace(o, attributes=MappingProxyType({**o.attributes, key: value}))
 
 

@@ -17,6 +17,7 @@ from hvr.execution.belief import (
     predict,
     seen_objects,
     update_belief,
+    with_attribute,
 )
 from hvr.execution.observation import AudioEvent, audio_events, fields_of
 from hvr.knowledge.ontology import Ontology, load_ontology
@@ -202,7 +203,7 @@ def _corrected(seen: SceneGraph, expected: SceneGraph, refuted: Collection[_Key]
 def _set(o: SceneObject, attribute: str, value: Any) -> SceneObject:
     if attribute == "parents":
         return replace(o, parents=value)
-    return replace(o, attributes=MappingProxyType({**o.attributes, attribute: value}))
+    return with_attribute(o, attribute, value)
 
 
 # Perception ---------------------------------------------------------------------------------------

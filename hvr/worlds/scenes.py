@@ -134,7 +134,7 @@ def _packaged(name: str) -> Scene:
             f"unknown scene {name!r}; "
             + (f"did you mean {' or '.join(near)}? " if near else "")
             + f"there are {len(known)} scenes: "
-            + (", ".join(map(_span, _worlds_with_scenes())) or "install hvr again")
+            + (", ".join(_scene_ranges()) or "install hvr again")
         )
     try:
         data = path.read_bytes()
@@ -143,15 +143,11 @@ def _packaged(name: str) -> Scene:
     return parse_scene(data, str(path))
 
 
-def _worlds_with_scenes() -> list[tuple[str, ...]]:
+def _scene_ranges() -> list[str]:
     by_world: dict[Path, list[str]] = {}
     for name, path in scene_files().items():
         by_world.setdefault(path.parent, []).append(name)
-    return [tuple(names) for names in by_world.values()]
-
-
-def _span(names: tuple[str, ...]) -> str:
-    return f"{names[0]} to {names[-1]}"
+    return [f"{names[0]} to {names[-1]}" for names in by_world.values()]
 
 
 def parse_scene(data: bytes, source: str) -> Scene:

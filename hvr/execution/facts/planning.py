@@ -6,7 +6,6 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
@@ -185,12 +184,9 @@ def problem_at(problem: Problem, state: State) -> Problem:
         for term, value in problem.numeric_init.items()
         if term.function not in task.fluent_functions
     }
-    values.update({term: _number(value) for term, value in state.numbers().items()})
+    for term, value in state.numbers().items():
+        values[term] = Decimal(value.numerator) / Decimal(value.denominator)
     return problem.replace(init=frozenset([*static, *base_atoms(state)]), numeric_init=values)
-
-
-def _number(value: Fraction) -> Decimal:
-    return Decimal(value.numerator) / Decimal(value.denominator)
 
 
 def _blocks(task: Task, actions: Collection[GroundAction]) -> tuple[AABlock, ...]:

@@ -75,8 +75,7 @@ class InjectedFault:
 
 
 def read_faults(texts: Sequence[str]) -> tuple[FaultRule, ...]:
-    """Parse fault rules: `lost-effect:0.1` (probability at each step) or `refused@3` (at step 3).
-    """
+    """Parse fault rules, such as `lost-effect:0.1` (a probability) or `refused@3` (a step)."""
     return tuple(_rule(part.strip()) for text in texts for part in text.split(","))
 
 

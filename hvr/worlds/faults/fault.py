@@ -71,7 +71,7 @@ _ACTIONS = {
 
 def _check_share(name: str, value: float) -> None:
     if not 0.0 <= value <= 1.0:
-        raise UsageError(f"{name} of a fault must be between 0 and 1, not {value}")
+        raise UsageError(f"{name} of a fault must be between 0 and 1, got {value}")
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class Fault:
     def from_json(cls, values: Any) -> Self:
         """Return the fault that `to_json` wrote."""
         if not isinstance(values, dict):
-            raise UsageError(f"a fault must be an object with 'kind', not {values!r}")
+            raise UsageError(f"a fault must be an object with 'kind', got {values!r}")
         unknown = sorted(set(values) - {"kind", "when", "what"})
         if unknown:
             raise UsageError(f"a fault has 'kind', 'when' and 'what', not {', '.join(unknown)}")
@@ -212,7 +212,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 def _part(cls: type[Part], name: str, values: Any) -> Part:
     if not isinstance(values, dict):
-        raise UsageError(f"{name!r} of a fault must be an object, not {values!r}")
+        raise UsageError(f"{name!r} of a fault must be an object, got {values!r}")
     known = {f.name: str(f.type) for f in fields(cls)}
     for key, value in values.items():
         if key not in known:
@@ -224,7 +224,7 @@ def _part(cls: type[Part], name: str, values: Any) -> Part:
         if isinstance(value, (list, tuple)):
             right = right and all(isinstance(item, str) for item in value)
         if not right:
-            raise UsageError(f"{key!r} of a fault must be {known[key]}, not {value!r}")
+            raise UsageError(f"{key!r} of a fault must be {known[key]}, got {value!r}")
     given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     return cls(**given)
 
@@ -325,7 +325,7 @@ class Schedule:
             raise UsageError(f"a schedule has 'faults' and 'seed', not {', '.join(unknown)}")
         seed = values.get("seed", 0)
         if isinstance(seed, bool) or not isinstance(seed, int):
-            raise UsageError(f"'seed' of a schedule must be an integer, not {seed!r}")
+            raise UsageError(f"'seed' of a schedule must be an integer, got {seed!r}")
         faults = []
         for number, entry in enumerate(values["faults"], start=1):
             try:
