@@ -149,7 +149,7 @@ class _Parsed:
 
 
 class SymbolicPolicy(Policy[Stage]):
-    """Plan without a language model.
+    """A policy that plans without a language model.
 
     Args:
         ontology: Words, task knowledge and preferences.

@@ -51,8 +51,7 @@ def read_status(folder: Path) -> tuple[Mapping[str, Any], RunState]:
     if about.get("state") == STARTED:
         if is_locked(folder / LOCK_FILE):
             return about, RunState.RUNNING
-        # The end is written before the lock is released, so it may have appeared since the first
-        # look.
+        # The end is written before the lock is released: it may have appeared meanwhile.
         about = _read(folder / STATUS_FILE)
         if about.get("state") == STARTED:
             return about, RunState.KILLED
@@ -77,9 +76,8 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 
 # Folder -------------------------------------------------------------------------------------------
-# task.json       the request with all options, from the start; finally the goal, the assumptions
-# and
-#                 the result, or the error that interrupted the run
+# task.json       the request with all options, from the start; finally the goal,
+#                 the assumptions and the result, or the error that interrupted the run
 # subgraph.json   the objects selected for the problem, the reasons, and their facts
 # domain.pddl     the domain
 # problem.pddl    the problem, derived from the graph (problem-2.pddl after replanning)
@@ -103,8 +101,8 @@ def _read(path: Path) -> Mapping[str, Any]:
 # run.lock        while the run is active: a lock that ends with its process
 #
 # A resumed run restarts from the beginning in the same folder and takes the answers in `llm.jsonl`
-# without asking again. Only paid results and original inputs stay in
-# place, so that attempts never mix:
+# without asking again. Only paid results and original inputs stay in place, so
+# that attempts never mix:
 #
 # llm-aside.jsonl paid results that are not part of the run, such as the error that ended an attempt
 # broken-1/       the remaining files of the first attempt, without its graph; and so on

@@ -234,7 +234,7 @@ class GoalVocabulary:
 
     @property
     def listed(self) -> dict[str, Predicate]:
-        """The predicates that prompts list: no robot positions, none without arguments."""
+        """The predicates with arguments, except those for the robot's position."""
         navigation = find_navigation(self.domain)
         fleeting = navigation.predicates if navigation else frozenset()
         return {n: p for n, p in self.predicates.items() if n not in fleeting and p.parameters}
@@ -294,7 +294,7 @@ class GoalVocabulary:
     def objects_of(self, classes: Iterable[str]) -> tuple[str, ...]:
         """Return the objects of some types, in order of preference.
 
-        If none exists yet, they are the pieces that one object would be cut into.
+        If none exists yet, return the pieces that cutting one object would produce.
         """
         found: list[str] = []
         for object_class in classes:

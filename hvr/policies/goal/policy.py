@@ -294,12 +294,7 @@ def uncorrected_record(plans: Sequence[Plan], seconds: float, planner_calls: int
 
 
 class GoalPolicy(SymbolicPolicy):
-    """Ask a language model for the goal, and plan for it with a classical planner.
-
-    Args:
-        equipment: Model, prompts and planner.
-        meter: Counter of the model's usage, if needed.
-    """
+    """A policy that asks a language model for the goal, and a classical planner for the plan."""
 
     asks_model = True
 

@@ -88,8 +88,7 @@ class ActionSet:
         rest: list[Expression] = []
         alone: dict[str, list[Expression]] = {name: [] for name in names}
         for conjunct in parts:
-            # Conditions on a single parameter are checked once per object instead of once per
-            # binding.
+            # Unary conditions are checked once per object instead of once per binding.
             free = _free(conjunct) & names
             (alone[next(iter(free))] if len(free) == 1 else rest).append(conjunct)
         for parameter in schema.parameters:

@@ -80,8 +80,7 @@ class KnownNames:
         similar = self._embedder.similarities(plain, self._candidates)
         by_phrase = dict(zip(self._candidates, similar, strict=True))
         for phrase, name in self._pairs:
-            # Rounded, since the last bits depend on the machine; below 1, which is reserved for
-            # exact matches.
+            # Rounded, since the last bits depend on the machine; only exact matches score 1.
             likeness = max(round(by_phrase[phrase], 6), _spelling(plain, phrase))
             scores[name] = max(scores[name], min(0.99, likeness))
         order = sorted(scores, key=lambda n: -scores[n])
@@ -218,7 +217,7 @@ class Mapper:
         return fits
 
     def _stand_ins(self, objects: Mapping[str, float]) -> dict[str, float]:
-        """Return other parts of the same things, for objects that no valid action takes."""
+        """Return parts of the same things as stand-ins for objects that no valid action takes."""
         fits: dict[str, float] = {}
         for name, score in objects.items():
             base, number = split_instance(name)
@@ -332,8 +331,7 @@ class Mapper:
                     pool[action] = score + first[action.args[0]]
         if not pool:
             return None
-        # Only the other objects are compared: the shared first object would dominate the
-        # similarity.
+        # Only the other objects are compared: the shared first one would dominate.
         rest = " ".join(text.args[1:])
         endings = tuple(dict.fromkeys(" ".join(a.args[1:]) for a in pool))
         similar = self._embedder.similarities(rest, endings)

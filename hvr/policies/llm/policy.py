@@ -38,10 +38,9 @@ from hvr.policies.symbolic import SymbolicPolicy
 
 
 class LLMPolicy(Policy[str]):
-    """Plan with a language model.
+    """A policy that plans with a language model.
 
     Args:
-        equipment: Model, prompts and tools for writing plans.
         meter: Counter of the model's usage, if needed.
         library: File to add learnt macro actions to; None to add none.
         about: Request and scene, recorded in the library.

@@ -307,8 +307,7 @@ def remaining_constraints(
 
 # Planner repair -----------------------------------------------------------------------------------
 # An extension of the paper: the classical planner bridges gaps that the model left. It sees only
-# the current state and a condition of the model: a postcondition or the precondition of its next
-# step.
+# the current state and a postcondition of the model or the precondition of its next step.
 
 
 class PlannerRepair:

@@ -78,8 +78,7 @@ class PredictedScene(PredictedWorld):
     def graph(self) -> KnowledgeGraph:
         """The predicted state as a graph."""
         graph = self._imagined
-        # Prompts read the graph several times between two blocks: only a new state is written to
-        # it.
+        # Prompts read the graph several times per block: only a new state is written to it.
         if self._shown != self.state.bits:
             known = self.task.fluent_predicates & predicate_rules(graph.ontology).keys()
             assume_atoms(graph, self.state.atoms(), known)

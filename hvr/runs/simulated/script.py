@@ -164,7 +164,7 @@ def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]
 
 
 def _as_order(text: str) -> str:
-    """Return the imperative for a block's name, if it differs."""
+    """Rephrase a block's name as an imperative if necessary."""
     for use in load_action_annotations().uses:
         if use.sentence:
             pattern = re.escape(use.title.text)

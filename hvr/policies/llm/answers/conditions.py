@@ -294,8 +294,7 @@ def _from_lines(text: str) -> list[_Entry]:
             getattr(entries[-1], side).append(head)
         for name, body in pieces[1:]:
             side = name
-            # A side repeats, or a precondition follows a postcondition: the next macro action
-            # begins.
+            # A repeated side, or a precondition after a postcondition, begins a new macro action.
             if (
                 not entries
                 or side in entries[-1].sides

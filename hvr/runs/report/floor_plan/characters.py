@@ -138,7 +138,7 @@ class _Canvas:
                 self.rows[row][column] = cell
 
     def walkable(self) -> None:
-        """Draw the grid as dots and blanks, over any bounding box: walkable points are floor."""
+        """Draw the grid as dots and blanks over bounding boxes, since walkable points are floor."""
         points = {(round(x, 2), round(z, 2)) for x, z in self.plan.grid}
         for x, z in points & {(round(x - 0.25, 2), z) for x, z in points}:
             column, row = self.place(x, z)

@@ -61,7 +61,7 @@ class Mark:
 
     @property
     def rounded(self) -> bool:
-        """Whether the mark is a rectangle with round ends, the sign of a stop."""
+        """Whether the mark is a rectangle with round ends, which marks a stop."""
         return self.look in ("stop", "bad")
 
 
@@ -180,8 +180,7 @@ def _way(route: Route, sheet: Drawing, halts: Sequence[Stop]) -> Iterator[Mark]:
         if math.dist(at[:2], visit.pose[:2]) > 1e-3:
             line = (sheet.place(at.x, at.z), sheet.place(visit.pose.x, visit.pose.z))
             look = "jump" if visit.jumped else "way"
-            how = "jump to" if visit.jumped else "way to"
-            title = f"{how} step {visit.number}"
+            title = f"{'jump' if visit.jumped else 'route'} to step {visit.number}"
             yield Mark("line", look, line, title=title, steps=(visit.number,))
         at = visit.pose
     for halt in halts:
@@ -189,7 +188,7 @@ def _way(route: Route, sheet: Drawing, halts: Sequence[Stop]) -> Iterator[Mark]:
         half = max(10.0, LETTER * len(halt.text) / 2 + 5)
         title = f"steps {halt.text}" if len(halt.steps) > 1 else f"step {halt.text}"
         if halt.failed:
-            title += f"; something went wrong in {', '.join(map(str, halt.failed))}"
+            title += f"; failed: {', '.join(map(str, halt.failed))}"
         look = "bad" if halt.failed else "stop"
         corners = ((x - half, y - 9), (x + half, y + 9))
         yield Mark("rect", look, corners, title=title, steps=halt.steps)

@@ -447,7 +447,7 @@ def stops(route: Route) -> tuple[Stop, ...]:
 
 
 def joined_numbers(numbers: Sequence[int]) -> str:
-    """Return ascending numbers with ranges: `1–3, 7`."""
+    """Format ascending numbers with ranges: `1–3, 7`."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:
