@@ -233,6 +233,7 @@ class Cell:
     def id(self) -> str:
         """Stable, unique id that is safe as a file name."""
         words = f"{label(self.task)}-{self.setting}-{self.model}-{self.scene}-{self.seed}"
+        # The digest below distinguishes cells whose slugs are equal.
         slug = re.sub(r"[^A-Za-z0-9.+]+", "_", words)[:_SLUG].strip("._")
         text = json.dumps(self.to_json(), sort_keys=True)
         return f"{slug}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"

@@ -107,6 +107,7 @@ class _Search:
         best = _IMPOSSIBLE
         for name in self.domains[chosen]:
             best = max(best, self.best(parts, {**binding, chosen: name}))
+            # No other binding can be better.
             if best == most:
                 break
         return best
@@ -126,6 +127,7 @@ def _groups(parts: Sequence[_Part], binding: Mapping[str, str]) -> list[list[_Pa
     for part in parts:
         names = set(part.variables - binding.keys())
         joined, apart = [part], []
+        # Merge all groups that share a variable with this part.
         for known, members in groups:
             if known & names:
                 names |= known
@@ -175,6 +177,7 @@ def plan_correctness(plan: Steps, truth: GroundTruth) -> float:
         for done, (position, steps) in reached.items():
             best = max(best, steps)
             for number, block in enumerate(truth.blocks):
+                # The block is finished, or one that must precede it is not.
                 if done >> number & 1 or before[number] & ~done:
                     continue
                 matched, end = _match(block, places, position)

@@ -214,6 +214,7 @@ def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> Executio
             report = validator.apply(action)
             if not report.ok:
                 problem = report.explain()
+                # The outcome of the step before made this one inapplicable, so that step failed.
                 done -= int(ideal.apply(action).ok)
                 break
             expected = validator.state.atoms()

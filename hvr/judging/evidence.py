@@ -144,6 +144,7 @@ class Evidence:
             mask = 1 << bit
             value = bool(marks[index + 1][0] & mask)
             readers, undone = [], None
+            # Follow the literal until a later step changes it back.
             for later in range(index + 1, count):
                 if self.reads[later] & mask and later not in self.trace.failing:
                     readers.append(later)
@@ -261,6 +262,7 @@ def missing(
     readers: list[int] = []
     for step in range(begin, end):
         for change in evidence.changes(step):
+            # Effects that only other missing steps read explain nothing.
             known = [r for r in change.readers if r == len(places) or r >= end]
             if known:
                 readers += known

@@ -200,6 +200,7 @@ def check(start: State, plan: Sequence[GroundAction], opinion: Opinion) -> Prove
         if number - 1 not in removed:
             rejected.append(f"#REMOVE {number} {plan[number - 1]}: not proven ({reason})")
     left = tuple([action for index, action in longer if index not in removed])
+    # Discard the changes unless they improve the plan as a whole.
     if measure(start, left) >= measure(start, trace.plan):
         return ProvenOpinion(tuple(plan), rejected=tuple(rejected))
     numbers = tuple(sorted(index + 1 for index in removed))
@@ -316,6 +317,7 @@ def _can_go(
             return False
     elif unmet_parts(task.goal, left.marks[-1]) > unmet_parts(task.goal, whole.marks[-1]):
         return False
+    # Only objects of the removed steps may end in another state.
     own = {name for index, action in merged if index in removed for name in action.args}
     changed = (left.marks[-1][0] ^ whole.marks[-1][0]) & ~task.derived_bits
     atoms = [task.fluent(bit) for bit in set_bits(changed)]

@@ -199,6 +199,7 @@ class RelaxedSteps:
             for number in self.offers[place]
             if (place, number) not in decided.useless
         ]
+        # Level k draws on level k - 1, since an insertion costs one.
         result = [levels[0]]
         for here in levels[1:]:
             true, false = here
@@ -227,6 +228,7 @@ class RelaxedSteps:
     ) -> PossibleValues | None:
         """Apply a step to one abstract state; None if it is certain but not executable."""
         true, false = state
+        # An optional step that adds nothing new leaves the state as it is.
         if not certain and not (effects.makes & ~true or effects.spoils & ~false):
             return state
         if state == _NOTHING or not is_satisfiable(
@@ -363,6 +365,7 @@ class _Search:
         numbers: dict[GroundAction, int] = {}
         self.others: list[Operator] = []
         self.offers: list[list[int]] = [[] for _ in range(len(operators) + 1)]
+        # An action may be offered at several places: number it once.
         for place, offered in enumerate(offers if budget else ()):
             for operator in offered:
                 if operator.action not in numbers:
@@ -427,6 +430,7 @@ class _Search:
         count = len(self.operators)
         stored = ~self.task.derived_bits
         goal = self.task.goal
+        # Going backwards, whatever a step may add need not hold before it.
         true, false = goal.positive & stored, goal.negative & stored
         self.true, self.false = [true] * (count + 1), [false] * (count + 1)
         for place in range(count, -1, -1):
@@ -452,6 +456,7 @@ class _Search:
         numbers = self._offered(place)
         dropped: set[tuple[_Key, int]] = set()
         for spent in range(self.budget if numbers else 0):
+            # Iterate over a copy, since insertions extend the layer.
             for node in [node for node in layer.values() if node.cost[0] == spent]:
                 for number in numbers:
                     reads = self.other_reads[number]
@@ -488,6 +493,7 @@ class _Search:
     ) -> None:
         """Record a path to a state, unless the goal is unreachable from there."""
         bits, values = mark
+        # A literal that must hold here is missing.
         if self.true[place] & ~bits or self.false[place] & bits:
             return
         key = self._key(place, bits, values)
@@ -545,6 +551,7 @@ class _Search:
         last = {id(node) for node in ends}
         for node in ends:
             node.useful = True
+        # From the goal backwards, mark the nodes on optimal paths.
         for layer in reversed(layers):
             for node in sorted(layer.values(), key=lambda n: n.cost, reverse=True):
                 if node.useful:

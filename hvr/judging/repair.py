@@ -95,6 +95,7 @@ class Bound:
         everything = [*plan, *operators]
         conditions = [task.goal, *[body for body, _ in rules]]
         conditions += [c for operator in everything for c in _conditions(operator)]
+        # The width covers all bits that can occur; bits of negative literals follow them.
         mask = start[0] | task.derived_bits
         for operator in everything:
             mask |= operator.add | operator.delete
@@ -139,6 +140,7 @@ class Bound:
             if not cut:
                 return None
             for number, last in cut.items():
+                # The operator is free up to the last place at which a landmark has it.
                 free[number] = max(last, free.get(number, last))
             cuts += 1
             if sum(len(self._inserts[number]) for number in free) > _MOST_FREE:
@@ -167,6 +169,7 @@ class Bound:
                 waiting = rest
             trace.append(now)
             if here < self._count:
+                # All effects of a plan step read the state before it.
                 after = now
                 self.work += len(self._steps[here])
                 for unit in self._steps[here]:
@@ -228,6 +231,7 @@ class Bound:
                     if not unit.need & zone and free.get(unit.owner, -1) < here:
                         cut.setdefault(unit.owner, here)
             seen = zone
+            # Cross a plan step: an effect of it that adds a zone literal needs its own conditions.
             if here > place:
                 before, after = reached[here - 1 - place], zone
                 for unit in self._steps[here - 1]:
@@ -406,6 +410,7 @@ class _Repairs:
         first = search.estimate(0, search.begin)
         if first is None:
             return PlanRepair(None, 0, hopeless=self.complete)
+        # The bound proves nothing if grounding was incomplete.
         least = first.least if self.complete else 0
         best: tuple[PlacedStep, ...] | None = None
         exhausted = False
@@ -422,6 +427,7 @@ class _Repairs:
             least = _inserted(best) if exhausted else max(least, search.least)
         if _inserted(best) > least:
             return PlanRepair(self._improved(best), least)
+        # The number of insertions is proven: now minimise the length (weight 0).
         shorter, exhausted = self._run(search, 0, _inserted(best), self.left, len(best))
         return PlanRepair(best if shorter is None else shorter, least, exhausted and self.complete)
 

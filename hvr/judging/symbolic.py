@@ -124,6 +124,7 @@ def _judge_valid(
     proven = len(kept) <= exact
     if proven:
         pair = _pair(validator, plan, kept)
+        # Steps may be redundant only in pairs, such as opening and closing a door.
         while pair is not None:
             kept = [i for i in kept if i not in pair]
             _, again = minimise(validator, [plan[i] for i in kept])
@@ -181,10 +182,12 @@ def judge(
     """
     task = validator.task
     order = sequence_order(task, plan, validator.epsilon)
+    # Concurrent steps, preferences and constraints need full validation.
     if order is None or task.preference_names or Constraints(task):
         return judge_by_checking(validator, plan, exact=exact)
     actions = [action_of(plan[i]) for i in order]
     verdict = _Judge(validator, actions, exact, work).run()
+    # Fewer steps may cost more by the metric.
     if verdict.valid and verdict.removed and is_worse(validator, actions, verdict.repaired):
         return judge_by_checking(validator, plan, exact=exact)
     return verdict if list(order) == list(range(len(plan))) else _renumbered(verdict, order)
@@ -248,6 +251,7 @@ class _Judge:
             reduction = smallest_reduction(self.start, [operator for _, operator in merged])
             if reduction.kept is not None or reduction.proven:
                 return _repaired(merged, reduction)
+        # Too long for an exact reduction: drop failing steps and eliminate greedily.
         merged = [(i, o) for i, o in merged if i not in trace.failing]
         return self._greedily(merged)
 

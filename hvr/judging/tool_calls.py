@@ -59,6 +59,7 @@ def unrequested(log: CallLog, at: int) -> CallFinding | None:
         return None
     if at + 1 == len(log.calls) or log.calls[at + 1].turn != call.turn:
         return None
+    # If the request asks for no call at all, it was not understood.
     if not any(log.ask_for(log.heard(other), other) for other in range(len(log.calls))):
         return None
     if _explained(log, at):
@@ -191,6 +192,7 @@ def origin_findings(log: CallLog, at: int) -> Iterator[CallFinding]:
     call, values = log.calls[at], log.values[at]
     if call.failed or not log.said or log.retried(at):
         return
+    # A value may come from a result that was not logged.
     logged = all(other.returned for other in log.calls[:at])
     reads = log.reads(at)
     for leaf in values.unknown:
@@ -390,6 +392,7 @@ def _repetition(log: CallLog, at: int) -> CallFinding | None:
         if same and _says_the_same(log, before, at):
             reason = f"it repeats call {before + 1}, and nothing changed in between"
             return CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.REPEATED)
+        # A write in between may have changed the answer.
         if not log.reads(before) and not other.failed:
             return None
     return None
@@ -451,6 +454,7 @@ def _contradiction(log: CallLog, at: int, name: str, value: Any) -> Any:
         for text in ([leaf] if isinstance(leaf, int) else _TOKEN.findall(str(leaf)))
         if _shape(text) == _shape(value) and text not in others
     }
+    # A single identifier of the same shape shows what the result is about.
     return candidates.pop() if len(candidates) == 1 else None
 
 

@@ -70,6 +70,7 @@ class Alignment:
     def table(self, steps: Floats, tools: Floats) -> Floats:
         """Return g for each step and tool (steps, tools)."""
         right = self.project_tools(tools)
+        # Bound the size of the intermediate array (steps, tools, hidden).
         size = max(1, _CHUNK * 64 // max(len(tools), 1))
         logits = np.zeros((len(steps), len(tools)), dtype=np.float32)
         for i in range(0, len(steps), size):
@@ -101,6 +102,7 @@ class Alignment:
             left = matrix[part[:, 0]] @ self._step.T + self._bias
             g = self._last(left[:, None] + right[choice])
             margins[i : i + _CHUNK] = g[:, 0] - g[:, 1:].max(1)
+        # Unknown tools have no neighbours to compare with.
         margins[pairs[:, 1] < 0] = 0.0
         return np.asarray(margins[back.reshape(-1)], dtype=np.float32)
 

@@ -95,6 +95,7 @@ class PlanGraph:
         waiting = [len(self.before(i)) for i in range(len(self.nodes))]
         ready = [i for i, n in enumerate(waiting) if not n]
         order: list[int] = []
+        # Most plans are chains, which need no sorting.
         if self.edges == tuple((i, i + 1) for i in range(len(self.nodes) - 1)):
             return tuple(range(len(self.nodes)))
         heapify(ready)
@@ -185,6 +186,7 @@ def _pairs(sources: Sequence[int], targets: Sequence[int]) -> list[Edge]:
     for a in sources:
         at = bisect_left(targets, a)
         pairs += [(a, b) for b in targets[max(at - _NEAR, 0) : at + _NEAR + 1] if b != a]
+    # Forward links come first, then the nearest.
     return sorted(pairs, key=lambda e: (e[1] < e[0], abs(e[1] - e[0]), e))
 
 

@@ -123,6 +123,7 @@ class TrainedNetwork:
         if self.config.node_features:
             features += [texts[arrays.step[n0:n1]], arrays.margin[n0:n1, None]]
         h = np.maximum(self._linear("node_in.0", np.concatenate(features, axis=1)), 0)
+        # Start has neither text nor types, only a learnt embedding.
         h[start] = self.tensors["start_node"]
         values = arrays.edge_values[e0:e1]
         values = values if self.config.edge_features else values[:, :1]

@@ -116,6 +116,7 @@ class DraftReader:
         if letters in self._spelling:
             return self._spelling[letters]
         close = get_close_matches(letters, self._spelling, 2, _CLOSE)
+        # Two similar names make the spelling ambiguous.
         return self._spelling[close[0]] if len(close) == 1 else None
 
     def _most_likely(self, name: str, step: str) -> str:
@@ -337,5 +338,6 @@ def fit_counts(past: PastPlans, plans: Sequence[ToolPlan], seed: int) -> tuple[f
         return TextModel().weights
     share = np.mean(own)
     fitted = fit_logistic(np.array(rows), np.array(own), np.zeros(len(rows[0])))
+    # Remove the prior of the drawn sample: `same_request` adds its own.
     fitted[0] -= math.log(share / (1 - share)) if 0 < share < 1 else 0.0
     return tuple(fitted.tolist())

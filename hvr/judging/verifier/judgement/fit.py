@@ -274,6 +274,7 @@ def weights_of(trials: Sequence[Trial], used: np.ndarray) -> Floats:
 def cross_fitted(trials: Sequence[Trial], used: np.ndarray) -> list[Trial]:
     """Return trials with posteriors from weights fitted on the other half of the plans."""
     found = []
+    # Split by plan, so that drafts of a plan are never on both sides.
     for half in (0, 1):
         weights = weights_of([t for t in trials if t.plan % 2 != half], used)
         for t in trials:
@@ -376,6 +377,7 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
     size = max(len(order) // BLOCKS, MIN_CHANGES)
     for start in range(0, len(order) - size + 1, size):
         end = start + size if len(order) - start >= 2 * size else len(order)
+        # Sum the gains of each plan, since its drafts are not independent.
         kept, place = np.unique(plans[:end], return_inverse=True)
         so_far = np.bincount(place, gains[:end])
         confident = so_far.mean() > CONFIDENCE * so_far.std() / math.sqrt(len(kept))

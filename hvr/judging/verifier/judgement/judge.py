@@ -159,6 +159,7 @@ class Judge:
             why = "" if by_rule else f"{count} plans are too few to learn from"
             nodes = [float(any(f.where == i for f in by_rule)) for i in range(len(graph.nodes))]
             edges = (0.0,) * len(graph.all_edges)
+            # Without fitted weights, only the rule can decide.
             score = 0.0 if by_rule else 0.5
             return Verdict(graph, score, tuple(nodes), edges, self.thresholds, by_rule, why)
         texts = self.step_texts(read)
@@ -475,6 +476,7 @@ def _regrafted(judge: Judge, read: ReadDraft, tools: Tools) -> ToolPlan:
             if before == START:
                 target = graph.sequence[0]
             graph.insert(before, target, node)
+            # The inserted node has the highest key.
             before = max(graph.nodes)
     for i, key in enumerate(keys):
         if i not in place.values():

@@ -250,6 +250,7 @@ class Expectation:
         self._left_out = left_out
         self._own_moves = Counter(past.moves(own)) if own else Counter()
         self.nearness = float(self.likeness.max(initial=-1.0))
+        # Subtracting the maximum keeps the exponentials in range.
         weights = np.exp(INVERSE_TEMPERATURE * (self.likeness - self.nearness))
         if left_out is not None:
             weights[left_out] = 0.0

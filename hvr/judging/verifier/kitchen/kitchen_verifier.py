@@ -194,6 +194,7 @@ def check_end(plan: LinkedPlan, request: str) -> EndCheck:
     Args:
         plan: Executable plan; may be empty.
     """
+    # Initial facts may mention objects without a type: infer it from the name.
     named = {a for f in plan.start for a in f.args if "-" in a}
     types = {n: n.rpartition("-")[0] for n in sorted(named)} | dict(plan.types)
     plan = replace(plan, types=types)
@@ -242,6 +243,7 @@ class _Goal:
         states = _states(self.plan, steps)
         if states is None:
             return False
+        # Each stage must hold at or after the place of the one before.
         place = 0
         for stage in self.stages[:-1]:
             found = (i for i in range(place, len(states)) if self._holds(stage, states[i]))

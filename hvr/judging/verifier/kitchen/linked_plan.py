@@ -183,7 +183,9 @@ def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
             for fact in makes:
                 atom = Atom(fact.predicate, fact.args)
                 since[fact] = len(steps)
+                # The opposite literal no longer holds.
                 since.pop(Fact(fact.predicate, fact.args, not fact.positive), None)
+                # The first change of an atom reveals its initial value.
                 first.setdefault(atom, not fact.positive)
                 last[atom] = fact.positive
             steps.append(LinkedStep(action, tuple(needs), makes))

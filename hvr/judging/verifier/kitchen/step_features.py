@@ -382,6 +382,7 @@ def _of_moves(outcome: PlanOutcome, mentions: RequestMentions) -> Iterator[str]:
     for name in outcome.carried:
         kind = outcome.classes[name]
         thing = best_named_match(kind, mentions)
+        # A knife that was carried for cutting need not be named.
         if name in outcome.tools and thing is NameMatch.NONE:
             continue
         if thing:
