@@ -338,20 +338,12 @@ class SymbolicPolicy(Policy[Stage]):
         return None
 
     def _wider(
-        self,
-        parsed: _Parsed,
-        names: Iterable[str],
-        graph: KnowledgeGraph,
-        inventory: Inventory,
+        self, parsed: _Parsed, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
     ) -> Problem:
         return forbid_objects(self._problem(parsed, names, graph, inventory), inventory.too_full)
 
     def _problem(
-        self,
-        parsed: _Parsed,
-        names: Iterable[str],
-        graph: KnowledgeGraph,
-        inventory: Inventory,
+        self, parsed: _Parsed, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
     ) -> Problem:
         problem = graph.problem(self.domain, "task", names, parsed.goal)
         problem = problem.replace(constraints=And(parsed.kept))

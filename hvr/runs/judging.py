@@ -139,12 +139,7 @@ def _with_plan_objects(stages: Sequence[Stage], plan: Sequence[Step]) -> tuple[S
 
 
 def judge_by_stages(
-    stages: Sequence[Stage],
-    problem: Problem,
-    domain: Domain,
-    plan: Sequence[Step],
-    *,
-    work: int,
+    stages: Sequence[Stage], problem: Problem, domain: Domain, plan: Sequence[Step], *, work: int
 ) -> JudgedGoal:
     """Judge a plan by all stages of a goal."""
     earlier = [parse_formula(s.wanted, domain, problem.objects) for s in stages[:-1]]
@@ -301,8 +296,7 @@ def judge_plan(
         return (replace(judged, note=note),)
     if not any(given):
         raise UsageError(
-            f"{plan}: no goal given; add a sentence, a PDDL condition or a problem",
-            field="goal",
+            f"{plan}: no goal given; add a sentence, a PDDL condition or a problem", field="goal"
         )
     steps, note = _steps(file, _domain(asked), asked)
     return (replace(_judged_in_scene(file, steps, asked, work), note=note),)
@@ -514,8 +508,7 @@ def verify(
     asked = request or asked
     if not asked:
         raise UsageError(
-            f"{path}: no request given; add the sentence that the plan is for",
-            field="request",
+            f"{path}: no request given; add the sentence that the plan is for", field="request"
         )
     verifier = load_kitchen_verifier() if model is None else Verifier.load(Path(model))
     return judge(verifier, causal_links(*parts), asked)

@@ -254,8 +254,7 @@ def resumed(
     others = [text for text in env_options if not names_executable(text)]
     if others:
         raise UsageError(
-            f"{others[0]}: a resumed run keeps its environment options",
-            field="env_options",
+            f"{others[0]}: a resumed run keeps its environment options", field="env_options"
         )
     request = request_from_json(about, folder, named)
     options, model = request.options, request.options.model

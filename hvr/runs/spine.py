@@ -71,10 +71,7 @@ def open_run(
     world: World | None = None
     try:
         setup = EnvironmentSetup(
-            scene=request.scene,
-            seed=options.seed,
-            options=options.env_options,
-            folder=folder.path,
+            scene=request.scene, seed=options.seed, options=options.env_options, folder=folder.path
         )
         env = open_environment(request.environment, setup, request.faults)
         ontology, agent = request.world.scene_ontology, request.world.agent
@@ -178,8 +175,7 @@ def judge_dry_run(
         last = " (the last of its stages)" if len(stages_read) > 1 else ""
         return Judgement(True, f"by hvr's own reading, the final state meets the request{last}")
     return Judgement(
-        False,
-        f"by hvr's own reading, the final state lacks what was requested: {wanted}",
+        False, f"by hvr's own reading, the final state lacks what was requested: {wanted}"
     )
 
 

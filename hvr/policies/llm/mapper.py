@@ -44,10 +44,7 @@ class KnownNames:
     """Known names with their synonyms."""
 
     def __init__(
-        self,
-        embedder: Similarity,
-        names: Iterable[str],
-        phrases: Mapping[str, Sequence[str]],
+        self, embedder: Similarity, names: Iterable[str], phrases: Mapping[str, Sequence[str]]
     ) -> None:
         self.names = tuple(dict.fromkeys(names))
         self._embedder = embedder
@@ -314,10 +311,7 @@ class Mapper:
                 yield action, fit
 
     def _nearest(
-        self,
-        text: ActionText,
-        names: Mapping[str, float],
-        objects: Sequence[Mapping[str, float]],
+        self, text: ActionText, names: Mapping[str, float], objects: Sequence[Mapping[str, float]]
     ) -> _Choice | None:
         """Return the most similar valid action with the same name and first object."""
         first = objects[0] if objects else {}

@@ -165,11 +165,7 @@ class LLMPolicy(Policy[str]):
         return read_constraints(self._reader, request, inventory)
 
     def _write(
-        self,
-        request: str,
-        graph: KnowledgeGraph,
-        inventory: Inventory,
-        constraints: Sequence[str],
+        self, request: str, graph: KnowledgeGraph, inventory: Inventory, constraints: Sequence[str]
     ) -> PlanningRecord:
         equipment = self.equipment
         predicted = PredictedScene(graph, equipment.domain, inventory, equipment.compile_task)

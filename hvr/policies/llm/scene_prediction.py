@@ -123,10 +123,7 @@ class PredictedScene(PredictedWorld):
         """Return the request's dishes and the default end states."""
         ontology = self._source.ontology
         usual = (*preferences(self._classes(names), ontology), *default_end_states(ontology))
-        return (
-            *dishes(request, ontology),
-            f"unless something else is asked, {', '.join(usual)}",
-        )
+        return (*dishes(request, ontology), f"unless something else is asked, {', '.join(usual)}")
 
     def notes(self, reader: str, names: Iterable[str] = ()) -> tuple[str, ...]:
         steps = reader == "steps"

@@ -70,12 +70,7 @@ def svg_document(
 
 
 def rectangle(
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-    *markup: str,
-    **attributes: str | float | None,
+    x: float, y: float, width: float, height: float, *markup: str, **attributes: str | float | None
 ) -> str:
     return element("rect", *markup, x=x, y=y, width=width, height=height, **attributes)
 
@@ -98,8 +93,7 @@ def bullets(items: Iterable[str]) -> str:
 def definitions(pairs: Iterable[tuple[str, str]]) -> str:
     """Return a definition list of terms and texts."""
     return element(
-        "dl",
-        *(element("dt", escaped(term)) + element("dd", escaped(text)) for term, text in pairs),
+        "dl", *(element("dt", escaped(term)) + element("dd", escaped(text)) for term, text in pairs)
     )
 
 

@@ -25,11 +25,7 @@ _OPENINGS = (
     "Certainly, let me think about this carefully.",
     "Okay, I have looked at the kitchen.",
 )
-_CLOSINGS = (
-    "Let me know if you need anything else!",
-    "I hope this helps.",
-    "This should do it.",
-)
+_CLOSINGS = ("Let me know if you need anything else!", "I hope this helps.", "This should do it.")
 _STRAIGHT = "{name}({args})", "({name}, {args})", "({name} {spaced})"
 
 

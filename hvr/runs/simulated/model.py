@@ -15,12 +15,7 @@ from hvr.models.model import Answer, Request, Usage, count_tokens, estimate_toke
 from hvr.models.replies import checked
 from hvr.pddl import GroundAction
 from hvr.runs.simulated.answers import GOAL_PURPOSES, Chatty, Plain, goal_answer, steps_sentence
-from hvr.runs.simulated.error_model import (
-    CHOICE_KINDS,
-    MACRO_KINDS,
-    ErrorModel,
-    read_spec,
-)
+from hvr.runs.simulated.error_model import CHOICE_KINDS, MACRO_KINDS, ErrorModel, read_spec
 from hvr.runs.simulated.prompt import ParsedPrompt, PromptObjects, class_of, read_prompt
 from hvr.runs.simulated.script import Script, scene_name, script_of, script_of_problem
 from hvr.runs.simulated.step_errors import (

@@ -37,11 +37,7 @@ class StepErrors:
     walks: bool = True
 
     def corrupt(
-        self,
-        steps: Sequence[GroundAction],
-        streams: Streams,
-        factor: float = 1.0,
-        before: int = 0,
+        self, steps: Sequence[GroundAction], streams: Streams, factor: float = 1.0, before: int = 0
     ) -> Steps:
         """Corrupt each step with the model's probability times `factor`.
 

@@ -135,11 +135,7 @@ def _parts(nodes: list[Node]) -> list[tuple[list[Node], bool]]:
 
 
 def _read(
-    part: list[Node],
-    positive: bool,
-    into: dict[str, LiteralText],
-    problems: list[str],
-    depth: int,
+    part: list[Node], positive: bool, into: dict[str, LiteralText], problems: list[str], depth: int
 ) -> None:
     part = [n for n in part if n not in (",", ";", "\n")]
     while len(part) == 1 and isinstance(part[0], list) and depth < _DEEPEST:
