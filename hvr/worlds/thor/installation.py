@@ -216,16 +216,10 @@ def _system(machine: Machine, options: ThorOptions) -> Check:
 
 
 def _executable(machine: Machine, options: ThorOptions) -> Check:
-    if machine.executable:
-        return Check(
-            "executable", "ok", f"{options.executable}: no build, display or GPU is needed"
-        )
-    return Check(
-        "executable",
-        "missing",
-        f"{options.executable}: not an executable program",
-        "give the full path of an executable file, optionally followed by arguments",
-    )
+    good = bool(machine.executable)
+    found = "no build, display or GPU is needed" if good else "not an executable program"
+    advice = "give the full path of an executable file, optionally followed by arguments"
+    return _check("executable", good, f"{options.executable}: {found}", advice)
 
 
 def _display_check(machine: Machine, options: ThorOptions, platform: str) -> Check:
@@ -244,32 +238,25 @@ def _display_check(machine: Machine, options: ThorOptions, platform: str) -> Che
 
 
 def _vulkan(machine: Machine, platform: str) -> Check:
-    gpu = ", ".join(machine.gpus) or "no GPU device found"
     library = "libvulkan is installed" if machine.vulkan else "libvulkan is not installed"
+    found = f"{library}; {', '.join(machine.gpus) or 'no GPU device found'}"
     if platform != "CloudRendering":
-        return Check("vulkan", "unneeded", f"only CloudRendering uses it; {library}; {gpu}")
+        return Check("vulkan", "unneeded", f"only CloudRendering uses it; {found}")
+    advice = ""
     if not machine.vulkan:
-        return Check(
-            "vulkan",
-            "missing",
-            f"{library}; {gpu}",
+        advice = (
             "install the Vulkan loader and the GPU's driver (Debian, Ubuntu: "
-            "sudo apt-get install libvulkan1)",
+            "sudo apt-get install libvulkan1)"
         )
-    if machine.cuda_devices and not machine.vulkaninfo:
-        return Check(
-            "vulkan",
-            "missing",
-            f"{library}; {gpu}; CUDA_VISIBLE_DEVICES={machine.cuda_devices}",
+    elif machine.cuda_devices and not machine.vulkaninfo:
+        found += f"; CUDA_VISIBLE_DEVICES={machine.cuda_devices}"
+        advice = (
             "the client then asks the program vulkaninfo, which is not installed: install it "
-            "(Debian, Ubuntu: sudo apt-get install vulkan-tools) or unset CUDA_VISIBLE_DEVICES",
+            "(Debian, Ubuntu: sudo apt-get install vulkan-tools) or unset CUDA_VISIBLE_DEVICES"
         )
-    return _check(
-        "vulkan",
-        bool(machine.gpus),
-        f"{library}; {gpu}",
-        "use a machine with a GPU, and in a container pass it in (Docker: --gpus all)",
-    )
+    elif not machine.gpus:
+        advice = "use a machine with a GPU, and in a container pass it in (Docker: --gpus all)"
+    return _check("vulkan", not advice, found, advice)
 
 
 def _disk(machine: Machine) -> Check:
