@@ -44,10 +44,10 @@ def holder(
     """
     tools = (TOOL, INSTRUMENT) if at_work else (TOOL,)
     if not adjunct.inside and any(
-        draft.taxonomy.any_plays(thing.nouns, *tools) for thing in adjunct.things
+        draft.taxonomy.any_plays(thing.classes, *tools) for thing in adjunct.things
     ):
         table = next((n for n in candidates if draft.plays(n, WORKTOP)), None)
-        if table is None or any(draft.taxonomy.any_plays(t.nouns, TOOL) for t in adjunct.things):
+        if table is None or any(draft.taxonomy.any_plays(t.classes, TOOL) for t in adjunct.things):
             return None
     vessels = [n for n in candidates if draft.plays(n, PLACE, VESSEL)]
     able = [n for n in vessels if _fit(draft, n, adjunct.things)]
@@ -86,8 +86,7 @@ def _fit(draft: MeaningDraft, number: int, things: Iterable[NounPhrase]) -> bool
         and thing.dish is None
         and not any(
             c in places(part)
-            for noun in thing.nouns
-            for concrete in draft.taxonomy.concrete(noun.object_class)
+            for concrete in draft.taxonomy.concrete_of(thing.classes)
             for part in (concrete, draft.taxonomy.pieces(concrete) or concrete)
             for c in classes
         )
@@ -245,14 +244,12 @@ class Adjuncts:
 
     def default_place(self, verb: Verb, number: int) -> int:
         """Return the default place of a verb: the first class where the thing may be put."""
-        classes: list[str] = []
-        for name in verb.places:
-            classes += [c for c in self.taxonomy.concrete(name) if c not in classes]
+        classes = self.taxonomy.concrete_of(verb.places)
         allowed = {p for c in self.draft.entities[number].classes for p in self.taxonomy.places(c)}
         avoid = self.draft.entities[number].place_from
-        fitting = [c for c in classes if c in allowed and c not in avoid]
+        fitting = tuple(c for c in classes if c in allowed and c not in avoid)
         group = any(len(self.taxonomy.concrete(name)) > 1 for name in verb.places)
-        places = tuple(fitting or classes)
+        places = fitting or classes
         entity = Entity(places, self.taxonomy.label(places[0]), group=group)
         for known, other in enumerate(self.draft.entities):
             if other == entity and self.draft.fresh(known):
@@ -277,12 +274,7 @@ class Adjuncts:
 
     def describes(self, places: Iterable[int], adjunct: Adjunct) -> bool:
         """Select furniture by its contents: 'open the drawer with the knife in it'."""
-        classes = tuple(
-            c
-            for t in adjunct.things
-            for n in t.nouns
-            for c in self.taxonomy.concrete(n.object_class)
-        )
+        classes = self.taxonomy.concrete_of(adjunct.classes)
         furniture = [n for n in places if not self.draft.plays(n, PORTABLE)]
         if not (furniture and classes):
             return False
@@ -293,7 +285,7 @@ class Adjuncts:
 
     def is_tool(self, adjunct: Adjunct) -> bool:
         """Return whether everything in an adjunct is a source of the filling, not the filling."""
-        return all(self.taxonomy.any_plays(t.nouns, SOURCE) for t in adjunct.things)
+        return all(self.taxonomy.any_plays(t.classes, SOURCE) for t in adjunct.things)
 
     def without_effect(self, adjunct: Adjunct) -> None:
         """Ignore means that do not affect the goal: 'from the tap'."""
@@ -303,13 +295,13 @@ class Adjuncts:
 
     def into_sink(self, adjunct: Adjunct) -> bool:
         """Return whether an adjunct names a drain, such as a sink."""
-        return any(self.taxonomy.any_plays(t.nouns, DRAIN) for t in adjunct.things)
+        return self.taxonomy.any_plays(adjunct.classes, DRAIN)
 
     def is_bin(self, adjunct: Adjunct) -> bool:
         """Return whether an adjunct names only bins."""
         plays, named = self.taxonomy.plays, self.taxonomy.class_of_type
         return all(
-            self.taxonomy.any_plays(thing.nouns, BIN)
+            self.taxonomy.any_plays(thing.classes, BIN)
             or plays(named(thing.text.rpartition("-")[0]) or "", BIN)
             for thing in adjunct.things
         )

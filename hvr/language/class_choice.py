@@ -48,10 +48,6 @@ class ClassChoice:
         """Return whether any of the classes equals or is a subclass of another."""
         return any(self.taxonomy.is_a(c, wanted) for c in classes)
 
-    def any_plays(self, classes: Iterable[str], *roles: str) -> bool:
-        """Return whether any of the classes has one of the roles."""
-        return any(self.taxonomy.plays(c, *roles) for c in classes)
-
     def label(self, number: int) -> str:
         """Return the everyday name of an entity."""
         classes = self.classes[number] or self.entities[number].classes
@@ -120,7 +116,7 @@ class ClassChoice:
         single = [
             self._asked[r.outer].classes
             for r in self.relations
-            if r.inner == number and self.any_plays(self._asked[r.outer].classes, SLOT)
+            if r.inner == number and self.taxonomy.any_plays(self._asked[r.outer].classes, SLOT)
         ]
         if not single or any(self.fits(c, o) for c in classes for o in single[0]):
             return classes

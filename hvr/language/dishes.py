@@ -78,13 +78,9 @@ class Making:
 
     def _in_vessel(self, adjunct: Adjunct) -> Adjunct:
         """Read 'using' a vessel as the place where something is made."""
+        plays = self.taxonomy.plays
         vessels = adjunct.things and all(
-            any(
-                self.taxonomy.plays(n.object_class, VESSEL)
-                and self.taxonomy.plays(n.object_class, PORTABLE)
-                for n in t.nouns
-            )
-            for t in adjunct.things
+            any(plays(c, VESSEL) and plays(c, PORTABLE) for c in t.classes) for t in adjunct.things
         )
         means = adjunct.kind == "means" and vessels
         return adjunct.replace(kind="place", word="in") if means else adjunct
@@ -92,7 +88,7 @@ class Making:
     def _goes_beside(self, thing: NounPhrase) -> bool:
         own_vessel = thing.of is not None and thing.kind == "noun"
         drink = thing.dish is not None and thing.dish.liquid is not None and not thing.nouns
-        beside = self.taxonomy.any_plays(thing.nouns, BESIDE)
+        beside = self.taxonomy.any_plays(thing.classes, BESIDE)
         return own_vessel or drink or beside
 
     def _serve_beside(self, things: Iterable[NounPhrase], places: list[tuple[int, str]]) -> None:
@@ -181,10 +177,9 @@ class Making:
         ]
         asked_of = self.taxonomy.methods.asked_of
         return any(
-            self.taxonomy.plays(n.object_class, APPARATUS)
-            and any(asked_of(condition, (n.object_class,)) for condition in conditions)
-            for t in adjunct.things
-            for n in t.nouns
+            self.taxonomy.plays(c, APPARATUS)
+            and any(asked_of(condition, (c,)) for condition in conditions)
+            for c in adjunct.classes
         )
 
     def _want_idle(self, number: int, *, handed: bool) -> None:
@@ -286,9 +281,8 @@ class Liquids:
         return things
 
     def _flows_from(self, adjunct: Adjunct) -> str | None:
-        named = {n.object_class for thing in adjunct.things for n in thing.nouns}
         for means in self.taxonomy.methods.means:
-            if means.achieves in self.liquids and named & set(means.needs):
+            if means.achieves in self.liquids and set(adjunct.classes) & set(means.needs):
                 return means.achieves
         return None
 
@@ -310,7 +304,7 @@ class Liquids:
         if (
             thing.kind == "noun"
             and not is_dish
-            and not self.taxonomy.any_plays(thing.nouns, SERVED)
+            and not self.taxonomy.any_plays(thing.classes, SERVED)
         ):
             known_liquids = ", ".join(sorted(self.liquids)) or "nothing"
             raise LanguageError(

@@ -110,7 +110,7 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
     held = any(d.holds for d in demands)
     if entity.serve or (entity.rests and not held):
         demands.append(Demand(last, number, "place", _resting(choice, number)))
-    elif not places and choice.any_plays(choice.classes[number], CARRIER):
+    elif not places and choice.taxonomy.any_plays(choice.classes[number], CARRIER):
         filled = [
             2 * r.clause + 1
             for r in choice.relations
@@ -243,7 +243,7 @@ def _taken_out(choice: ObjectChoice, later: Demand, running: Demand, demands: li
     classes, opens = choice.classes[appliance], taxonomy.roles.bearer(OPEN) or ""
     return (
         running.text == f"({taxonomy.roles.predicate(RUNNING)} ?x)"
-        and (choice.any_plays(classes, SLOT) or choice.any_is(classes, opens))
+        and (choice.taxonomy.any_plays(classes, SLOT) or choice.any_is(classes, opens))
         and not any(choice.any_is(classes, c) for c in taxonomy.switched)
         and (later.key == "place" or later.holds)
         and later.outer != appliance

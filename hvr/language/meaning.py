@@ -257,7 +257,7 @@ class MeaningDraft:
 
     def plays(self, number: int, *roles: str) -> bool:
         """Return whether any class of an entity has one of the roles."""
-        return any(self.taxonomy.plays(c, *roles) for c in self.entities[number].classes)
+        return self.taxonomy.any_plays(self.entities[number].classes, *roles)
 
     def fresh(self, number: int) -> bool:
         """Return whether this clause mentions an entity for the first time."""

@@ -217,7 +217,7 @@ class Forbidding:
         """Leave a part out of a dish: 'a salad without tomato'."""
         if prohibition.verb is not None or prohibition.adjectives or prohibition.adjuncts:
             return False
-        classes = {c for noun in thing.nouns for c in self.taxonomy.concrete(noun.object_class)}
+        classes = set(self.taxonomy.concrete_of(thing.classes))
         classes |= {p for c in classes if (p := self.taxonomy.pieces(c))}
         parts = [
             r.inner
@@ -239,9 +239,8 @@ class Forbidding:
     def _is_tool(self, thing: NounPhrase) -> bool:
         runs = self.taxonomy.roles.bearer(RUNNING)
         return any(
-            self.taxonomy.plays(noun.object_class, INSTRUMENT)
-            or (runs is not None and self.taxonomy.is_a(noun.object_class, runs))
-            for noun in thing.nouns
+            self.taxonomy.plays(c, INSTRUMENT) or (runs is not None and self.taxonomy.is_a(c, runs))
+            for c in thing.classes
         )
 
     def _meant(
@@ -250,7 +249,7 @@ class Forbidding:
         if thing.kind == "everything":
             return (), None
         if thing.nouns:
-            classes = {c for n in thing.nouns for c in self.taxonomy.concrete(n.object_class)}
+            classes = set(self.taxonomy.concrete_of(thing.classes))
         else:
             number = self.referents.of(thing, ReferentReading(wanted=False, requires=requires))[0]
             classes = set(self.draft.entities[number].classes)

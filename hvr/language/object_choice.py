@@ -263,7 +263,7 @@ class ObjectChoice(ClassChoice):
 
     def _portion(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
         on_dish = any(
-            r.inner == number and self.any_plays(self.entities[r.outer].classes, CARRIER)
+            r.inner == number and self.taxonomy.any_plays(self.entities[r.outer].classes, CARRIER)
             for r in self.relations
         )
         if not (on_dish and self.is_piece(number)) or len(chosen) <= PORTION:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from hvr.errors import LanguageError
 from hvr.knowledge.roles import PLACE, PORTABLE, SLICE, SLICED, VESSEL
@@ -256,9 +256,7 @@ class Referents:
     def _noun(self, thing: NounPhrase, reading: ReferentReading) -> int:
         """Return the entity of a common noun: one mentioned before, or a new one."""
         determiner = thing.determiner
-        classes: list[str] = []
-        for noun in thing.nouns:
-            classes += [c for c in self.taxonomy.concrete(noun.object_class) if c not in classes]
+        classes = self.taxonomy.concrete_of(thing.classes)
         if any(self.taxonomy.slices_it(a.condition) for a in thing.adjectives):
             # 'a sliced tomato' means a slice: the tomato no longer exists once it is cut.
             pieces = [p for c in classes if (p := self.taxonomy.pieces(c))]
@@ -278,7 +276,7 @@ class Referents:
         count = how_many(thing, group)
         number = self.draft.new(
             Entity(
-                tuple(classes),
+                classes,
                 thing.text,
                 group=group,
                 count=count,
@@ -297,7 +295,7 @@ class Referents:
         kinds = set(classes)
         return tuple(n for n, e in enumerate(self.draft.entities) if kinds & set(e.classes))
 
-    def _is_group(self, thing: NounPhrase, classes: list[str]) -> bool:
+    def _is_group(self, thing: NounPhrase, classes: Sequence[str]) -> bool:
         plural = any(noun.plural for noun in thing.nouns)
         leads = len(self.taxonomy.concrete(thing.nouns[0].object_class)) == 1
         return len(classes) > 1 and (plural or not leads)
@@ -537,14 +535,9 @@ class Referents:
         for adjunct in thing.relative.adjuncts:
             furniture = not any(self.draft.plays(n, PORTABLE) for n in things)
             if adjunct.kind == "with" and furniture and thing.determiner.definite:
-                held = [
-                    c
-                    for t in adjunct.things
-                    for n in t.nouns
-                    for c in self.taxonomy.concrete(n.object_class)
-                ]
+                held = self.taxonomy.concrete_of(adjunct.classes)
                 for number in things if held else ():
-                    self.draft.change(number, holding=tuple(held))
+                    self.draft.change(number, holding=held)
                 self.all_of(adjunct.things, ReferentReading(wanted=False))
                 continue
             for other in adjunct.things:

@@ -74,16 +74,13 @@ def _is_under(adjunct: Adjunct) -> bool:
 
 def _are(taxonomy: Taxonomy, adjunct: Adjunct, role: str) -> bool:
     return all(
-        thing.nouns and all(taxonomy.plays(noun.object_class, role) for noun in thing.nouns)
+        thing.nouns and all(taxonomy.plays(c, role) for c in thing.classes)
         for thing in adjunct.things
     )
 
 
 def _stand_for_places(taxonomy: Taxonomy, adjunct: Adjunct) -> bool:
-    return all(
-        thing.nouns and all(taxonomy.under(noun.object_class) for noun in thing.nouns)
-        for thing in adjunct.things
-    )
+    return all(thing.nouns and all(map(taxonomy.under, thing.classes)) for thing in adjunct.things)
 
 
 def _near(thing: NounPhrase, adjunct: Adjunct) -> NounPhrase:

@@ -65,6 +65,11 @@ class NounPhrase(Value):
         plural = any(noun.plural for noun in self.nouns)
         return plural if count is None else count != 1
 
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that its nouns name."""
+        return tuple(noun.object_class for noun in self.nouns)
+
 
 IT = NounPhrase("pronoun", "it", Determiner(1))
 
@@ -85,6 +90,11 @@ class Adjunct(Value):
     word: str
     things: tuple[NounPhrase, ...]
     inside: str = ""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that its things name."""
+        return tuple(c for thing in self.things for c in thing.classes)
 
 
 class Predication(Value):

@@ -24,7 +24,7 @@ from hvr.knowledge.roles import (
     Roles,
     roles_of,
 )
-from hvr.language.lexicon import Noun, plurals
+from hvr.language.lexicon import plurals
 from hvr.values import Value, cached_property
 
 # Literals -----------------------------------------------------------------------------------------
@@ -309,9 +309,9 @@ class Taxonomy:
         """Return whether a class or a superclass has one of the roles."""
         return self.roles.plays(object_class, *roles)
 
-    def any_plays(self, nouns: Iterable[Noun], *roles: str) -> bool:
-        """Return whether any of the nouns names a class with one of the roles."""
-        return any(self.plays(noun.object_class, *roles) for noun in nouns)
+    def any_plays(self, classes: Iterable[str], *roles: str) -> bool:
+        """Return whether any of the classes has one of the roles."""
+        return any(self.plays(c, *roles) for c in classes)
 
     def wants(self, condition: str, role: str) -> bool:
         """Return whether a condition requires a state with a role."""
@@ -423,6 +423,10 @@ class Taxonomy:
         """Return the object types at or below a class, ordered by name."""
         below = self.ontology.subclasses(object_class, reflexive=True)
         return tuple(sorted(below & self._types))
+
+    def concrete_of(self, classes: Iterable[str]) -> tuple[str, ...]:
+        """Return the distinct object types at or below some classes."""
+        return tuple(dict.fromkeys(t for c in classes for t in self.concrete(c)))
 
     def with_role(self, role: str) -> tuple[str, ...]:
         """Return the object types that have a role, ordered by name."""

@@ -212,9 +212,7 @@ class Interpreter:
         self.draft.end_clause(main)
 
     def _none(self, group: NounGroup) -> None:
-        kinds = [
-            c for t in group.things for n in t.nouns for c in self.taxonomy.concrete(n.object_class)
-        ]
+        kinds = self.taxonomy.concrete_of(c for t in group.things for c in t.classes)
         for adjunct in group.adjuncts:
             all_of = tuple(t.replace(determiner=Determiner(0)) for t in adjunct.things)
             for place in self.adjuncts.places(adjunct.replace(things=all_of)):
@@ -295,7 +293,7 @@ class Interpreter:
         thing = adjunct.things[0]
         spoken = self.draft.spoken()[:1] if thing.kind == "pronoun" else []
         classes = [c for group in spoken for n in group for c in self.draft.entities[n].classes]
-        classes += [noun.object_class for noun in thing.nouns]
+        classes += thing.classes
         word = next((w for c in classes if (w := self.taxonomy.under(c))), "")
         place = NounPhrase(
             "noun", word, Determiner(definite=True), nouns=_nouns(self.lexicon, word)
@@ -303,7 +301,7 @@ class Interpreter:
         return Adjunct("place", "in", (place,)) if word else adjunct
 
     def _puts_on(self, group: NounGroup) -> bool:
-        classes = [noun.object_class for thing in group.things for noun in thing.nouns]
+        classes = [c for thing in group.things for c in thing.classes]
         runs = self.taxonomy.roles.bearer(RUNNING) or ""
         return bool(classes and self.draft.spoken()) and not any(
             self.taxonomy.is_a(c, runs) or self.taxonomy.plays(c, PORTABLE) for c in classes
@@ -324,8 +322,7 @@ class Interpreter:
 
     def _is_by(self, verb: Verb, adjunct: Adjunct) -> bool:
         return bool(adjunct.things) and all(
-            thing.nouns
-            and any(self.taxonomy.is_a(n.object_class, verb.by_class) for n in thing.nouns)
+            any(self.taxonomy.is_a(c, verb.by_class) for c in thing.classes)
             for thing in adjunct.things
         )
 
@@ -402,15 +399,9 @@ class Interpreter:
 
     def _poured_rather(self, group: NounGroup) -> bool:
         """Return whether a word means the liquid: 'put wine in a cup', where no bottle fits."""
-        kinds = {n.object_class for t in group.things if t.dish for n in t.nouns}
-        vessels = [
-            n.object_class
-            for a in group.adjuncts
-            if a.kind == "place"
-            for t in a.things
-            for n in t.nouns
-            if self.taxonomy.plays(n.object_class, VESSEL)
-        ]
+        kinds = {c for t in group.things if t.dish for c in t.classes}
+        places = (c for a in group.adjuncts if a.kind == "place" for c in a.classes)
+        vessels = [c for c in places if self.taxonomy.plays(c, VESSEL)]
         return any(v not in self.taxonomy.places(k) for k in kinds for v in vessels)
 
     def _put_nowhere(self, verb: Verb, group: NounGroup, things: list[int]) -> list[int]:
