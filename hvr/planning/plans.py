@@ -12,7 +12,7 @@ from hvr.knowledge.retrieval.relevance import Relevant
 from hvr.knowledge.world_file import load_world
 from hvr.pddl import Domain, Problem, Task
 from hvr.pddl.model import GroundAction
-from hvr.values import Value
+from hvr.values import Value, json_fields
 
 if TYPE_CHECKING:
     from hvr.knowledge.graph import KnowledgeGraph
@@ -39,11 +39,7 @@ class MacroAction(Value):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        return {
-            "name": self.name,
-            "precondition": list(self.precondition),
-            "postcondition": list(self.postcondition),
-        }
+        return json_fields(self)
 
 
 class AABlock(Value):

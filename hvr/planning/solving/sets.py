@@ -17,6 +17,7 @@ from hvr.pddl.plan import decimal_text
 from hvr.planning.solving.race import FoundPlan
 from hvr.planning.solving.solve import Solution, solve
 from hvr.validation.suites import MANIFEST_ENDING, Left
+from hvr.values import json_fields
 
 PLAN, NO_PLAN, UNDECIDED, UNUSABLE, LOST = "plan", "no plan", "undecided", "unusable", "lost"
 """The possible outcomes of a problem; a lost one is tried again."""
@@ -61,7 +62,7 @@ class SetOptions:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        return {**self.__dict__, "downward": list(self.downward)}
+        return json_fields(self)
 
 
 @dataclass(frozen=True)

@@ -171,7 +171,6 @@ class _Pending:
         number: The index of its start among the operators; -1 for a literal.
         operator: The compiled action; None for a literal.
         effect: The compiled literal; None for an action.
-        start, duration: Its times in the plan.
     """
 
     end: Rational
@@ -179,8 +178,6 @@ class _Pending:
     number: int
     operator: DurativeOperator | None
     effect: Operator | None
-    start: Rational = 0
-    duration: Rational = 0
 
 
 @dataclass(frozen=True)
@@ -305,7 +302,7 @@ class _Happenings:
         if after is None:
             return None
         end = state.now + duration
-        pending = _Pending(end, state.count, number, durative, None, state.now, duration)
+        pending = _Pending(end, state.count, number, durative, None)
         agenda = sorted([*state.agenda, pending], key=lambda one: (one.end, one.order))
         if not self._kept(*after, agenda):
             return None
