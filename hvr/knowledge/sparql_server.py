@@ -7,7 +7,6 @@ an address may start with the name of a product: `fuseki+http://host:3030/robots
 from __future__ import annotations
 
 import http.client
-import ssl
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -332,16 +331,9 @@ class SparqlServer:
     def _connected(self) -> http.client.HTTPConnection:
         if self._connection is None:
             parts = urlsplit(self.address.text)
-            host = parts.hostname or ""
-            if parts.scheme == "https":
-                context = ssl.create_default_context()
-                self._connection = http.client.HTTPSConnection(
-                    host, parts.port, timeout=self._timeout, context=context
-                )
-            else:
-                self._connection = http.client.HTTPConnection(
-                    host, parts.port, timeout=self._timeout
-                )
+            secure = parts.scheme == "https"
+            kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+            self._connection = kind(parts.hostname or "", parts.port, timeout=self._timeout)
         return self._connection
 
     def _unreachable(self, error: Exception) -> StoreError:

@@ -268,7 +268,7 @@ def build_lexicon(
 
     nouns = list(nouns)
     # A label that is the plural of another label must not get a plural of its own.
-    said_as_plural = {plural for phrase, _ in nouns for plural in plurals(phrase.lower())}
+    plural_labels = {plural for phrase, _ in nouns for plural in plurals(phrase.lower())}
     for phrase, verb in verbs:
         add(phrase, verb)
         add(_gerund(phrase), verb)
@@ -279,7 +279,7 @@ def build_lexicon(
         for plural in plurals(phrase):
             add(plural, dish)
     for phrase, object_class in nouns:
-        many = phrase.lower() in said_as_plural
+        many = phrase.lower() in plural_labels
         add(phrase, Noun(object_class, plural=many, collective=object_class in collective))
         if not many:
             for plural in plurals(phrase.lower()):
@@ -339,9 +339,7 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
         [*_adjectives(ontology), *_participles(ontology)],
         list(_dishes(ontology)),
         frozenset(
-            name
-            for name in ontology.subjects("collective")
-            if _one(ontology, name, "collective") in {"True", "true"}
+            name for name in ontology.subjects("collective") if _flag(ontology, name, "collective")
         ),
         _loose_nouns(ontology),
         (c for c in ontology.object_types if not roles.plays(c, PORTABLE)),
@@ -370,7 +368,7 @@ def _fillings(ontology: Ontology) -> dict[str, Part]:
     parts = [
         _part(ontology, name)
         for name in sorted(ontology.instances("Part"))
-        if _one(ontology, name, "filling") in {"True", "true"}
+        if _flag(ontology, name, "filling")
     ]
     sources = {p: c for c in ontology.object_types for p in ontology.related("slicesInto", c)}
     named = {part.object_class: part for part in parts}
@@ -388,6 +386,10 @@ def _part(ontology: Ontology, name: str) -> Part:
 def _one(ontology: Ontology, name: str, prop: str) -> str | None:
     values = ontology.annotation(name, prop)
     return str(values[0]) if values else None
+
+
+def _flag(ontology: Ontology, name: str, prop: str) -> bool:
+    return _one(ontology, name, prop) in {"True", "true"}
 
 
 def _needed(ontology: Ontology, name: str, prop: str) -> str:
@@ -430,10 +432,10 @@ def _verb(ontology: Ontology, name: str, word: str) -> Verb:
         _one(ontology, name, "requires"),
         tuple((_one(ontology, name, "place") or "").removeprefix("k:").split()),
         _one(ontology, name, "liquid"),
-        _one(ontology, name, "back") in {"True", "true"},
+        _flag(ontology, name, "back"),
         _one(ontology, name, "by"),
         (_one(ontology, name, "byClass") or "").removeprefix("k:"),
-        _one(ontology, name, "ofDishes") in {"True", "true"},
+        _flag(ontology, name, "ofDishes"),
     )
 
 
@@ -460,7 +462,7 @@ def _participles(ontology: Ontology) -> Iterator[tuple[str, Adjective]]:
 def _adjectives(ontology: Ontology) -> Iterator[tuple[str, Adjective]]:
     for name in ontology.instances("Adjective"):
         condition = _needed(ontology, name, "condition")
-        selects = _one(ontology, name, "selects") in {"True", "true"}
+        selects = _flag(ontology, name, "selects")
         for label in ontology.labels(name):
             requires = _one(ontology, name, "requires")
             yield label, Adjective(label, condition, selects, requires)

@@ -108,16 +108,7 @@ def beyond(request: str) -> str:
 
 
 def _phrases() -> Iterator[str]:
-    for role in (
-        "unsupported",
-        "question",
-        "everything",
-        "except",
-        "rest",
-        "until",
-        "instead",
-        "none",
-    ):
+    for role in "unsupported question everything except rest until instead none".split():
         yield from _words(role)
     yield from (phrase for phrase in _words("origin") if " " in phrase)
     for role in ("det", "number"):
