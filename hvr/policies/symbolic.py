@@ -216,7 +216,7 @@ class SymbolicPolicy(Policy[Stage]):
         return stage.replace(constraints=tuple(constraints))
 
     def needs(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
-        return self._relevant(stage, graph, inventory).names
+        return self._chosen(self._parse(stage, graph, inventory), inventory).names
 
     def opening(
         self,
@@ -237,9 +237,6 @@ class SymbolicPolicy(Policy[Stage]):
         wanted = f"(and ({is_open} {place}) {shut})"
         # Not `self.plan`, which a subclass may reserve for the goal.
         return SymbolicPolicy.plan(self, Stage(wanted, constraints=kept), graph, inventory)
-
-    def _relevant(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> Relevant:
-        return self._chosen(self._parse(stage, graph, inventory), inventory)
 
     def _chosen(self, parsed: _Parsed, inventory: Inventory) -> Relevant:
         return relevant_objects([parsed.wanted], inventory, parsed.kept, self._changing)

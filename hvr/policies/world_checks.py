@@ -139,7 +139,9 @@ class _Check:
         trouble = ""
         try:
             env.reset()
-            self._compare(file, Task(self.world.domain, problem), env.observe(), word)
+            for text in _observation_findings(Task(self.world.domain, problem), env.observe()):
+                finding = f"at reset, for {file.name}, the environment {text}"
+                self._add(self.world.file, finding, word)
         except HvrError as error:
             trouble = f"{error}, for {file.name}"
         finally:
@@ -147,10 +149,6 @@ class _Check:
             trouble = trouble or close_environment(env)
         if trouble:
             self._add(self.world.file, trouble, word)
-
-    def _compare(self, file: Path, task: Task, seen: Observation, word: str) -> None:
-        for text in _observation_findings(task, seen):
-            self._add(self.world.file, f"at reset, for {file.name}, the environment {text}", word)
 
     # Findings -----------------------------------------------------------------------------------
 

@@ -336,7 +336,8 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
     if chosen is not None:
         _check_scene(scene, chosen)
     if options.sight is None:
-        options = replace(options, sight=_default_sight(chosen))
+        hidden = chosen is not None and chosen.unseen
+        options = replace(options, sight=str(Sight.DOORS if hidden else Sight.OMNISCIENT))
     return RunRequest(
         text=chosen.goal_oriented if chosen else text or "",
         task=chosen,
@@ -356,10 +357,6 @@ def _named_model(model: ModelChoice) -> ModelChoice:
 
     # Resolved now: environment variables may differ when the run is resumed.
     return replace(model, spec=read_config(model.spec, trust_project=model.trust_project).spec)
-
-
-def _default_sight(task: PaperTask | None) -> str:
-    return str(Sight.DOORS if task is not None and task.unseen else Sight.OMNISCIENT)
 
 
 def _check_scene(scene: str, task: PaperTask) -> None:

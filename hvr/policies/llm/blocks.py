@@ -297,7 +297,8 @@ class BlockWriter:
         if wanted:
             goal = conjunction(task, wanted)
             kept = remaining_constraints(state, good, predicted.kept)
-            rest = self.bridge.to(after, goal, predicted, _arguments(block), kept=kept)
+            used = {name for action in block for name in action.args}
+            rest = self.bridge.to(after, goal, predicted, used, kept=kept)
             if rest is not None:
                 return (*good, *rest)
         bridged = (*good, *self.bridge.through(after, block[len(good) :], predicted))
@@ -409,10 +410,6 @@ def _explain_obstacle(
                 why = " ".join(explain_literal(x, _UNCHANGED) for x in report.failure.literals)
                 obstacles.append(f" It cannot go to {name}: {why}")
     return "".join(obstacles)
-
-
-def _arguments(block: Sequence[GroundAction]) -> set[str]:
-    return {name for action in block for name in action.args}
 
 
 # Batches ------------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
         prompts=prompts,
         library=library,
         agent=context.agent,
-        listen=context.listen or _ignore,
+        listen=context.listen or (lambda _: None),
         temperature=choice.temperature,
         compile_task=context.compile_task,
     )
@@ -91,10 +91,6 @@ def _resumed_folder(context: PolicyContext) -> Path | None:
     if context.folder is None or context.transcript is None or not has_header(context.transcript):
         return None
     return context.folder
-
-
-def _ignore(event: object) -> None:
-    del event
 
 
 def _header(

@@ -189,7 +189,8 @@ class PredictedScene(PredictedWorld):
         ]
         more = dict(select(missing, inventory, embedder, per_class=1).reasons)
         there = inventory.classes
-        more |= dict.fromkeys((n for n in map(_object, names) if n in there), "named")
+        numbered = ("-".join(name.rsplit(" ", 1)) for name in names)
+        more |= dict.fromkeys((n for n in numbered if n in there), "named")
         if expansion and more:
             more |= expand((*known, *more), inventory)
         return tuple(dict.fromkeys((*known, *(n for n in more if n in there))))
@@ -286,10 +287,6 @@ def _number(spoken: Sequence[str], first: str) -> int:
 
 def _portable(inventory: Inventory, name: str) -> bool:
     return any(inventory.true(p, name) for p in inventory.ontology.predicates("Pickupable"))
-
-
-def _object(phrase: str) -> str:
-    return "-".join(phrase.rsplit(" ", 1))
 
 
 def _with_places(names: Iterable[str], inventory: Inventory) -> set[str]:

@@ -17,7 +17,7 @@ from hvr.knowledge.retrieval.embedders import Embedder
 from hvr.knowledge.world_file import load_world
 from hvr.models.errors import ModelError
 from hvr.models.model import Model
-from hvr.pddl import Domain, GroundAction, Problem, State, Task
+from hvr.pddl import Domain, Problem, State, Task
 from hvr.planning.library import Library, MacroMatch, Query, retrieve
 from hvr.planning.plans import AABlock, MacroAction, Plan
 from hvr.planning.search.planners import Planner
@@ -125,10 +125,6 @@ Macros = tuple[MacroAction, ...]
 Checks = tuple[MacroCheck, MacroCheck]
 
 
-def _ignore(event: PolicyEvent) -> None:
-    del event
-
-
 @dataclass(frozen=True, kw_only=True)
 class Equipment:
     """Model, prompts and tools for writing plans.
@@ -151,7 +147,7 @@ class Equipment:
     prompts: Prompts
     library: Library | None = None
     agent: str = field(default_factory=lambda: load_world().agent.name)
-    listen: Callable[[PolicyEvent], None] = _ignore
+    listen: Callable[[PolicyEvent], None] = lambda _: None
     temperature: float = 0.0
     compile_task: Callable[[Domain, Problem], Task] = Task
 
@@ -447,12 +443,10 @@ class Writing:
                 self.equipment.embedder,
                 ontology=self.equipment.ontology,
             )
-            if match is not None and not self._breaks(state, match.block.actions):
+            kept = self._predicted.kept
+            if match and not broken_constraints(state, match.block.actions, kept):
                 return match
         return None
-
-    def _breaks(self, state: State, block: Sequence[GroundAction]) -> bool:
-        return bool(broken_constraints(state, block, self._predicted.kept))
 
     def _from_library(self, number: int, macro: MacroAction, match: MacroMatch) -> BlockRecord:
         self.library_uses.append(match.entry.id)

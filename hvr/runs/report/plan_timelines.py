@@ -276,9 +276,8 @@ def gantt_page(timeline: Timeline, title: str) -> str:
         for step in timeline.steps
     ]
     listed = table("Steps", ("Step", "Action", "Start", "End"), rows)
-    body = (
-        element("h1", escaped(title)) + why + _scrolling(draw_gantt(timeline, "")) + _key() + listed
-    )
+    chart = element("div", draw_gantt(timeline, ""), class_="wide")
+    body = element("h1", escaped(title)) + why + chart + _key() + listed
     return page(title, body, styles=(".wide{overflow-x:auto}" + _KEY_STYLE,))
 
 
@@ -298,10 +297,6 @@ def _key() -> str:
         ],
         "key",
     )
-
-
-def _scrolling(markup: str) -> str:
-    return element("div", markup, class_="wide")
 
 
 class _Chart:

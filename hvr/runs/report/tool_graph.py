@@ -165,7 +165,7 @@ def _box(graph: NavigationGraph, name: str, place: tuple[int, int]) -> str:
         f"{_name(name)}: {figures}, chance {evidence.weight:.2f}; needs "
         f"{_listed(tool.needs)}; gives {_listed(tool.gives)}{'; ' + absent if absent else ''}"
     )
-    fill = _colour(evidence.weight) if evidence.count else "#eee"
+    fill = _between(evidence.weight, _FILLS) if evidence.count else "#eee"
     dash = "5 3" if name in graph.absent else None
     return element(
         "g",
@@ -188,18 +188,13 @@ def _arc(link: _Link, places: Mapping[str, tuple[int, int]]) -> str:
     if link.evidence is not None:
         weight = link.evidence.weight
         title = f"{ends}: {link.evidence.successes} of {link.evidence.count}, chance {weight:.2f}"
-        width, colour = min(1.0 + link.evidence.count / 5, 6.0), _dark(weight)
+        width, colour = min(1.0 + link.evidence.count / 5, 6.0), _between(weight, _LINES)
     else:
         title, width, colour = f"{ends}: by their schemas", 0.6, "#bbb"
     return element("path", tooltip(title), d=path, fill="none", stroke=colour, stroke_width=width)
 
 
-def _colour(weight: float) -> str:
-    return _between(weight, ("#f6c1bd", "#f7ecb5", "#c4e8c5"))
-
-
-def _dark(weight: float) -> str:
-    return _between(weight, ("#b3261e", "#b08800", "#1e7b2f"))
+_FILLS, _LINES = ("#f6c1bd", "#f7ecb5", "#c4e8c5"), ("#b3261e", "#b08800", "#1e7b2f")
 
 
 def _between(weight: float, colours: tuple[str, str, str]) -> str:

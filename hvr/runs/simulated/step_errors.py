@@ -196,7 +196,8 @@ def undo_step_error(
         chosen |= {p for p in differences if parts[place].moved_to(parts[p])}
         if not all(parts[p].walks for p in chosen):
             break
-    return _built(parts, chosen)
+    chunks = (p.true if place in chosen else p.written for place, p in enumerate(parts))
+    return tuple(step for chunk in chunks for step in chunk)
 
 
 def failed_step(problem: str) -> int | None:
@@ -239,11 +240,6 @@ def _meant(
         ):
             return other
     return step
-
-
-def _built(parts: Sequence[_Part], chosen: set[int]) -> Steps:
-    chunks = (p.true if place in chosen else p.written for place, p in enumerate(parts))
-    return tuple(step for chunk in chunks for step in chunk)
 
 
 # Adaptation ---------------------------------------------------------------------------------------

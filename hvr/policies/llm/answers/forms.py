@@ -229,7 +229,7 @@ def from_json(text: str) -> list[tuple[Order, str]]:
     actions: list[tuple[Order, str]] = []
     pieces = False
     for value in json_values(text):
-        orders = [(order, _shown(order)) for order in _value(value)]
+        orders = [(order, f"{order[0]}({', '.join(order[1])})") for order in _value(value)]
         if not orders:
             continue
         # Consecutive single objects form one plan; of several lists the last one counts.
@@ -240,10 +240,6 @@ def from_json(text: str) -> list[tuple[Order, str]]:
         actions += orders
         pieces = single
     return actions
-
-
-def _shown(order: Order) -> str:
-    return f"{order[0]}({', '.join(order[1])})"
 
 
 def _value(value: Any) -> Iterator[Order]:

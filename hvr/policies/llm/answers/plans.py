@@ -77,13 +77,10 @@ def _from_json(value: Any) -> list[str]:
         phrase = entry
         if isinstance(entry, dict):
             phrase = next((entry[k] for k in _STEP_KEYS if isinstance(entry.get(k), str)), None)
-        if isinstance(phrase, str) and (step := _step(_bare(phrase))):
-            steps.append(step)
+        if isinstance(phrase, str):
+            step = _step(next((line.text for line in lines(phrase)), ""))
+            steps += [step] if step else []
     return steps
-
-
-def _bare(entry: str) -> str:
-    return next((line.text for line in lines(entry)), "")
 
 
 def _from_list(answer_lines: Sequence[Line]) -> list[str]:

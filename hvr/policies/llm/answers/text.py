@@ -224,13 +224,10 @@ def json_values(text: str) -> list[Any]:
             failures += 1
             position = start.end()
             continue
-        if value and not _numbers_only(value):
+        numbers = isinstance(value, list) and all(isinstance(v, int | float) for v in value)
+        if value and not numbers:
             values.append(value)
     return values
-
-
-def _numbers_only(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(v, int | float) for v in value)
 
 
 # Words --------------------------------------------------------------------------------------------
