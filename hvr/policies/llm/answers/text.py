@@ -26,54 +26,10 @@ MAX_ANSWER_LINES = 4_000
 """Maximum number of lines."""
 
 _CHARACTERS = str.maketrans(
-    {
-        "\u20e3": ")",
-        "‘": "'",
-        "’": "'",
-        "‚": "'",
-        "‛": "'",
-        "′": "'",
-        "“": '"',
-        "”": '"',
-        "„": '"',
-        "«": '"',
-        "»": '"',
-        "`": "`",
-        "‐": "-",
-        "‑": "-",
-        "−": "-",
-        "、": ",",
-        "。": ".",
-        "【": "[",
-        "】": "]",
-        "「": '"',
-        "」": '"',
-        "\t": " ",
-        "\u200b": None,
-        "\u200c": None,
-        "\u200d": None,
-        "\u2060": None,
-        "\ufeff": None,
-        "\u00ad": None,
-        "→": "->",
-        "⇒": "->",
-        "➜": "->",
-        "➔": "->",
-        "➡": "->",
-        "⟶": "->",
-        "▶": "->",
-        "\ufe0f": None,
-        "\x00": " ",
-        "\x0b": "\n",
-        "\x0c": "\n",
-        "\x1c": "\n",
-        "\x1d": "\n",
-        "\x1e": "\n",
-        "\x85": "\n",
-        "\u2028": "\n",
-        "\u2029": "\n",
-    }
-)
+    "\u20e3‘’‚‛′“”„«»‐‑−、。【】「」\t\x00\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029",
+    ')\'\'\'\'\'"""""---,.[]""  \n\n\n\n\n\n\n\n',
+    "\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0f",
+) | dict.fromkeys(map(ord, "→⇒➜➔➡⟶▶"), "->")
 _THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
 _TURN = re.compile(
     r"^ {0,9}(?:<\|?(?:user|human|im_start|end|eot_id|im_end|endoftext|start_header_id)"

@@ -20,30 +20,24 @@ from hvr.errors import DataFileError
 from hvr.knowledge.world_file import load_world
 from hvr.models.model import Message, Role
 
+_STEPS = "request objects knowledge actions history"
+_CORRECTION = "block problem attempt attempts"
+_GOAL = "request predicates kinds knowledge liquids ends"
+_VALUES = {
+    "select": "request classes",
+    "macro_plan": "request objects knowledge",
+    "conditions": "request objects knowledge macros predicates",
+    "correct_conditions": "request objects knowledge conditions predicates problem",
+    "block": f"{_STEPS} macro wanted",
+    "blocks": f"{_STEPS} macros",
+    "correct_block": f"{_STEPS} macro wanted {_CORRECTION}",
+    "plan": _STEPS,
+    "correct_plan": f"{_STEPS} {_CORRECTION}",
+    "goal": _GOAL,
+    "correct_goal": f"{_GOAL} goal problem",
+}
 NAMES: Mapping[str, frozenset[str]] = {
-    "select": frozenset({"request", "classes"}),
-    "macro_plan": frozenset({"request", "objects", "knowledge"}),
-    "conditions": frozenset({"request", "objects", "knowledge", "macros", "predicates"}),
-    "correct_conditions": frozenset(
-        {"request", "objects", "knowledge", "conditions", "predicates", "problem"}
-    ),
-    "block": frozenset(
-        {"request", "objects", "knowledge", "actions", "history", "macro", "wanted"}
-    ),
-    "blocks": frozenset({"request", "objects", "knowledge", "actions", "history", "macros"}),
-    "correct_block": frozenset(
-        (
-            "request objects knowledge actions history macro wanted block problem attempt attempts"
-        ).split()
-    ),
-    "plan": frozenset({"request", "objects", "knowledge", "actions", "history"}),
-    "correct_plan": frozenset(
-        "request objects knowledge actions history block problem attempt attempts".split()
-    ),
-    "goal": frozenset({"request", "predicates", "kinds", "knowledge", "liquids", "ends"}),
-    "correct_goal": frozenset(
-        {"request", "predicates", "kinds", "knowledge", "liquids", "ends", "goal", "problem"}
-    ),
+    name: frozenset(values.split()) for name, values in _VALUES.items()
 }
 """The placeholders that each template may use."""
 
