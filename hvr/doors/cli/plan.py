@@ -121,7 +121,7 @@ def run_plan(args: argparse.Namespace) -> int:
     try:
         result = done(options)
     except AmbiguousError as error:
-        reading = None if options is None or quiet else _asked(error)
+        reading = None if options is None or quiet else _chosen_reading(error)
         if options is None or reading is None:
             raise
         result = done(replace(options, reading=reading))
@@ -144,7 +144,7 @@ def _tell_estimates(options: Options) -> None:
             print(f"note: {note}", file=sys.stderr)
 
 
-def _asked(error: AmbiguousError) -> int | None:
+def _chosen_reading(error: AmbiguousError) -> int | None:
     from hvr.doors.cli.terminal import ask_reading, on_terminal
 
     return ask_reading(error.readings) if on_terminal() else None
@@ -351,7 +351,7 @@ def _verdict(run: Run) -> Verdict | None:
         return None
 
 
-def _foreseen(run: Run, steps: int) -> str:
+def _predicted_outcome(run: Run, steps: int) -> str:
     """Return the predicted outcome of a plan that was not executed."""
     if run.would_reach is None:
         return f"valid; goal not judged: {run.verdict}"
@@ -368,7 +368,7 @@ def _lines(run: Run) -> list[str]:
 
     steps = sum(len(p.plan.actions) for p in run.plans)
     if run.finished is None:
-        outcome = f"planned, not executed: {count(steps, 'step')}, {_foreseen(run, steps)}"
+        outcome = f"planned, not executed: {count(steps, 'step')}, {_predicted_outcome(run, steps)}"
     elif run.reached is None:
         outcome = f"executed in {count(run.finished.steps, 'step')}: {run.verdict}"
     elif run.reached:

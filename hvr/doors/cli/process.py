@@ -129,7 +129,7 @@ def prepare() -> bool:
         if text is not None and not re.fullmatch("[1-9][0-9]{0,3}", text):
             del os.environ[name]
     if not traceback_wanted():
-        sys.unraisablehook = _not_told
+        sys.unraisablehook = _ignore_unraisable
         if not sys.warnoptions:
             warnings.simplefilter("ignore")
     return True
@@ -160,6 +160,6 @@ def traceback_wanted(environ: Mapping[str, str] = os.environ) -> bool:
     return environ.get("HVR_TRACEBACK", "0") not in ("", "0")
 
 
-def _not_told(what: UnraisableHookArgs) -> None:
+def _ignore_unraisable(what: UnraisableHookArgs) -> None:
     if issubclass(what.exc_type, KeyboardInterrupt):
         raise_later(what.exc_type)

@@ -416,7 +416,7 @@ def _solve(args: argparse.Namespace) -> int:
 
         if is_goal(getattr(args, "setting", "")):
             return _solved_for_goal(args)
-        return _told(args, solve_by_model(args, posed_problem(args)))
+        return _print_solution(args, solve_by_model(args, posed_problem(args)))
 
     with posed_files(args) as (domain, problem):
         return _solved(args, domain, problem)
@@ -431,14 +431,14 @@ def _solved_for_goal(args: argparse.Namespace) -> int:
         solution = judged_by_own_goal(asked, _solution(args, domain, problem), meter)
         if args.save is not None:
             _save(args.save, domain, problem, solution)
-    return _told(args, solution)
+    return _print_solution(args, solution)
 
 
 def _solved(args: argparse.Namespace, domain: Path, problem: Path) -> int:
     solution = _solution(args, domain, problem)
     if args.save is not None:
         _save(args.save, domain, problem, solution)
-    return _told(args, solution)
+    return _print_solution(args, solution)
 
 
 def _solution(args: argparse.Namespace, domain: Path, problem: Path) -> Solution:
@@ -460,7 +460,7 @@ def _solution(args: argparse.Namespace, domain: Path, problem: Path) -> Solution
     )
 
 
-def _told(args: argparse.Namespace, solution: Solution) -> int:
+def _print_solution(args: argparse.Namespace, solution: Solution) -> int:
     if args.json:
         last = {"event": "finished"} if args.anytime else {}
         print_json({**last, **solution.to_json()})

@@ -51,42 +51,42 @@ def execute_solution(args: argparse.Namespace) -> int:
 
     by_goal = hasattr(args, "spec") and is_goal(getattr(args, "setting", ""))
     if by_goal:
-        _, asked, _ = posed_with_model_goal(args)
+        _, posed, _ = posed_with_model_goal(args)
     else:
-        asked = posed_problem(args)
+        posed = posed_problem(args)
         if hasattr(args, "spec"):
-            require_untimed(asked.domain, asked.problem)
-    with _opened(asked, args, rules) as env:
-        return _carried_out(args, asked, env, by_goal=by_goal)
+            require_untimed(posed.domain, posed.problem)
+    with _opened(posed, args, rules) as env:
+        return _carried_out(args, posed, env, by_goal=by_goal)
 
 
 def _carried_out(
-    args: argparse.Namespace, asked: PosedProblem, env: FactEnvironment, *, by_goal: bool
+    args: argparse.Namespace, posed: PosedProblem, env: FactEnvironment, *, by_goal: bool
 ) -> int:
-    domain, problem = asked.domain, asked.problem
+    domain, problem = posed.domain, posed.problem
     live = sys.stdout.isatty() and not args.json
     kind = "none" if args.json or args.quiet else "live" if live else "lines"
     with display(kind) as listen:
         planner: FactPlanner = StatePlanner(args.planner, args.budget)
         if hasattr(args, "spec") and not by_goal:
-            planner = model_planner(args, asked, listen)
+            planner = model_planner(args, posed, listen)
         try:
             run = run_world(
                 env,
                 domain,
                 problem,
-                asked.words.wording,
+                posed.words.wording,
                 planner=planner,
                 max_replans=args.max_replans,
                 listen=listen,
             )
         except SimulatorError as error:
-            if asked.world is None or not asked.world.environment:
+            if posed.world is None or not posed.world.environment:
                 raise
-            place = f"{asked.world.file}: {asked.world.environment}"
+            place = f"{posed.world.file}: {posed.world.environment}"
             raise SimulatorError(f"{place}: {error}", exit_code=error.exit_code) from error
     if args.save is not None:
-        _save(args, asked, run)
+        _save(args, posed, run)
     if not isinstance(planner, StatePlanner):
         save_model_run(args, planner, run)
     if args.json:
@@ -96,24 +96,24 @@ def _carried_out(
     return run.exit_code
 
 
-def _save(args: argparse.Namespace, asked: PosedProblem, run: WorldRun) -> None:
+def _save(args: argparse.Namespace, posed: PosedProblem, run: WorldRun) -> None:
     """Write the folder of the run, with its page."""
     from hvr.runs.report.run_page.page import render
     from hvr.runs.report.run_page.reading import read_story
 
-    own = asked.world.environment if asked.world is not None else ""
+    own = posed.world.environment if posed.world is not None else ""
     about = {"env": own or "the domain itself", "seed": args.seed}
-    goal = goal_text(asked.problem.goal, asked.words)
-    save_run(args.save, asked.domain, asked.problem, run, request=goal, about=about)
+    goal = goal_text(posed.problem.goal, posed.words)
+    save_run(args.save, posed.domain, posed.problem, run, request=goal, about=about)
     write_whole(args.save / "run.html", render(read_story(args.save)))
 
 
 @contextmanager
 def _opened(
-    asked: PosedProblem, args: argparse.Namespace, rules: Sequence[FaultRule]
+    posed: PosedProblem, args: argparse.Namespace, rules: Sequence[FaultRule]
 ) -> Iterator[FactEnvironment]:
     """Open the environment, and close it however the run ends."""
-    env = _environment(asked, args, rules)
+    env = _environment(posed, args, rules)
     try:
         yield env
     finally:
@@ -122,20 +122,20 @@ def _opened(
 
 
 def _environment(
-    asked: PosedProblem, args: argparse.Namespace, rules: Sequence[FaultRule]
+    posed: PosedProblem, args: argparse.Namespace, rules: Sequence[FaultRule]
 ) -> FactEnvironment:
     """Open the world's own environment, or one that simulates the domain, with its faults."""
-    if asked.world is None or not asked.world.environment:
-        own = domain_environment(asked.domain, asked.problem, args.hide)
+    if posed.world is None or not posed.world.environment:
+        own = domain_environment(posed.domain, posed.problem, args.hide)
         return FaultyWorld(own, rules, args.seed)
     for name in ("faults", "hide"):
         if getattr(args, name):
             raise UsageError(
                 "this option requires the PDDL environment, but the world has its own "
-                f"({asked.world.environment})",
+                f"({posed.world.environment})",
                 field=name,
             )
-    return asked.world.open(asked.problem, args.seed, args.env_timeout)
+    return posed.world.open(posed.problem, args.seed, args.env_timeout)
 
 
 def summary(run: WorldRun) -> str:
@@ -171,7 +171,7 @@ PLANNING = "planning.json"
 
 
 def model_planner(
-    args: argparse.Namespace, asked: PosedProblem, listen: Callable[[Any], None] | None
+    args: argparse.Namespace, posed: PosedProblem, listen: Callable[[Any], None] | None
 ) -> ModelPlanner:
     """Return the language model of the arguments, prompted with the goal in words.
 
@@ -181,13 +181,13 @@ def model_planner(
     for name in ("planner", "optimal"):
         if getattr(args, name):
             raise UsageError("this option cannot be combined with --llm", field=name)
-    world = asked.world
+    world = posed.world
     return open_model(
         model_choice(args),
-        asked.domain,
-        asked.problem,
-        asked.words,
-        goal_text(asked.problem.goal, asked.words),
+        posed.domain,
+        posed.problem,
+        posed.words,
+        goal_text(posed.problem.goal, posed.words),
         planner=AutomaticPlanner(min(args.budget, 10.0)),
         ontology=world.ontology if world is not None else None,
         prompts=world.prompts if world is not None else None,
@@ -203,21 +203,21 @@ def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, Posed
     Raises:
         HvrError: An option cannot be used, or the model writes no usable goal.
     """
-    asked = posed_problem(args, by_model=True)
-    choice, world = model_choice(args), asked.world
-    if not asked.known and str(choice.spec).partition(":")[0] == SIMULATED:
+    posed = posed_problem(args, by_model=True)
+    choice, world = model_choice(args), posed.world
+    if not posed.known and str(choice.spec).partition(":")[0] == SIMULATED:
         raise UsageError(
             "a simulated model cannot read sentences: give a goal in PDDL or in the world's words",
             field="goal",
         )
-    known = asked if asked.known else replace(asked, problem=asked.problem.replace(goal=TRUE))
+    known = posed if posed.known else replace(posed, problem=posed.problem.replace(goal=TRUE))
     with display("none") as listen:
         model = open_model(
             choice,
             known.domain,
             known.problem,
             known.words,
-            asked.request or goal_text(asked.problem.goal, asked.words),
+            posed.request or goal_text(posed.problem.goal, posed.words),
             planner=AutomaticPlanner(min(args.budget, 10.0)),
             ontology=world.ontology if world is not None else None,
             prompts=world.prompts if world is not None else None,
@@ -225,14 +225,14 @@ def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, Posed
             folder=args.save,
             listen=listen,
         )
-        goal = model.goal(asked.problem)
+        goal = model.goal(posed.problem)
     if not args.quiet:
-        said = f"goal, as {model.meter.name} reads it: {goal_text(goal, asked.words)}"
+        said = f"goal, as {model.meter.name} reads it: {goal_text(goal, posed.words)}"
         print(said, file=sys.stderr if args.json else sys.stdout)
-    return asked, replace(asked, problem=asked.problem.replace(goal=goal)), model.meter
+    return posed, replace(posed, problem=posed.problem.replace(goal=goal)), model.meter
 
 
-def judged_by_own_goal(asked: PosedProblem, solution: Solution, meter: Meter) -> Solution:
+def judged_by_own_goal(posed: PosedProblem, solution: Solution, meter: Meter) -> Solution:
     """Check the solution for a model's goal against the given goal, and add notes.
 
     Raises:
@@ -241,8 +241,8 @@ def judged_by_own_goal(asked: PosedProblem, solution: Solution, meter: Meter) ->
     notes = [f"the goal was written by {meter.name} ({count(meter.totals.calls, 'question')})"]
     if meter.simulated:
         notes.append("this model is SIMULATED: it knows the goal and makes errors at given rates")
-    if solution.steps is not None and asked.known:
-        report = Validator(Task(asked.domain, asked.problem)).check(solution.steps)
+    if solution.steps is not None and posed.known:
+        report = Validator(Task(posed.domain, posed.problem)).check(solution.steps)
         if not report.valid:
             raise PlannerError(
                 f"the plan reaches the goal of {meter.name}, but not the given goal: "
@@ -273,7 +273,7 @@ def save_model_run(args: argparse.Namespace, planner: FactPlanner, run: WorldRun
         planner.keep(run.plans[0], run_name(args))
 
 
-def solve_by_model(args: argparse.Namespace, asked: PosedProblem) -> Solution:
+def solve_by_model(args: argparse.Namespace, posed: PosedProblem) -> Solution:
     """Return the plan of a language model with hvr's verdict.
 
     Raises:
@@ -282,14 +282,14 @@ def solve_by_model(args: argparse.Namespace, asked: PosedProblem) -> Solution:
     """
     show = "lines" if sys.stderr.isatty() and not (args.json or args.quiet) else "none"
     with display(show) as listen:
-        planner = model_planner(args, asked, listen)
-        task = Task(asked.domain, asked.problem)
+        planner = model_planner(args, posed, listen)
+        task = Task(posed.domain, posed.problem)
         planned = planner.plan(task)
     steps = planned.plan.actions
     report = Validator(task).check(steps)
     if args.save is not None:
-        write_whole(args.save / "domain.pddl", print_domain(asked.domain))
-        write_whole(args.save / "problem.pddl", print_problem(asked.problem))
+        write_whole(args.save / "domain.pddl", print_domain(posed.domain))
+        write_whole(args.save / "problem.pddl", print_problem(posed.problem))
         name = "plan.pddl" if report.valid else "draft.pddl"
         write_whole(args.save / name, print_plan(steps))
         save_planning(args, planner)

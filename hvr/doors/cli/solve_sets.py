@@ -219,12 +219,12 @@ class _Progress:
         """Print the outcome of a problem."""
         self._done += 1
         if not self._quiet:
-            what = "  ".join(part for part in (row.problem, *_told(row)) if part)
+            what = "  ".join(part for part in (row.problem, *_outcome_texts(row)) if part)
             line = f"[{self._done}/{self._number}] {what}"
             print(one_line(line), file=sys.stderr, flush=True)
 
 
-def _told(row: SetRow) -> tuple[str, str]:
+def _outcome_texts(row: SetRow) -> tuple[str, str]:
     if row.outcome == PLAN:
         proven = ", proven optimal" if row.proven else ""
         return f"cost {_cost(row)}{proven}", f"{row.seconds:.1f} s ({row.planner})"
@@ -289,7 +289,7 @@ def _report(rows: Sequence[SetRow], best: Mapping[str, Fraction], args: argparse
         for text_line in _table(shown):
             print(one_line(text_line))
         print()
-    print(_said(figures))
+    print(_summary_line(figures))
 
 
 def _table(lines: Sequence[Mapping[str, str]]) -> Iterator[str]:
@@ -307,7 +307,7 @@ def _table(lines: Sequence[Mapping[str, str]]) -> Iterator[str]:
     yield from map(cells, lines)
 
 
-def _said(figures: Mapping[str, float]) -> str:
+def _summary_line(figures: Mapping[str, float]) -> str:
     parts = [
         f"{figures['solved']} of {count(int(figures['problems']), 'problem')} solved, "
         f"all plans valid, {figures['proven_best']} proven optimal"

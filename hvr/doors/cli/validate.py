@@ -470,7 +470,7 @@ def _validate(request: _Request) -> int:
         results = certify(request.certificate, results, request.options, suite)
     if request.baseline is not None:
         return _against_baseline(request, results, outcomes, suite)
-    doubtful = _report(request, results, outcomes, several=len(suite.jobs) > 1)
+    any_undecided = _report(request, results, outcomes, several=len(suite.jobs) > 1)
     _remark(request, suite)
     if unchanged and not request.quiet:
         from hvr.validation.report import count
@@ -479,7 +479,7 @@ def _validate(request: _Request) -> int:
             f"unchanged since {request.changed_since}, not validated: {count(unchanged, 'plan')}"
         )
         print(since, file=request.reports.aside)
-    if doubtful:
+    if any_undecided:
         return 2
     return 1 if outcomes[Outcome.INVALID] and not request.exit_zero else 0
 
@@ -495,7 +495,7 @@ def _against_baseline(
     new = request.update_baseline
     baseline = Baseline(request.baseline) if new else Baseline.read(request.baseline)
     several = len(suite.jobs) > 1
-    doubtful = _report(request, baseline.unknown(results), outcomes, several=several)
+    any_undecided = _report(request, baseline.unknown(results), outcomes, several=several)
     _remark(request, suite)
     if new:
         from hvr.doors.cli.output import write_whole
@@ -506,7 +506,7 @@ def _against_baseline(
         gone = f"; {count(baseline.gone, 'finding')} of it no longer there" if baseline.gone else ""
         said = f"left out, as in {request.baseline}: {count(baseline.met, 'finding')}{gone}"
         print(said, file=request.reports.aside)
-    return 2 if doubtful else int(bool(outcomes[Outcome.INVALID]) and not request.exit_zero)
+    return 2 if any_undecided else int(bool(outcomes[Outcome.INVALID]) and not request.exit_zero)
 
 
 def _refused(request: _Request, error: UnusableModelError, outcomes: Counter[Outcome]) -> int:
@@ -555,17 +555,17 @@ def _report(
         problems=several,
         failures_only=request.failures_only,
     )
-    doubts: list[Judged] = []
+    undecided: list[Judged] = []
     aside = shown and reports.shown not in FOR_PEOPLE
-    counted = _counted(results, outcomes, doubts, aside=aside)
+    counted = _counted(results, outcomes, undecided, aside=aside)
     reports.write(counted, lambda form, items: find_reporter(form)(items, options), shown=shown)
     if shown and reports.brief:
         print(f"{summary(outcomes)}; see {reports.files[0].path}")
-    return bool(doubts)
+    return bool(undecided)
 
 
 def _counted(
-    results: Iterable[Judged], outcomes: Counter[Outcome], doubts: list[Judged], *, aside: bool
+    results: Iterable[Judged], outcomes: Counter[Outcome], undecided: list[Judged], *, aside: bool
 ) -> Iterator[Judged]:
     from hvr.validation.reporters.text import count_outcomes
 
@@ -575,5 +575,5 @@ def _counted(
                 print(warning, file=sys.stderr)
         count_outcomes(result, outcomes)
         if result.report.outcome is Outcome.UNKNOWN:
-            doubts.append(result)
+            undecided.append(result)
         yield result

@@ -67,7 +67,7 @@ def judge_rows(
     else:
         try:
             with output.open("r+b" if output.exists() else "w+b") as file:
-                done = _taken_up(file, outcomes, output)
+                done = _resume_lines(file, outcomes, output)
                 told = _Progress(done, quiet)
                 _write(islice(rows, done, None), file, (options, engine), outcomes, told)
         except OSError as error:
@@ -75,7 +75,7 @@ def judge_rows(
     return 2 if Outcome.UNKNOWN in outcomes else 1 if Outcome.INVALID in outcomes else 0
 
 
-def _taken_up(file: BinaryIO, outcomes: set[str], path: Path) -> int:
+def _resume_lines(file: BinaryIO, outcomes: set[str], path: Path) -> int:
     """Return the number of complete lines, and truncate the file after them."""
     done = end = 0
     for line in file:

@@ -75,7 +75,7 @@ class BoundValues:
         sources: The source of each value.
         searches: Values that queries may find, in the order of the tool's parameters.
         questions: Questions to the user.
-        told: Amount of knowledge about the candidates.
+        knowledge: Amount of knowledge about the candidates.
         met: Number of constraints that the best candidate meets.
     """
 
@@ -83,7 +83,7 @@ class BoundValues:
     sources: Mapping[Place, Source]
     searches: tuple[QueryTarget, ...] = ()
     questions: tuple[UserQuestion, ...] = ()
-    told: int = 0
+    knowledge: int = 0
     met: int = 0
 
 
@@ -99,7 +99,7 @@ class Binder:
         schemas: Schemas of the tools, by name.
         readers: Tools that are known to only read.
         made: Calls of goals that are done, by goal index.
-        unfit: Excluded values, by goal index.
+        excluded: Excluded values, by goal index.
     """
 
     request: ToolRequest
@@ -109,7 +109,7 @@ class Binder:
     schemas: Mapping[str, ToolSchema]
     readers: Sequence[ToolSchema]
     made: dict[int, ToolCall] = field(default_factory=dict)
-    unfit: dict[int, list[Json]] = field(default_factory=dict)
+    excluded: dict[int, list[Json]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._identifier = EntityLinker(self.found, self.graph, self.readers)
@@ -121,7 +121,7 @@ class Binder:
         }
         self._every: dict[int, list[Json]] = {}
         self._passed: dict[int, list[Json]] = {}
-        self._beside = tuple(one for one in self.request.said if key(one.value) not in direct)
+        self._facts = tuple(one for one in self.request.said if key(one.value) not in direct)
 
     def pending(self, number: int) -> tuple[Json, ...]:
         """Return the entities that a goal about every entity still has to call."""
@@ -165,7 +165,7 @@ class Binder:
                 alone = replace(found, chosen=(one,))
                 question, _ = self._decided(number, goal, place, name, query, alone)
                 if question is not None:
-                    return replace(question, choices=self._told(found.chosen)), None
+                    return replace(question, choices=self._distinguished(found.chosen)), None
         left = self.pending(number)
         return None, left[0] if left else None
 
@@ -192,14 +192,14 @@ class Binder:
         searches: list[QueryTarget] = []
         questions: list[UserQuestion] = []
         before: dict[Place, Json] = {}
-        told = met = 0
+        knowledge = met = 0
         for place, name, query in leaves(goal.arguments):
             if not isinstance(query, EntityQuery):
                 before[place] = known.get(place)
                 continue
             bound = tuple(value for value in known.values() if value is not None)
             ties = tuple(peers_of(place, before)) or bound
-            taken = self._taken(number, place, before)
+            taken = self._excluded_values(number, place, before)
             search = QueryTarget(name, query, bound, ties, goal.tool)
             if questions:
                 continue  # the answer names the entity of the later values
@@ -209,7 +209,7 @@ class Binder:
             entities = self._entities(known)
             open_ = [
                 one
-                for one in self._beside
+                for one in self._facts
                 if all(
                     self.graph.fit(entity, one) is not ConstraintMatch.MET for entity in entities
                 )
@@ -221,7 +221,7 @@ class Binder:
             found = self._identifier.identify(
                 name, goal.tool, query, open_, ties, taken, final=final
             )
-            told, met = told + found.told, met + found.met
+            knowledge, met = knowledge + found.knowledge, met + found.met
             if found.open or not found.chosen:
                 near = self._near([one.entity for one in found.open])
                 searches.append(replace(search, near=near, lacking=found.lacking, found=found.some))
@@ -238,7 +238,7 @@ class Binder:
             more = self._unused(number, goal, known, final=final)
             searches += more[0]
             questions += more[1]
-        return BoundValues(known, sources, tuple(searches), tuple(questions), told, met)
+        return BoundValues(known, sources, tuple(searches), tuple(questions), knowledge, met)
 
     def _can_find(self, goal: GoalCall, place: Place, query: EntityQuery) -> bool:
         if not goal.tool or query.constraints or query.selection:
@@ -267,15 +267,19 @@ class Binder:
             unconfirmed = [
                 one
                 for one in chosen
-                if one.broken or any(not self.found.taken(c.value) for c in one.untold)
+                if one.broken or any(not self.found.taken(c.value) for c in one.unknown)
             ]
             if not unconfirmed:  # all answers are wanted
                 return None, values[0] if len(values) == 1 else values
             why = self._why_uncertain(unconfirmed[0])
-            return UserQuestion(QuestionKind.CONFIRM, number, name, why, self._told(chosen)), None
+            return UserQuestion(
+                QuestionKind.CONFIRM, number, name, why, self._distinguished(chosen)
+            ), None
         if len(chosen) > 1:
             why = f"several values of {quoted(name)} match the request"
-            return UserQuestion(QuestionKind.SEVERAL, number, name, why, self._told(chosen)), None
+            return UserQuestion(
+                QuestionKind.SEVERAL, number, name, why, self._distinguished(chosen)
+            ), None
         one = chosen[0]
         writes = self._writes(goal)
         why = ""
@@ -290,20 +294,22 @@ class Binder:
         elif writes and not self._related(one, goal):
             why = "nothing in the request is confirmed for it"
         if why:
-            return UserQuestion(QuestionKind.CONFIRM, number, name, why, self._told(chosen)), None
+            return UserQuestion(
+                QuestionKind.CONFIRM, number, name, why, self._distinguished(chosen)
+            ), None
         return None, one.found.value
 
     def _contradictions(
-        self, entities: Iterable[int], broken: Iterable[NamedValue], untold: Iterable[NamedValue]
+        self, entities: Iterable[int], broken: Iterable[NamedValue], unknown: Iterable[NamedValue]
     ) -> str:
         entities = list(entities)
-        told = [self._contradiction(one, entities) for one in broken]
-        told += [f"{_listed([one])} is not confirmed" for one in untold]
-        return "; ".join(told)
+        clauses = [self._contradiction(one, entities) for one in broken]
+        clauses += [f"{_listed([one])} is not confirmed" for one in unknown]
+        return "; ".join(clauses)
 
     def _why_uncertain(self, one: EntityCandidate) -> str:
         return self._contradictions(
-            [one.entity], sorted(one.broken, key=str), sorted(one.untold, key=str)
+            [one.entity], sorted(one.broken, key=str), sorted(one.unknown, key=str)
         )
 
     def _near(self, entities: Iterable[int]) -> tuple[Json, ...]:
@@ -339,9 +345,7 @@ class Binder:
         entities = self._entities(known)
         for call in self.made.values():
             entities += self._entities({p: v for p, _, v in given_leaves(call.arguments)})
-        fits = {
-            said: {self.graph.fit(entity, said) for entity in entities} for said in self._beside
-        }
+        fits = {said: {self.graph.fit(entity, said) for entity in entities} for said in self._facts}
         open_ = [said for said, fit in fits.items() if ConstraintMatch.MET not in fit]
         if queries:
             return [], []  # the facts may describe the entities of those queries
@@ -375,9 +379,9 @@ class Binder:
             return [], []
         first = next(iter(known), ())
         name = str(first[0]) if first else goal.tool
-        told = self._contradictions(entities, broken, [one for one in open_ if one not in broken])
+        why = self._contradictions(entities, broken, [one for one in open_ if one not in broken])
         choices = tuple((known[p], "") for p in known if p == first)
-        return [], [UserQuestion(QuestionKind.CONFIRM, number, name, told, choices)]
+        return [], [UserQuestion(QuestionKind.CONFIRM, number, name, why, choices)]
 
     def _contradiction(self, said: NamedValue, entities: Iterable[int]) -> str:
         has = next(
@@ -404,8 +408,8 @@ class Binder:
         of = f"the one with {_listed(met)}" if met else "the only match for the request"
         return Source(Provenance.IDENTIFIED, f"the {name} of {of}")
 
-    def _told(self, chosen: Sequence[EntityCandidate]) -> tuple[tuple[Json, str], ...]:
-        described = [self.graph.telling(one.entity) for one in chosen]
+    def _distinguished(self, chosen: Sequence[EntityCandidate]) -> tuple[tuple[Json, str], ...]:
+        described = [self.graph.described(one.entity) for one in chosen]
         alike = {
             name
             for name in (described[0] if described else {})
@@ -436,12 +440,14 @@ class Binder:
         )
         return some or chosen
 
-    def _taken(self, number: int, place: Place, before: Mapping[Place, Json]) -> tuple[Json, ...]:
+    def _excluded_values(
+        self, number: int, place: Place, before: Mapping[Place, Json]
+    ) -> tuple[Json, ...]:
         goals = self.request.goals
         same = [n for n in self.made if goals[n] == goals[number]]
         taken = [at(self.made[n].arguments, place) for n in same]
         earlier = [value for value in before.values() if value is not None]
-        return (*taken, *earlier, *self.unfit.get(number, ()))
+        return (*taken, *earlier, *self.excluded.get(number, ()))
 
 
 def readers_of(tools: Iterable[ToolSchema]) -> tuple[ToolSchema, ...]:

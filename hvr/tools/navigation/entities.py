@@ -57,7 +57,7 @@ class ConstraintMatch(Enum):
 
     MET = "met"
     BROKEN = "broken"
-    UNTOLD = "untold"
+    UNKNOWN = "unknown"
     """The known properties neither confirm nor contradict the constraint."""
 
 
@@ -71,7 +71,7 @@ class ResultEntity:
         properties: Values of each property, by the words of the property's name.
         above: Indices of the entities that it belongs to or refers to.
         below: Indices of the entities that belong to it or refer to it.
-        told: Index of the last call whose result gave each property.
+        updated: Index of the last call whose result gave each property.
         places: Places in results that hold it: a tool and the path of the object.
         shown: The places that gave each property.
     """
@@ -81,7 +81,7 @@ class ResultEntity:
     properties: dict[Words, list[Json]] = field(default_factory=dict)
     above: dict[int, None] = field(default_factory=dict)
     below: dict[int, None] = field(default_factory=dict)
-    told: dict[Words, int] = field(default_factory=dict)
+    updated: dict[Words, int] = field(default_factory=dict)
     places: set[_Place] = field(default_factory=set)
     shown: dict[Words, set[_Place]] = field(default_factory=dict)
 
@@ -121,7 +121,7 @@ class EntityGraph:
                 self._link(number, owner)
             for name, value in given:
                 if singular_words(name) not in self._entities[number].properties:
-                    self._tell(number, name, value)
+                    self._set_property(number, name, value)
 
     def holders(self, value: Json) -> tuple[int, ...]:
         """Return the entities with an id, or else the entities with such a property."""
@@ -158,7 +158,7 @@ class EntityGraph:
         return (
             ConstraintMatch.MET
             if any(plain(value) == wanted for value in like)
-            else ConstraintMatch.UNTOLD
+            else ConstraintMatch.UNKNOWN
         )
 
     def shown_alike(self, one: int, other: int, name: str) -> bool:
@@ -199,7 +199,7 @@ class EntityGraph:
         kind = self._entities[number].kind
         yield from (n for n, one in enumerate(self._entities) if kind and one.kind == kind)
 
-    def bare(self, number: int) -> bool:
+    def is_bare(self, number: int) -> bool:
         """Return whether an entity has no properties besides its id."""
         return not self._entities[number].properties
 
@@ -217,7 +217,7 @@ class EntityGraph:
             seen.update(level)
         return levels
 
-    def telling(self, number: int) -> dict[str, Json]:
+    def described(self, number: int) -> dict[str, Json]:
         """Return the single-valued properties of an entity, to describe it to people."""
         return {
             " ".join(sorted(words)): values[0]
@@ -299,9 +299,9 @@ class EntityGraph:
                 todo.append((inner, singular_words(name), number, _PART if part else None, deeper))
                 for one in inner if isinstance(inner, list) else ():
                     if not isinstance(one, (dict, list)):
-                        self._tell(number, name, one, place)
+                        self._set_property(number, name, one, place)
             else:
-                self._tell(number, name, inner, place)
+                self._set_property(number, name, inner, place)
                 if last_word(name) in ID_WORDS and inner is not None:
                     other = self._named(name, inner, self._entities[number].kind)
                     if other != number:
@@ -336,10 +336,10 @@ class EntityGraph:
                 self._holders.setdefault(_same(id_), {})[number] = None
         return number
 
-    def _tell(self, number: int, name: str, value: Json, place: _Place = ()) -> None:
+    def _set_property(self, number: int, name: str, value: Json, place: _Place = ()) -> None:
         entity, words = self._entities[number], singular_words(name)
-        if entity.told.get(words) != self._calls:
-            entity.told[words], entity.properties[words] = self._calls, []
+        if entity.updated.get(words) != self._calls:
+            entity.updated[words], entity.properties[words] = self._calls, []
         entity.properties[words].append(value)
         entity.shown.setdefault(words, set()).add(place)
         entity.places.add(place)

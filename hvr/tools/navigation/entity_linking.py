@@ -47,7 +47,7 @@ class EntityCandidate:
         found: The value in a result.
         entity: Index of the entity in the graph.
         met: Constraints and stated facts that the entity meets.
-        untold: Constraints that are neither confirmed nor contradicted.
+        unknown: Constraints that are neither confirmed nor contradicted.
         broken: Constraints that the entity contradicts.
         fit: Match between the value's path and the parameter, from 0 to 1.
     """
@@ -55,7 +55,7 @@ class EntityCandidate:
     found: KnownValue
     entity: int
     met: frozenset[NamedValue]
-    untold: frozenset[NamedValue]
+    unknown: frozenset[NamedValue]
     broken: frozenset[NamedValue]
     fit: float
 
@@ -69,7 +69,7 @@ class Identification:
         open: Candidates that need further queries first, most likely first.
         lacking: Names of their unknown properties.
         some: Whether some candidate is known to meet the query.
-        told: Amount of knowledge about the candidates.
+        knowledge: Amount of knowledge about the candidates.
         met: Maximum number of constraints of the query that a candidate meets.
     """
 
@@ -77,7 +77,7 @@ class Identification:
     open: tuple[EntityCandidate, ...] = ()
     lacking: frozenset[str] = frozenset()
     some: bool = False
-    told: int = 0
+    knowledge: int = 0
     met: int = 0
 
     @property
@@ -131,7 +131,7 @@ class EntityLinker:
         # Ignore merely similar names as long as queries may find a better match.
         candidates = strong or (candidates if final else [])
         demanded = frozenset(query.constraints)
-        told = sum(1 + len(one.met) + len(one.broken) for one in candidates)
+        knowledge = sum(1 + len(one.met) + len(one.broken) for one in candidates)
         met = max((len(one.met & demanded) for one in candidates), default=0)
         candidates = [one for one in candidates if not one.broken & demanded]
         if not final:
@@ -139,11 +139,13 @@ class EntityLinker:
             unseen = [] if tool else self._unseen(candidates)
             open_ += unseen
             if open_:
-                lacking = frozenset(c.name for one in open_ for c in one.untold if c.name)
+                lacking = frozenset(c.name for one in open_ for c in one.unknown if c.name)
                 some = any(demanded <= one.met for one in open_)
                 lacking |= {name} if unseen else frozenset()
-                return Identification((), tuple(open_), lacking, some, told, met)
-        return Identification(self._best(candidates, demanded, query, bound), told=told, met=met)
+                return Identification((), tuple(open_), lacking, some, knowledge, met)
+        return Identification(
+            self._best(candidates, demanded, query, bound), knowledge=knowledge, met=met
+        )
 
     def _open(
         self,
@@ -165,23 +167,23 @@ class EntityLinker:
             for one in candidates
             if not demanded <= one.met
             and not any(
-                self.graph.shown_alike(other.entity, one.entity, untold.name)
+                self.graph.shown_alike(other.entity, one.entity, unknown.name)
                 for other in best
-                for untold in demanded & one.untold
+                for unknown in demanded & one.unknown
             )
             and one.fit >= min([SAME_NAME_COMPATIBILITY, *(other.fit for other in best)])
             and owners <= self.graph.above(one.entity)
         ]
         # A candidate with contradictions loses to one without, so it needs no query.
         clean = _least(best, lambda one: len(one.broken))
-        return [one for one in (*clean, *rivals) if one.untold]
+        return [one for one in (*clean, *rivals) if one.unknown]
 
     def _unseen(self, candidates: Sequence[EntityCandidate]) -> list[EntityCandidate]:
         """Return unknown entities of the same kind as the candidates."""
         unseen: dict[int, EntityCandidate] = {}
         for one in candidates:
             for number in self.graph.like(one.entity):
-                if self.graph.bare(number):
+                if self.graph.is_bare(number):
                     unseen[number] = replace(one, entity=number)
         return list(unseen.values())
 
@@ -210,12 +212,12 @@ class EntityLinker:
         *,
         final: bool,
     ) -> list[EntityCandidate]:
-        gone = {key(value) for value in taken}
+        excluded = {key(value) for value in taken}
         found: dict[tuple[str, int], EntityCandidate] = {}
         matching = [
             one
             for one in self.values.matching(name, tool)
-            if not one.said and one.value is not None and key(one.value) not in gone
+            if not one.said and one.value is not None and key(one.value) not in excluded
         ]
         for one in matching:
             for entity in self.graph.holders(one.value):
@@ -238,8 +240,8 @@ class EntityLinker:
         for constraint in {*query.constraints, *said}:
             judged = self.graph.fit(entity, constraint)
             # A property of the common owner does not distinguish its entities.
-            if constraint in query.constraints and not final and self.graph.bare(entity):
-                judged = ConstraintMatch.UNTOLD
+            if constraint in query.constraints and not final and self.graph.is_bare(entity):
+                judged = ConstraintMatch.UNKNOWN
             by[judged].add(constraint)
         # The request may state several values of one name; an entity needs to have only one.
         names = {constraint.name for constraint in by[ConstraintMatch.MET]}
@@ -248,12 +250,12 @@ class EntityLinker:
             for one in by[ConstraintMatch.BROKEN]
             if one.name in names and one not in query.constraints
         }
-        met, untold, broken = (
+        met, unknown, broken = (
             frozenset(by[one])
-            for one in (ConstraintMatch.MET, ConstraintMatch.UNTOLD, ConstraintMatch.BROKEN)
+            for one in (ConstraintMatch.MET, ConstraintMatch.UNKNOWN, ConstraintMatch.BROKEN)
         )
-        suits = self.values.fit(found, name, tool)
-        return EntityCandidate(found, entity, met, untold, broken, suits)
+        fit = self.values.fit(found, name, tool)
+        return EntityCandidate(found, entity, met, unknown, broken, fit)
 
     def _best(
         self,

@@ -248,14 +248,14 @@ class _ToolWatch(FactMonitor):
             return done
         env = self.world.env
         assert isinstance(env, ToolFacts)
-        hoped = env.chain.hoped(env.label_of(action.name))
+        uncertain = env.chain.is_uncertain(env.label_of(action.name))
         failures = tuple(
             one
             for one in done.failures
             if (
                 not all(isinstance(literal, Not) for literal in one.literals)
                 if one.kind is DeviationKind.CHANGED_BY_OTHERS
-                else not hoped
+                else not uncertain
             )
         )
         return done.replace(failures=failures)

@@ -163,7 +163,7 @@ class Passing:
         found = [
             (name, *self._seen[key(value)])
             for _, name, value in given_leaves(outcome.call.arguments)
-            if _telling(value) and key(value) in self._seen
+            if _is_distinctive(value) and key(value) in self._seen
         ]
         if outcome.ok:
             for path, value in values_in(outcome.result):
@@ -171,7 +171,7 @@ class Passing:
         return found
 
 
-def _telling(value: Json) -> bool:
+def _is_distinctive(value: Json) -> bool:
     if isinstance(value, bool):
         return False
     return (

@@ -234,16 +234,16 @@ class KnownValues:
     Args:
         facts: Values that the request states beside its goal calls.
         wanted: Values that the request states as arguments of its goal calls.
-        suits: Matches values to parameters.
+        matcher: Matches values to parameters.
     """
 
     def __init__(
         self,
         facts: Iterable[NamedValue] = (),
         wanted: Iterable[NamedValue] = (),
-        suits: ParameterMatcher | None = None,
+        matcher: ParameterMatcher | None = None,
     ) -> None:
-        self.suits = suits or ParameterMatcher()
+        self.matcher = matcher or ParameterMatcher()
         self._places: dict[tuple[str, tuple[str, ...]], list[KnownValue]] = defaultdict(list)
         self._matching: dict[tuple[str, str], list[KnownValue]] = {}
         self._gives: dict[tuple[str, Shape, str, str], bool] = {}
@@ -272,7 +272,7 @@ class KnownValues:
 
     def fit(self, found: KnownValue, parameter: str, taker: str = "") -> float:
         """Return how well a value matches a parameter, from 0 to 1 (`ParameterMatcher`)."""
-        return self.suits(taker, parameter, found.tool, found.path)
+        return self.matcher(taker, parameter, found.tool, found.path)
 
     def matching(self, parameter: str, taker: str = "") -> list[KnownValue]:
         """Return the values that match a parameter: best first, then by the latest result."""
@@ -281,7 +281,7 @@ class KnownValues:
             ranked = [
                 (fit, one)
                 for (tool, path), some in self._places.items()
-                if (fit := self.suits(taker, parameter, tool, path)) >= MIN_COMPATIBILITY
+                if (fit := self.matcher(taker, parameter, tool, path)) >= MIN_COMPATIBILITY
                 for one in some
             ]
             ranked.sort(key=lambda pair: (pair[0], pair[1].call), reverse=True)
@@ -293,7 +293,7 @@ class KnownValues:
         place = tool, shape, parameter, taker
         if place not in self._gives:
             self._gives[place] = any(
-                self.suits(taker, parameter, tool, path) >= MIN_COMPATIBILITY for path in shape
+                self.matcher(taker, parameter, tool, path) >= MIN_COMPATIBILITY for path in shape
             )
         return self._gives[place]
 

@@ -126,13 +126,13 @@ def messages_for(
         values: Names of values that tools take or give.
         given: Names of values that the user gives beside the request.
     """
-    told = {
+    prompt = {
         "request": request,
         "tools": [_described(tool) for tool in tools],
         "values": list(values),
         "given": list(given),
     }
-    return [Message("system", _SYSTEM), Message("user", json.dumps(told, ensure_ascii=False))]
+    return [Message("system", _SYSTEM), Message("user", json.dumps(prompt, ensure_ascii=False))]
 
 
 def _described(tool: ToolSchema) -> dict[str, Any]:
@@ -350,8 +350,8 @@ class _Checker:
             if tool is None or tool.effect is Effect.READS or self._ordered(tool, goal):
                 continue
             why = f"{quoted(tool.name)} may write, and the request does not name it"
-            told = ((tool.name, tool.description),)
-            self.questions.append(UserQuestion(QuestionKind.CONFIRM, number, "tool", why, told))
+            choices = ((tool.name, tool.description),)
+            self.questions.append(UserQuestion(QuestionKind.CONFIRM, number, "tool", why, choices))
         if not self.questions or read.request is None:
             return read
         whys = dict.fromkeys(f"{q.why[0].upper()}{q.why[1:]}." for q in self.questions)
@@ -411,8 +411,8 @@ class _Checker:
         # Required values are looked up or asked for later anyway.
         if tool.effect is not Effect.READS and not parameter.required and name not in self.given:
             why = f"the model gives {quoted(name)} a value that the request does not say"
-            told = ((value, ""),)
-            self.questions.append(UserQuestion(QuestionKind.CONFIRM, number, name, why, told))
+            choices = ((value, ""),)
+            self.questions.append(UserQuestion(QuestionKind.CONFIRM, number, name, why, choices))
 
     def _query(self, one: Mapping[str, Any]) -> EntityQuery:
         constraints = tuple(self._said(one.get("constraints", [])))
@@ -442,8 +442,8 @@ class _Checker:
         tool = self._tools.get(ask["tool"])
         parameter = _takes(tool, ask["name"]) if tool is not None and ask.get("name") else None
         choices = () if parameter is None else parameter.choices
-        told = tuple((json.loads(choice), "") for choice in choices)
-        return UserQuestion(QuestionKind.MISSING, 0, ask.get("name") or "tool", why, told)
+        listed = tuple((json.loads(choice), "") for choice in choices)
+        return UserQuestion(QuestionKind.MISSING, 0, ask.get("name") or "tool", why, listed)
 
 
 def _constraints(goal: GoalCall) -> Iterator[NamedValue]:

@@ -97,21 +97,21 @@ def next_query(
         tried: Keys (`call_key`) of calls not to repeat.
     """
     readers = tuple(readers)
-    gone = set(tried)
+    excluded = set(tried)
     for search in searches:
         values = _Values(search, at_hand, graph)
-        looks = list(_checking(search, values, readers, at_hand, experience))
+        queries = list(_checking(search, values, readers, at_hand, experience))
         if not search.found:
             costs = _costs(search, readers, at_hand, experience)
-            looks += [
-                look
+            queries += [
+                record
                 for tool in readers
                 if tool.name in costs
-                for look in values.calls(tool, costs[tool.name])
+                for record in values.calls(tool, costs[tool.name])
             ]
-        looks = [look for look in looks if call_key(look.call) not in gone]
-        if looks:
-            return min(looks, key=lambda look: look.rank)
+        queries = [record for record in queries if call_key(record.call) not in excluded]
+        if queries:
+            return min(queries, key=lambda record: record.rank)
     return None
 
 
@@ -223,9 +223,9 @@ class _Values:
             matching = self._at_hand.matching(name, tool.name)
             if not matching:
                 return
-            told = [one.value for one in matching if one.said]
-            if told:
-                said[name] = told
+            knowledge = [one.value for one in matching if one.said]
+            if knowledge:
+                said[name] = knowledge
             else:
                 fits = ((self._at_hand.fit(one, name, tool.name), one.value) for one in matching)
                 found[name] = list({key(value): (fit, value) for fit, value in fits}.values())
@@ -477,7 +477,7 @@ class QueryProgress:
         self._best: dict[int, tuple[int, int]] = {}
         self._fruitless: dict[int, tuple[int, int]] = {}
 
-    def look(self, goal: int, told: int, met: int, *, guess: bool) -> bool:
+    def record(self, goal: int, knowledge: int, met: int, *, guess: bool) -> bool:
         """Record a successful query; return whether too many brought no progress.
 
         A query with a combination of values that were not all stated is a guess. There are many
@@ -486,14 +486,14 @@ class QueryProgress:
 
         Args:
             goal: Index of the goal.
-            told: Amount of knowledge about the candidates.
+            knowledge: Amount of knowledge about the candidates.
             met: Number of constraints that the best candidate meets.
             guess: Whether the query was a guess.
         """
         told_before, met_before = self._best.get(goal, (0, 0))
         times, guesses = self._fruitless.get(goal, (0, 0))
-        times = 0 if told > told_before else times + 1
+        times = 0 if knowledge > told_before else times + 1
         guesses = 0 if met > met_before else guesses + guess
-        self._best[goal] = max(told, told_before), max(met, met_before)
+        self._best[goal] = max(knowledge, told_before), max(met, met_before)
         self._fruitless[goal] = times, guesses
         return max(times, guesses) >= MAX_FRUITLESS_QUERIES

@@ -17,7 +17,7 @@ from hvr.tools.navigation.tasks import NextCall, TaskSteps
 
 # Task chain ---------------------------------------------------------------------------------------
 
-_HOPED = 0.2
+_UNKNOWN_RESULT_PROBABILITY = 0.2
 """Probability that a tool with unknown results gives the value."""
 
 Consumer = tuple[str, str]
@@ -46,7 +46,7 @@ class TaskChain:
         self._tools = {tool.name: tool for tool in tools}
         self._slots = tuple(self._slots_of(steps.request.goals))
         self._takers: dict[str, list[Consumer]] = {}
-        self._hoped = {t.name for t in steps.readers if shape_of(t, steps.experience) is None}
+        self._uncertain = {t.name for t in steps.readers if shape_of(t, steps.experience) is None}
         for tool in steps.readers:
             for parameter in tool.takes:
                 if parameter.required:
@@ -88,8 +88,8 @@ class TaskChain:
         experience = self._steps.experience
         for tool in self._steps.readers:
             seen = experience.counts(tool.name)
-            hoped = shape_of(tool, experience) is None
-            link = seen.link * (_HOPED if hoped else 1.0)
+            is_uncertain = shape_of(tool, experience) is None
+            link = seen.link * (_UNKNOWN_RESULT_PROBABILITY if is_uncertain else 1.0)
             counts[tool.name] = CallCounts(seen.successes, seen.failures, link)
         for n, label in self.labels.items():
             if called := self._steps.request.goals[n].tool:
@@ -104,12 +104,12 @@ class TaskChain:
         slots = {slot.name for slot in self._slots if slot.goal in gone}
         return CallFacts(self.goal.known - slots, self.goal.done - out)
 
-    def hoped(self, label: str) -> bool:
+    def is_uncertain(self, label: str) -> bool:
         """Return whether the effects of a step are uncertain."""
         number = next((n for n, name in self.labels.items() if name == label), None)
         if number is not None and self._steps.continues(number):
             return True
-        return self.tool(label) in self._hoped
+        return self.tool(label) in self._uncertain
 
     def label(self, step: NextCall) -> str:
         """Return the step label of a call."""
@@ -140,7 +140,7 @@ class TaskChain:
                     yield _Slot(number, place, (goal.tool, name), of)
 
     def _meaning(self, tool: str, parameter: str) -> str:
-        found = self._steps.found.suits.meaning(tool, parameter)
+        found = self._steps.found.matcher.meaning(tool, parameter)
         return parameter if found is None else found.name
 
     def _query_step(self, tool: ToolSchema) -> NavigationTool:

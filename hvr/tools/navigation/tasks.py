@@ -145,8 +145,8 @@ class TaskSteps:
             for _, name, value in given_leaves(goal.arguments)
             if value is not None
         ]
-        suits = ParameterMatcher(self.experience.flow, learnt.meanings)
-        self.found = KnownValues(request.said, wanted, suits)
+        matcher = ParameterMatcher(self.experience.flow, learnt.meanings)
+        self.found = KnownValues(request.said, wanted, matcher)
         self.graph = EntityGraph()
         self._binder = Binder(
             request, self.found, self.graph, learnt.conditions, self._schemas, self.readers
@@ -197,9 +197,9 @@ class TaskSteps:
         if self._spent:
             return None
         for number, call in list(self._uncertain.items()):
-            look = self._settle(number, call)
-            if look is not None:
-                return NextCall(look, None, "it shows whether a failed call took effect")
+            query = self._settle(number, call)
+            if query is not None:
+                return NextCall(query, None, "it shows whether a failed call took effect")
         if not self._recombine and self.outcomes and not self.outcomes[-1].ok:
             last = self.outcomes[-1].call
             if last.tool in self._reading:
@@ -228,7 +228,7 @@ class TaskSteps:
             self._spent = number is None or "budget" in outcome.error
             self._barred = True
             if number is not None:
-                self._leave(number, call, outcome.error)
+                self._skip(number, call, outcome.error)
             return outcome
         self.experience.observe(outcome)
         if number is not None:
@@ -243,7 +243,7 @@ class TaskSteps:
             self.graph.add(outcome)
             if number is None:
                 self._compare(outcome)
-                self._bring(step)
+                self._record_progress(step)
             else:
                 self._finish(number, call)
             return outcome
@@ -254,7 +254,7 @@ class TaskSteps:
     def _is_futile(self, call: ToolCall) -> bool:
         return self._attempts.is_futile(call, len(self.done))
 
-    def _bring(self, step: NextCall) -> None:
+    def _record_progress(self, step: NextCall) -> None:
         """Give up a goal whose queries succeed without progress."""
         if step.serves is None:
             return
@@ -262,7 +262,7 @@ class TaskSteps:
         said = {key(one.value) for one in self.found.said}
         values = list(scalars_in(step.call.arguments))
         guess = len(values) > 1 and any(key(value) not in said for value in values)
-        if self._progress.look(step.serves, bound.told, bound.met, guess=guess):
+        if self._progress.record(step.serves, bound.knowledge, bound.met, guess=guess):
             why = f"{MAX_FRUITLESS_QUERIES} queries found nothing that it needs"
             self.left[step.serves] = why
             if bound.searches:
@@ -284,9 +284,9 @@ class TaskSteps:
             bound = self._binder.bind(number, final=final)
             if not bound.searches:
                 break
-            look = self._look(bound.searches, level, only)
-            if look is not None:
-                return replace(look, serves=number)
+            query = self._next_query(bound.searches, level, only)
+            if query is not None:
+                return replace(query, serves=number)
             if level not in (RetryLevel.MOST, RetryLevel.END) and not final:
                 return None  # a call that failed may succeed at a higher retry level
         if bound.searches:
@@ -326,9 +326,9 @@ class TaskSteps:
                 named = ", ".join(map(str, scalars_in(call.arguments)))
                 shown = short(named, MAX_ERROR_CHARACTERS)
                 why = f"{quoted(goal.tool)} for {shown}: {self._why[number]}"
-                self._leave(number, call, why)
+                self._skip(number, call, why)
                 return None if number in self.left else self._step(number, level, only)
-            return self._step(number, level, only) if number in self._binder.unfit else None
+            return self._step(number, level, only) if number in self._binder.excluded else None
         return NextCall(call, number, "everything it needs is known", sources=bound.sources)
 
     def _answer(self, number: int, values: Mapping[Place, Json]) -> None:
@@ -376,10 +376,10 @@ class TaskSteps:
         )
         if first is None:
             return True
-        self._binder.unfit.setdefault(number, []).append(at(call.arguments, first))
+        self._binder.excluded.setdefault(number, []).append(at(call.arguments, first))
         return True
 
-    def _look(
+    def _next_query(
         self, searches: Sequence[QueryTarget], level: RetryLevel, only: str
     ) -> NextCall | None:
         rested = [tool for tool in self.readers if not self.experience.idle(tool.name)]
@@ -389,10 +389,10 @@ class TaskSteps:
         if level is RetryLevel.SOME:
             readers = [tool for tool in readers if not self._attempts.resting(tool.name)]
         tried = self._attempts.tried(level, len(self.done))
-        look = next_query(searches, self.found, self.graph, readers, self.experience, tried)
-        if look is None:
+        query = next_query(searches, self.found, self.graph, readers, self.experience, tried)
+        if query is None:
             return None
-        return NextCall(look.call, None, f"it may show {quoted(searches[0].name)}")
+        return NextCall(query.call, None, f"it may show {quoted(searches[0].name)}")
 
     def _finish(self, number: int, call: ToolCall) -> None:
         self._binder.made[number] = call
@@ -409,7 +409,7 @@ class TaskSteps:
             self.left.pop(again, None)
             self._skipped.pop(again, None)
 
-    def _leave(self, number: int, call: ToolCall, why: str) -> None:
+    def _skip(self, number: int, call: ToolCall, why: str) -> None:
         self._binder.pass_over(number, call)
         self._skipped.setdefault(number, []).append(why)
         if not self._binder.pending(number) or self._spent:
@@ -468,7 +468,7 @@ class TaskSteps:
             self._attempts.exhausted(outcome.call, outcome.failure)
             or outcome.failure is CallFailure.BAD_ARGUMENTS
         ) or self._binder.pending(number):
-            self._leave(number, outcome.call, self._why[number])
+            self._skip(number, outcome.call, self._why[number])
         else:
             self._waits[number] = len(self.done)
 
@@ -499,23 +499,23 @@ class ToolGoals:
     request: str = ""
 
 
-def tool_request(asked: ToolGoals, catalogue: Catalogue, suits: ParameterMatcher) -> ToolRequest:
+def tool_request(asked: ToolGoals, catalogue: Catalogue, matcher: ParameterMatcher) -> ToolRequest:
     """Return the request whose goal calls achieve the goals.
 
     Arguments that the request gives are bound; the others become queries.
     """
     schemas = {tool.name: tool for tool in catalogue.tools}
-    goals = [goal_call(schemas[name], asked.values, suits) for name in asked.done]
+    goals = [goal_call(schemas[name], asked.values, matcher) for name in asked.done]
     goals += [GoalCall("", {name: asked.values.get(name, EntityQuery())}) for name in asked.known]
     facts = tuple(NamedValue(name, value) for name, value in asked.values.items())
     return ToolRequest(tuple(goals), facts, ordered=False, text=asked.request)
 
 
-def goal_call(tool: ToolSchema, values: Mapping[str, Json], suits: ParameterMatcher) -> GoalCall:
+def goal_call(tool: ToolSchema, values: Mapping[str, Json], matcher: ParameterMatcher) -> GoalCall:
     """Return the goal call of a tool, with a query for each required value that is not given."""
     arguments: dict[str, Argument] = {}
     for parameter in tool.takes:
-        called = _called(tool.name, parameter.name, suits)
+        called = _called(tool.name, parameter.name, matcher)
         if called in values:
             arguments[parameter.name] = values[called]
         elif parameter.required:
@@ -526,7 +526,7 @@ def goal_call(tool: ToolSchema, values: Mapping[str, Json], suits: ParameterMatc
 
 
 def with_answers(
-    request: ToolRequest, values: Mapping[str, Json], suits: ParameterMatcher
+    request: ToolRequest, values: Mapping[str, Json], matcher: ParameterMatcher
 ) -> ToolRequest:
     """Return a request completed by the user's answers, given by meaning."""
     goals = []
@@ -534,7 +534,7 @@ def with_answers(
         given = {
             name: values[called]
             for name in goal.arguments
-            if (called := _called(goal.tool, name, suits)) in values
+            if (called := _called(goal.tool, name, matcher)) in values
         }
         goals.append(replace(goal, arguments={**goal.arguments, **given}))
     kept = [one for one in request.said if one.name not in values]
@@ -542,16 +542,16 @@ def with_answers(
     return replace(request, goals=tuple(goals), said=said)
 
 
-def values_of(request: ToolRequest, suits: ParameterMatcher) -> dict[str, Json]:
+def values_of(request: ToolRequest, matcher: ParameterMatcher) -> dict[str, Json]:
     """Return the values that a request gives, by meaning."""
     found = {one.name: one.value for one in request.said if one.name}
     for goal in request.goals:
         for place, name, value in given_leaves(goal.arguments):
             if len(place) == 1:
-                found.setdefault(_called(goal.tool, name, suits), value)
+                found.setdefault(_called(goal.tool, name, matcher), value)
     return dict(sorted(found.items()))
 
 
-def _called(tool: str, parameter: str, suits: ParameterMatcher) -> str:
-    meaning = suits.meaning(tool, parameter)
+def _called(tool: str, parameter: str, matcher: ParameterMatcher) -> str:
+    meaning = matcher.meaning(tool, parameter)
     return parameter if meaning is None else meaning.name

@@ -249,12 +249,12 @@ class ToolWorld:
     ) -> tuple[ToolRequest, Learnt, str]:
         found, text = self._meanings, ", ".join(goals)
         learnt = Learnt(meanings=found)
-        suits = ParameterMatcher(learnt.experience.flow, found)
+        matcher = ParameterMatcher(learnt.experience.flow, found)
         if (read := self._read(goals)) is not None:
             if read.request is None:
                 raise UsageError(read.why, field="goals")
             given = {meaning_of(name, found): value for name, value in values.items()}
-            request = with_answers(read.request, given, suits)
+            request = with_answers(read.request, given, matcher)
             return request, learnt, f"{text} {sorted(given.items())}"
         said: dict[str, Json] = {}
         if len(goals) == 1 and goals[0] in self._world.tool_tasks:
@@ -267,7 +267,11 @@ class ToolWorld:
         done = tuple(goal for goal in goals if goal in tools)
         known = tuple(meaning_of(goal, found) for goal in goals if goal not in tools)
         asked = ToolGoals(done, known, given, text)
-        return tool_request(asked, self.catalogue, suits), learnt, f"{text} {sorted(given.items())}"
+        return (
+            tool_request(asked, self.catalogue, matcher),
+            learnt,
+            f"{text} {sorted(given.items())}",
+        )
 
 
 class RunEvents:

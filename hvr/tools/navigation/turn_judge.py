@@ -92,14 +92,14 @@ class TurnJudge:
         dialogues = sorted({one.dialogue for one in turns})
         fold = {name: number % FOLDS for number, name in enumerate(dialogues)}
         parts = np.array([fold[one.dialogue] for one in turns])
-        told = np.zeros((len(turns), 2))
+        wording = np.zeros((len(turns), 2))
         requests = [one.turn.request for one in turns]
         for part in sorted(set(parts)):
             inside = parts == part
             rest = _Wording(
                 [r for r, i in zip(requests, inside, strict=True) if not i], asks[~inside], encode
             )
-            told[inside] = rest.told([r for r, i in zip(requests, inside, strict=True) if i])
+            wording[inside] = rest.scores([r for r, i in zip(requests, inside, strict=True) if i])
         self._wording = _Wording(requests, asks, encode)
         held = self._needs.held_out(parts.tolist())
         rows = np.array(
@@ -108,7 +108,7 @@ class TurnJudge:
                 for one, part in zip(turns, parts.tolist(), strict=True)
             ]
         )
-        self._models = [model.fit(np.hstack([rows, told]), labels) for model in _models(seed)]
+        self._models = [model.fit(np.hstack([rows, wording]), labels) for model in _models(seed)]
 
     def decide(self, turn: Turn) -> TurnDecision:
         """Return the decision for a turn."""
@@ -119,8 +119,8 @@ class TurnJudge:
         if not turns:
             return []
         seen = [self._row(turn, self._needs.chances) for turn in turns]
-        told = self._wording.told([turn.request for turn in turns])
-        full = np.hstack([np.array([row for row, _, _ in seen]), told])
+        wording = self._wording.scores([turn.request for turn in turns])
+        full = np.hstack([np.array([row for row, _, _ in seen]), wording])
         chances = np.mean([model.predict_proba(full) for model in self._models], axis=0)
         return [
             self._decision(turn, some, at_hand, outside)
@@ -184,17 +184,17 @@ class _Wording:
             ngram_range=(1, 3), min_df=2, sublinear_tf=True, token_pattern=r"\b\w+\b"
         )
         # If no turn or every turn needed a question, wording carries no information.
-        self._telling = 0 < int(np.sum(asks)) < len(requests)
-        if not self._telling:
+        self._informative = 0 < int(np.sum(asks)) < len(requests)
+        if not self._informative:
             return
         counted = self._words.fit_transform([masked(request) for request in requests])
         balanced = {"class_weight": "balanced", "max_iter": 400}
         self._by_words = linear.LogisticRegression(C=20, **balanced).fit(counted, asks)
         self._by_vector = linear.LogisticRegression(C=5, **balanced).fit(encode(requests), asks)
 
-    def told(self, requests: Sequence[str]) -> Vectors:
+    def scores(self, requests: Sequence[str]) -> Vectors:
         """Return (requests, 2): the confidence that a value is missing, by words and by meaning."""
-        if not self._telling:
+        if not self._informative:
             return np.zeros((len(requests), 2))
         counted = self._words.transform([masked(request) for request in requests])
         return np.stack(
@@ -289,17 +289,17 @@ def with_dialogue_opinion(
     if opinion is None or read.move in (NextMove.ANSWER, NextMove.FIND):
         return WeighedRequest(read)
     chances = ", ".join(f"{move.value} {opinion.chances[move]:.0%}" for move in opinion.admissible)
-    told = f"Judged dialogues say: {chances}. {opinion.why}"
+    text = f"Judged dialogues say: {chances}. {opinion.why}"
     if read.request is not None:
         # The plan decides between CALL and ASK; the reading is in doubt if neither is likely.
         doubted = not {NextMove.CALL, NextMove.ASK} & set(opinion.admissible)
-        return WeighedRequest(replace(read, why=f"{read.why} {told}"), doubted, opinion)
+        return WeighedRequest(replace(read, why=f"{read.why} {text}"), doubted, opinion)
     if opinion.move in (NextMove.ANSWER, NextMove.FIND):
-        held = replace(read, why=told, move=opinion.move, questions=())
+        held = replace(read, why=text, move=opinion.move, questions=())
         return WeighedRequest(held, opinion=opinion)
     meant = _meant(opinion)
     found = for_tool(meant) if meant in read.tools else read
-    return WeighedRequest(replace(found, why=f"{found.why} {told}"), opinion=opinion)
+    return WeighedRequest(replace(found, why=f"{found.why} {text}"), opinion=opinion)
 
 
 def _meant(opinion: TurnDecision) -> str:

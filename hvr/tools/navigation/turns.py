@@ -163,7 +163,7 @@ def judged_turns(
         if not isinstance(said, dict):
             raise DataFileError(f"{where}: expected an object with 'user'")
         here = _at_hand(said.get("tools"), known, where) or here
-        text, used, move = _said(said, where)
+        text, used, move = _parsed_turn(said, where)
         for name in used:
             if name not in known:
                 raise DataFileError(f"{where}: no tool named {quoted(name)}")
@@ -176,7 +176,7 @@ def judged_turns(
     return found
 
 
-def _said(turn: Mapping[str, Any], place: str) -> tuple[str, list[str], NextMove]:
+def _parsed_turn(turn: Mapping[str, Any], place: str) -> tuple[str, list[str], NextMove]:
     user, calls = turn.get("user", ""), turn.get("calls", [])
     texts = user if isinstance(user, list) else [user]
     if not all(isinstance(text, str) for text in texts):
@@ -472,12 +472,12 @@ _PEOPLE = frozenset(
         "mother father"
     ).split()
 )
-_TELLS = frozenset({"QUOTED", "FILE", "NUMBER", "AT", "TAG", "NAME", "CODE"})
+_VALUE_MASKS = frozenset({"QUOTED", "FILE", "NUMBER", "AT", "TAG", "NAME", "CODE"})
 _ENDING = frozenset(".,;?!") - {","}
 _SHORT = re.compile(r"\b(?!(?:QUOTED|FILE|NUMBER|AT|TAG|NAME)\b)[A-Z]{2,5}\b")
 _TOKEN = re.compile(r"[\w']+|[.,;?!]")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_UNTELLING = frozenset(
+_UNINFORMATIVE = frozenset(
     (
         "name names with that from this only optional used default note list current will "
         "should string value number"
@@ -494,7 +494,7 @@ def nouns(tool: ToolSchema) -> frozenset[str]:
     for parameter in tool.takes:
         found |= {part.lower() for part in _PART.findall(parameter.name)}
         found |= {word.lower() for word in _PART.findall(parameter.description) if len(word) > 3}
-    return frozenset(found - _UNTELLING)
+    return frozenset(found - _UNINFORMATIVE)
 
 
 def left_open(text: str, known: Collection[str]) -> list[int]:
@@ -509,10 +509,10 @@ def left_open(text: str, known: Collection[str]) -> list[int]:
     for place, token in enumerate(tokens):
         kinds = [k for k, words in enumerate(_DETERMINERS) if token.lower() in words]
         noun = _noun_after(tokens, place, known) if kinds else 0
-        if noun and not _told(tokens, place, noun):
+        if noun and not _has_value(tokens, place, noun):
             for kind in kinds:
                 counts[kind] += 1
-        if token.lower() in _PEOPLE and not _TELLS & set(tokens[place + 1 : place + 4]):
+        if token.lower() in _PEOPLE and not _VALUE_MASKS & set(tokens[place + 1 : place + 4]):
             counts[-1] += 1
     return counts
 
@@ -524,12 +524,12 @@ def _noun_after(tokens: list[str], place: int, known: Collection[str]) -> int:
         one = word.removesuffix("s")
         if word in known or one in known or one in _PEOPLE:
             return at
-        if tokens[at] in _TELLS or not word.isalpha():
+        if tokens[at] in _VALUE_MASKS or not word.isalpha():
             return 0
     return 0
 
 
-def _told(tokens: list[str], place: int, noun: int) -> bool:
+def _has_value(tokens: list[str], place: int, noun: int) -> bool:
     after = tokens[noun + 1 : noun + 1 + AHEAD]
     end = next((n for n, token in enumerate(after) if token in _ENDING), len(after))
-    return bool(_TELLS & set(after[:end] + tokens[max(0, place - BEHIND) : place]))
+    return bool(_VALUE_MASKS & set(after[:end] + tokens[max(0, place - BEHIND) : place]))

@@ -54,26 +54,26 @@ def run_plan(args: argparse.Namespace) -> int:
     from hvr.tools.navigation.task_chain import TaskChain
     from hvr.tools.navigation.tasks import TaskSteps
 
-    asked = open_request(args)
+    opened = open_request(args)
     try:
-        wanted, why, doubted = asked.wanted, "", False
+        wanted, why, doubted = opened.wanted, "", False
         model = connect_model(args)
         if wanted is None:
-            found = read_request_in_words(args, asked, model)
+            found = read_request_in_words(args, opened, model)
             wanted, why, doubted = found.read.request, found.read.why, found.doubted
             if wanted is None:
                 more = {"read": why, "doubted": False, "cost": None, "conditions": []}
-                return report_without_calls(args, asked, found.read, {**more, **model_json(model)})
-        learnt = load_experience(asked, args.graph)
-        steps = TaskSteps(GuardedTools(asked.tools, asked.world.name), wanted, learnt)
-        steps_chain = TaskChain(steps, asked.tools.catalogue.tools)
+                return report_without_calls(args, opened, found.read, {**more, **model_json(model)})
+        learnt = load_experience(opened, args.graph)
+        steps = TaskSteps(GuardedTools(opened.tools, opened.world.name), wanted, learnt)
+        steps_chain = TaskChain(steps, opened.tools.catalogue.tools)
         decision = decision_of(steps_chain)
     finally:
-        asked.tools.close()
+        opened.tools.close()
     chain = decision.chain
     goals = [goal.tool for goal in wanted.goals]
     result: dict[str, Any] = {
-        "request": asked.request,
+        "request": opened.request,
         "read": why,
         "doubted": doubted,
         "decision": decision.move.value,
@@ -81,30 +81,30 @@ def run_plan(args: argparse.Namespace) -> int:
         "ask": list(decision.ask),
         "calls": list(chain.calls) if chain is not None else [],
         "cost": chain.cost if chain is not None else None,
-        "left_out": list(asked.tools.catalogue.left_out),
+        "left_out": list(opened.tools.catalogue.left_out),
         "conditions": [said for goal in goals for said in learnt.conditions.confirmed(goal)],
         **model_json(model),
     }
     if args.json:
         print_json(result)
     else:
-        _print_plan(asked, result, {name: steps_chain.tool(name) for name in result["calls"]})
+        _print_plan(opened, result, {name: steps_chain.tool(name) for name in result["calls"]})
         if model is not None and model.simulated:
             print("the model was SIMULATED")
     code = {NextMove.STOP: 1, NextMove.ASK: 2}.get(decision.move, 0)
     return 2 if doubted and not code else code
 
 
-def _print_plan(asked: OpenedRequest, result: Mapping[str, Any], tools: Mapping[str, str]) -> None:
+def _print_plan(opened: OpenedRequest, result: Mapping[str, Any], tools: Mapping[str, str]) -> None:
     from hvr.base.printable import one_line
 
-    warn_malformed_tools(asked.tools.catalogue.left_out)
+    warn_malformed_tools(opened.tools.catalogue.left_out)
     if result["read"]:
         print(one_line(result["read"]))
     if result["doubted"]:
         print("doubtful: `run` needs a confirmation before any call (--yes, or --goal)")
     print(one_line(f"{result['decision']}: {result['why']}"))
-    effects = {tool.name: tool.effect.value for tool in asked.tools.catalogue.tools}
+    effects = {tool.name: tool.effect.value for tool in opened.tools.catalogue.tools}
     for number, name in enumerate(result["calls"], 1):
         print(f"{number:5}  {one_line(name)}  ({effects[tools[name]]})")
     for said in result["conditions"]:

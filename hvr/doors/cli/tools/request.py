@@ -58,7 +58,7 @@ class OpenedRequest:
     encoder: TextVectors
 
     @property
-    def suits(self) -> ParameterMatcher:
+    def matcher(self) -> ParameterMatcher:
         """Matches parameters by meaning and name, without learnt flows."""
         from hvr.tools.navigation.known_values import ParameterMatcher
 
@@ -156,14 +156,14 @@ def open_request(args: argparse.Namespace) -> OpenedRequest:
         tools.close()
         raise
     request = task.request if task is not None else args.request or ", ".join(args.goal)
-    asked = OpenedRequest(world, tools, found, None, request, encoder)
+    opened = OpenedRequest(world, tools, found, None, request, encoder)
     if not done and not known:
-        return asked
+        return opened
     goals = ToolGoals(tuple(done), tuple(known), values, request)
-    return replace(asked, wanted=tool_request(goals, tools.catalogue, asked.suits))
+    return replace(opened, wanted=tool_request(goals, tools.catalogue, opened.matcher))
 
 
-def load_experience(asked: OpenedRequest, graph: Path | None, *, write: bool = False) -> Learnt:
+def load_experience(opened: OpenedRequest, graph: Path | None, *, write: bool = False) -> Learnt:
     """Return the experience and the conditions of earlier runs.
 
     Args:
@@ -178,8 +178,8 @@ def load_experience(asked: OpenedRequest, graph: Path | None, *, write: bool = F
     from hvr.tools.navigation.preconditions import conditions_path, read_conditions
     from hvr.tools.navigation.tasks import Learnt
 
-    experience = opened_experience(graph, asked.tools.catalogue, write=write)
-    learnt = Learnt(experience, meanings=asked.meanings)
+    experience = opened_experience(graph, opened.tools.catalogue, write=write)
+    learnt = Learnt(experience, meanings=opened.meanings)
     if graph is not None:
         learnt = replace(learnt, conditions=read_conditions(conditions_path(graph)))
     return learnt
@@ -281,7 +281,7 @@ def connect_model(args: argparse.Namespace, transcript: Path | None = None) -> M
 
 
 def read_request_in_words(
-    args: argparse.Namespace, asked: OpenedRequest, model: Meter | None
+    args: argparse.Namespace, opened: OpenedRequest, model: Meter | None
 ) -> WeighedRequest:
     """Return the reading of a request in words.
 
@@ -298,14 +298,14 @@ def read_request_in_words(
     from hvr.tools.navigation.model_reader import ModelRequestReader
     from hvr.tools.navigation.turn_judge import WeighedRequest, with_dialogue_opinion
 
-    beside = given_values(args.given, asked.meanings)
+    beside = given_values(args.given, opened.meanings)
     if model is not None:
-        reader = ModelRequestReader(model, asked.tools.catalogue, asked.meanings)
-        return WeighedRequest(reader.read(asked.request, beside))
+        reader = ModelRequestReader(model, opened.tools.catalogue, opened.meanings)
+        return WeighedRequest(reader.read(opened.request, beside))
     found = with_dialogue_opinion(
-        _by_rules(asked, beside),
-        _opinion(asked, args.decisions),
-        lambda tool: _by_rules(asked, beside, tool),
+        _by_rules(opened, beside),
+        _opinion(opened, args.decisions),
+        lambda tool: _by_rules(opened, beside, tool),
     )
     if found.read.request is None and found.read.move is None:
         raise UsageError(found.read.why, field="goal")
@@ -313,7 +313,7 @@ def read_request_in_words(
 
 
 def report_without_calls(
-    args: argparse.Namespace, asked: OpenedRequest, read: ReadRequest, more: Mapping[str, Any]
+    args: argparse.Namespace, opened: OpenedRequest, read: ReadRequest, more: Mapping[str, Any]
 ) -> int:
     """Report why no call is made, and return the exit code."""
     from hvr.tools.navigation.chains import NextMove
@@ -322,18 +322,18 @@ def report_without_calls(
     if args.json:
         print_json(
             {
-                "request": asked.request,
+                "request": opened.request,
                 "decision": read.move.value,
                 "why": read.why,
                 "ask": [one.name for one in read.questions],
                 "questions": [question_json(one) for one in read.questions],
-                "left_out": list(asked.tools.catalogue.left_out),
+                "left_out": list(opened.tools.catalogue.left_out),
                 "calls": [],
                 **more,
             }
         )
     else:
-        warn_malformed_tools(asked.tools.catalogue.left_out)
+        warn_malformed_tools(opened.tools.catalogue.left_out)
         print(one_line(f"{read.move.value}: {read.why}"))
         for question in read.questions:
             print(one_line(f"  {question.name}: {question.why}"))
@@ -357,22 +357,22 @@ def question_json(one: UserQuestion) -> dict[str, Any]:
     return {"kind": one.kind.value, "name": one.name, "why": one.why, "choices": choices}
 
 
-def _by_rules(asked: OpenedRequest, beside: Mapping[str, Any], tool: str = "") -> ReadRequest:
+def _by_rules(opened: OpenedRequest, beside: Mapping[str, Any], tool: str = "") -> ReadRequest:
     """Read the request by rules, completed by the values beside the words."""
     from hvr.tools.navigation.tasks import with_answers
     from hvr.tools.navigation.words.request_reader import RequestReader
 
-    reader = RequestReader(asked.tools.catalogue, asked.meanings, asked.encoder.encode)
-    read = reader.read(asked.request, tool)
+    reader = RequestReader(opened.tools.catalogue, opened.meanings, opened.encoder.encode)
+    read = reader.read(opened.request, tool)
     if read.request is None or not beside:
         return read
-    return replace(read, request=with_answers(read.request, beside, asked.suits))
+    return replace(read, request=with_answers(read.request, beside, opened.matcher))
 
 
-def _opinion(asked: OpenedRequest, decisions: Path | None) -> TurnDecision | None:
+def _opinion(opened: OpenedRequest, decisions: Path | None) -> TurnDecision | None:
     """Return the opinion of judged dialogues; None without a file that beats chance."""
-    named = asked.world.tools.get("decisions")
-    path = asked.world.folder / named if decisions is None and named else decisions
+    named = opened.world.tools.get("decisions")
+    path = opened.world.folder / named if decisions is None and named else decisions
     if path is None:
         return None
     from hvr.knowledge.retrieval.text_vectors import TextVectors
@@ -386,6 +386,6 @@ def _opinion(asked: OpenedRequest, decisions: Path | None) -> TurnDecision | Non
             file=sys.stderr,
         )
         return None
-    catalogue = asked.tools.catalogue
-    turn = Turn(asked.request, tuple(offered(catalogue.tools)), ())
+    catalogue = opened.tools.catalogue
+    turn = Turn(opened.request, tuple(offered(catalogue.tools)), ())
     return learnt.decide(turn, catalogue, TextVectors(learnt.encoder).encode)

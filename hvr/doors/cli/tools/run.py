@@ -250,27 +250,27 @@ def run_run(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.save} exists and is not an empty folder", field="save")
     if args.html is not None:
         check_writable(args.html)
-    asked = open_request(args)
-    if not args.json and on_terminal() and ask_effects(asked.world, asked.tools.catalogue.tools):
-        asked.tools.close()
-        asked = open_request(args)
+    opened = open_request(args)
+    if not args.json and on_terminal() and ask_effects(opened.world, opened.tools.catalogue.tools):
+        opened.tools.close()
+        opened = open_request(args)
     try:
         if args.save is not None:
             with writing(args.save):
                 args.save.mkdir(parents=True, exist_ok=True)
         model = connect_model(args, args.save / "llm.jsonl" if args.save is not None else None)
-        wanted = asked.wanted
+        wanted = opened.wanted
         if wanted is None:
-            found = read_request_in_words(args, asked, model)
+            found = read_request_in_words(args, opened, model)
             wanted = found.read.request
             if wanted is None:
-                more = {"world": asked.world.name, "reached": False, **model_json(model)}
-                return report_without_calls(args, asked, found.read, more)
+                more = {"world": opened.world.name, "reached": False, **model_json(model)}
+                return report_without_calls(args, opened, found.read, more)
             _confirmed(args, found)
-        carried = _carried(args, asked, wanted)
+        carried = _carried(args, opened, wanted)
     finally:
-        asked.tools.close()
-    _told(args, asked, wanted, carried, model)
+        opened.tools.close()
+    _report(args, opened, wanted, carried, model)
     return carried.exit_code
 
 
@@ -290,7 +290,9 @@ def _confirmed(args: argparse.Namespace, found: WeighedRequest) -> None:
         raise UsageError("name the goal with --goal", field="goal")
 
 
-def _carried(args: argparse.Namespace, asked: OpenedRequest, wanted: ToolRequest) -> RequestOutcome:
+def _carried(
+    args: argparse.Namespace, opened: OpenedRequest, wanted: ToolRequest
+) -> RequestOutcome:
     """Carry out the request; on a terminal, ask for missing values."""
     from hvr.doors.cli.display import display
     from hvr.tools.calling.guard import CallPolicy, GuardedTools
@@ -305,24 +307,24 @@ def _carried(args: argparse.Namespace, asked: OpenedRequest, wanted: ToolRequest
     approve = approvals(
         writes=args.yes, destroys=args.yes_destructive, repeats=args.repeat, silent=args.json
     )
-    path = ledger_path(asked.world, asked.tools, args.ledger, args.save)
-    what = f"{wanted.text} ({values_text(values_of(wanted, asked.suits))})"
+    path = ledger_path(opened.world, opened.tools, args.ledger, args.save)
+    what = f"{wanted.text} ({values_text(values_of(wanted, opened.matcher))})"
     ledger = CallLedger(path, what, secrets=args.log_secrets)
-    guarded = GuardedTools(asked.tools, asked.world.name, policy, ledger, approve)
+    guarded = GuardedTools(opened.tools, opened.world.name, policy, ledger, approve)
     # A live display leaves no room for questions.
     live = sys.stdout.isatty() and not args.json and not approve.terminal
     kind = "none" if args.json or args.quiet else "live" if live else "lines"
-    about = {"request": without_keys(wanted.text), "env": f"tools of {asked.world.name}"}
+    about = {"request": without_keys(wanted.text), "env": f"tools of {opened.world.name}"}
     while True:
         guarded.reset()
         with keep_run(args.save, about) as run, display(kind) as listen:
             hear = listen if run is None else run.heard(listen)
-            learnt = load_experience(asked, graph, write=True)
+            learnt = load_experience(opened, graph, write=True)
             done = carry_out(guarded, wanted, learnt, listen=hear)
         if graph is not None:
             write_conditions(conditions_path(graph), learnt.conditions)
-        done, first = _proposing(asked, wanted, done, learnt)
-        wrote = any(outcome.ok for outcome in done.outcomes if _writes(asked, outcome.call.tool))
+        done, first = _proposing(opened, wanted, done, learnt)
+        wrote = any(outcome.ok for outcome in done.outcomes if _writes(opened, outcome.call.tool))
         carried = RequestOutcome(done, guarded.waiting, guarded.uncertain)
         if not (done.decision.ask or first) or wrote or args.json or not sys.stdin.isatty():
             return carried
@@ -330,9 +332,9 @@ def _carried(args: argparse.Namespace, asked: OpenedRequest, wanted: ToolRequest
         if first:
             if input("Call it first? [y/N] ").strip().lower() not in ("y", "yes"):
                 return carried
-            schemas = {tool.name: tool for tool in asked.tools.catalogue.tools}
-            said = values_of(wanted, asked.suits)
-            calls = [goal_call(schemas[name], said, asked.suits) for name in first]
+            schemas = {tool.name: tool for tool in opened.tools.catalogue.tools}
+            said = values_of(wanted, opened.matcher)
+            calls = [goal_call(schemas[name], said, opened.matcher) for name in first]
             wanted = replace(wanted, goals=(*calls, *wanted.goals))
             continue
         values: dict[str, Any] = {}
@@ -340,22 +342,22 @@ def _carried(args: argparse.Namespace, asked: OpenedRequest, wanted: ToolRequest
             choices = [value for one in _about(done, name) for value, _ in one.choices]
             shown = f" ({values_text({name: choices})})" if choices else ""
             values |= given_values(
-                [f"{name}={input(one_line(f'{name}{shown}: '))}"], asked.meanings
+                [f"{name}={input(one_line(f'{name}{shown}: '))}"], opened.meanings
             )
-        wanted = with_answers(wanted, values, asked.suits)
+        wanted = with_answers(wanted, values, opened.matcher)
 
 
 def _about(done: ToolRun, name: str) -> list[UserQuestion]:
     return [q for q, n in zip(done.questions, done.decision.ask, strict=False) if n == name]
 
 
-def _unknown(asked: OpenedRequest) -> list[str]:
-    tools = asked.tools.catalogue.tools
+def _unknown(opened: OpenedRequest) -> list[str]:
+    tools = opened.tools.catalogue.tools
     return [tool.name for tool in tools if tool.effect is Effect.UNKNOWN]
 
 
 def _proposing(
-    asked: OpenedRequest, wanted: ToolRequest, done: ToolRun, learnt: Learnt
+    opened: OpenedRequest, wanted: ToolRequest, done: ToolRun, learnt: Learnt
 ) -> tuple[ToolRun, tuple[str, ...]]:
     """Propose learnt calls that would enable a refused goal."""
     from hvr.tools.navigation.chains import NextMove
@@ -367,11 +369,11 @@ def _proposing(
     goals = [goal.tool for goal in wanted.goals if goal.tool]
     calls = proposed_calls(
         goals,
-        values_of(wanted, asked.suits).keys(),
+        values_of(wanted, opened.matcher).keys(),
         done.outcomes,
         learnt.conditions.enabling,
-        asked.tools.catalogue,
-        asked.meanings,
+        opened.tools.catalogue,
+        opened.meanings,
     )
     if not calls:
         return done, ()
@@ -379,27 +381,27 @@ def _proposing(
     return replace(done, decision=replace(done.decision, move=NextMove.ASK, why=why)), calls
 
 
-def _writes(asked: OpenedRequest, name: str) -> bool:
+def _writes(opened: OpenedRequest, name: str) -> bool:
     return any(
         tool.name == name and tool.effect is not Effect.READS
-        for tool in asked.tools.catalogue.tools
+        for tool in opened.tools.catalogue.tools
     )
 
 
-def _told(
+def _report(
     args: argparse.Namespace,
-    asked: OpenedRequest,
+    opened: OpenedRequest,
     wanted: ToolRequest,
     carried: RequestOutcome,
     model: Meter | None,
 ) -> None:
     done = carried.run
     if args.save is not None:
-        _save(args.save, asked, wanted, done)
+        _save(args.save, opened, wanted, done)
     if args.html is not None:
-        _write_page(args, asked, wanted, done)
+        _write_page(args, opened, wanted, done)
     if args.json:
-        print_json(_document(asked, wanted, carried, model))
+        print_json(_document(opened, wanted, carried, model))
         return
     from hvr.tools.calling.log import error_text
     from hvr.validation.report import count
@@ -424,26 +426,26 @@ def _told(
         )
     calls = count(len(done.outcomes), "call")
     print(one_line(f"{_ENDED[carried.exit_code]}: {calls}; {carried.why}"))
-    warn_malformed_tools(asked.tools.catalogue.left_out)
+    warn_malformed_tools(opened.tools.catalogue.left_out)
     if carried.exit_code:
-        warn_unknown_effects(_unknown(asked))
+        warn_unknown_effects(_unknown(opened))
     if goal_values:
         print(short(one_line(values_text(goal_values)), 500))
-    for name, result in _results(asked, wanted, done).items():
+    for name, result in _results(opened, wanted, done).items():
         print(short(one_line(values_text({name: result})), 500))
     if model is not None and model.simulated:
         print("the model was SIMULATED")
 
 
-def _results(asked: OpenedRequest, wanted: ToolRequest, done: ToolRun) -> dict[str, Any]:
+def _results(opened: OpenedRequest, wanted: ToolRequest, done: ToolRun) -> dict[str, Any]:
     from hvr.tools.calling.log import excerpt, redacted
 
-    names = [goal.tool for goal in wanted.goals if goal.tool and not _writes(asked, goal.tool)]
+    names = [goal.tool for goal in wanted.goals if goal.tool and not _writes(opened, goal.tool)]
     given = {o.call.tool: o.result for o in done.outcomes if o.ok}
     return {name: redacted(excerpt(given[name], 500)) for name in names if name in given}
 
 
-def _save(folder: Path, asked: OpenedRequest, wanted: ToolRequest, done: ToolRun) -> None:
+def _save(folder: Path, opened: OpenedRequest, wanted: ToolRequest, done: ToolRun) -> None:
     from hvr.execution.events import Finished
     from hvr.execution.facts.running import WorldRun, save_run
     from hvr.runs.report.run_page.page import render
@@ -455,7 +457,7 @@ def _save(folder: Path, asked: OpenedRequest, wanted: ToolRequest, done: ToolRun
         finished = Finished(done.exit_code == 0, 0, 0, done.decision.why)
         world = WorldRun(finished, done.exit_code == 1, (), (finished,))
     about = {
-        "env": f"tools of {asked.world.name}",
+        "env": f"tools of {opened.world.name}",
         "decision": done.decision.move.value,
         "verdict": done.decision.why,
     }
@@ -467,7 +469,7 @@ def _save(folder: Path, asked: OpenedRequest, wanted: ToolRequest, done: ToolRun
 
 
 def _write_page(
-    args: argparse.Namespace, asked: OpenedRequest, wanted: ToolRequest, done: ToolRun
+    args: argparse.Namespace, opened: OpenedRequest, wanted: ToolRequest, done: ToolRun
 ) -> None:
     from hvr.base.files import temporary_folder
 
@@ -475,12 +477,12 @@ def _write_page(
         write_whole(args.html, (args.save / "run.html").read_bytes())
         return
     with temporary_folder("hvr-tools-") as folder:
-        _save(Path(folder), asked, wanted, done)
+        _save(Path(folder), opened, wanted, done)
         write_whole(args.html, (Path(folder) / "run.html").read_bytes())
 
 
 def _document(
-    asked: OpenedRequest, wanted: ToolRequest, carried: RequestOutcome, model: Meter | None
+    opened: OpenedRequest, wanted: ToolRequest, carried: RequestOutcome, model: Meter | None
 ) -> Mapping[str, Any]:
     done = carried.run
     from hvr.tools.calling.calls import sources_json
@@ -498,7 +500,7 @@ def _document(
         for outcome in done.outcomes
     ]
     return {
-        "world": asked.world.name,
+        "world": opened.world.name,
         "request": wanted.text,
         "reached": carried.exit_code == 0,
         "outcome": _ENDED[carried.exit_code],
@@ -506,12 +508,12 @@ def _document(
         "why": carried.why,
         "confirm": [proposed.to_json() for proposed in carried.waiting],
         "uncertain": [entry.to_json() for entry in carried.uncertain],
-        "unknown_effects": _unknown(asked),
-        "left_out": list(asked.tools.catalogue.left_out),
+        "unknown_effects": _unknown(opened),
+        "left_out": list(opened.tools.catalogue.left_out),
         "ask": list(done.decision.ask),
         "questions": [question_json(one) for one in done.questions],
         "values": redacted(dict(done.steps.answers)),
-        "results": _results(asked, wanted, done),
+        "results": _results(opened, wanted, done),
         "calls": calls,
         "run": done.world.to_json() if done.world is not None else None,
         **model_json(model),

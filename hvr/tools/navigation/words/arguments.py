@@ -114,7 +114,7 @@ def read_call(
     words: ToolVocabulary,
     clause: RequestClause,
     verb: str,
-    beside: RequestContext,
+    context: RequestContext,
 ) -> ReadCall:
     """Return a call of a tool with the arguments that a clause states."""
     call = ReadCall(tool)
@@ -140,7 +140,7 @@ def read_call(
             call.quality[clause.tokens[values[0][0]].start] *= 0.7
         if len(values) > 1:
             call.arguments[name] = [value for _, value in sorted(values, key=lambda one: one[0])]
-    _phrase(call, words, clause, verb, beside)
+    _phrase(call, words, clause, verb, context)
     return call
 
 
@@ -355,7 +355,7 @@ _FLAG_WORDS = frozenset(
 
 
 def _phrase(
-    call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str, beside: RequestContext
+    call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str, context: RequestContext
 ) -> None:
     """Bind a run of words to the parameter that still needs a text, if both are unique."""
     worded = [
@@ -367,7 +367,7 @@ def _phrase(
         p
         for p in worded
         if p.required
-        and not any(value_compatibility(span, p)[0] >= MIN_FORM_SCORE for span in beside.facts)
+        and not any(value_compatibility(span, p)[0] >= MIN_FORM_SCORE for span in context.facts)
     ]
     if not open_ and not call.arguments and len(worded) == 1 and not call.open():
         open_ = worded  # a search with a single searchable parameter
@@ -383,7 +383,7 @@ def _phrase(
         named = [run for run in fitting if _named_by(clause, run, parameter)]
         if len(named) == 1 or (len(fitting) == 1 and len(open_) == 1):
             run = (named or fitting)[0]
-            _take(call, parameter, run, beside.text)
+            _take(call, parameter, run, context.text)
             runs = [one for one in runs if one is not run]
 
 

@@ -617,11 +617,11 @@ def _explained(
 ) -> str:
     """Return a sentence for people: the calls, the values with their forms, the unread words."""
     read = ", then ".join(quoted(call.tool) for call in calls)
-    told = "; ".join(
+    stated = "; ".join(
         f"{value.name or 'a value'} = {json.dumps(value.value, ensure_ascii=False)} ({value.form})"
         for value in dict.fromkeys(values)
     )
-    why = f"The request is read as: {read}{f' with {told}' if told else ''}."
+    why = f"The request is read as: {read}{f' with {stated}' if stated else ''}."
     if unread:
         why += f" Not understood: {', '.join(map(quoted, unread))}."
     return why

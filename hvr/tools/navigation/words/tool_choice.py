@@ -122,14 +122,14 @@ class ToolChooser:
         self._vectors = encode(texts) if texts else None
 
     def rank(
-        self, clause: RequestClause, verb: ClauseVerb, beside: RequestContext
+        self, clause: RequestClause, verb: ClauseVerb, context: RequestContext
     ) -> list[ToolEvidence]:
         """Return the tools that a clause may ask for, most likely first."""
         if self._vectors is None:
             return []
         asks = clause.mood is Mood.QUESTION
         reads = asks or only_reads(verb.stem)
-        about = beside.about if any(t.lower in PRONOUNS for t in clause.tokens) else ()
+        about = context.about if any(t.lower in PRONOUNS for t in clause.tokens) else ()
         cosines = self._vectors @ self._encode([_shown((*about, *clause.tokens))])[0]
         found = []
         for tool, cosine in zip(self._tools, cosines, strict=True):
@@ -137,7 +137,7 @@ class ToolChooser:
                 asks or (reads and action_match(tool, verb.stem) < SIMILAR_VERB)
             ):
                 continue
-            found.append(self._evidence(tool, clause, verb, float(cosine), beside, reads=reads))
+            found.append(self._evidence(tool, clause, verb, float(cosine), context, reads=reads))
         return sorted(found, key=lambda one: -one.score)
 
     def _negated(self, nouns: frozenset[str], clause: RequestClause) -> frozenset[str]:
@@ -158,16 +158,16 @@ class ToolChooser:
         clause: RequestClause,
         verb: ClauseVerb,
         cosine: float,
-        beside: RequestContext,
+        context: RequestContext,
         *,
         reads: bool,
     ) -> ToolEvidence:
         words = self.vocabulary.of[tool.name]
-        call = read_call(tool, words, clause, verb.stem, beside)
+        call = read_call(tool, words, clause, verb.stem, context)
         nouns = content_of(clause.tokens, verb.places) | verb.nouns | _asked_for(clause)
         nouns = self._negated(nouns, clause)
         if any(token.lower in PRONOUNS for token in clause.tokens):
-            nouns |= content_of(beside.about, ()) & self.vocabulary.all
+            nouns |= content_of(context.about, ()) & self.vocabulary.all
         nouns -= {stem(t.lower) for t in clause.tokens if t.start in call.used} - words.all
         said = action_match(tool, verb.stem) if verb.stem else 0.0
         if verb.nouns & words.name and tool.effect is not Effect.READS:
