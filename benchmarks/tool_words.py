@@ -27,7 +27,7 @@ from benchmarks.inputs import records
 from hvr.base.texts import read_json
 from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.knowledge.world_file import load_world
-from hvr.tools.calling.benchmark_worlds import reading_functions
+from hvr.tools.calling.benchmark_worlds import READING_FUNCTIONS
 from hvr.tools.calling.worlds import meanings_file, open_tools
 from hvr.tools.catalogue.formats import read_tool
 from hvr.tools.catalogue.schema import Catalogue, Effect
@@ -87,7 +87,7 @@ class Worlds:
         else:
             records_ = read_json(SHARED / world / "tools.json", strict=False)
         if classes:
-            reads = reading_functions()
+            reads = READING_FUNCTIONS
             records_ = [
                 {**record, "type": "read" if record["name"] in reads else "write"}
                 for record in records_ if record["class"] in classes

@@ -48,6 +48,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 from inputs import measured
+from tool_faults import FaultyTools, ToolFault, draw_faults
 from toolworld_findings import Findings, trait
 from toolworlds import (
     DATA,
@@ -64,7 +65,7 @@ from toolworlds import (
 
 from hvr.errors import DataFileError
 from hvr.tools.calling.calls import CallOutcome, Json, ToolCall, find_tool
-from hvr.tools.calling.environment import FaultyTools, ToolEnvironment, ToolFault, draw_faults
+from hvr.tools.calling.environment import ToolEnvironment
 from hvr.tools.calling.guard import CallPolicy, GuardedTools
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 from hvr.tools.navigation.execution import carry_out

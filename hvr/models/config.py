@@ -79,14 +79,10 @@ def read_price(name: str, value: object, where: str) -> Price:
     Raises:
         UsageError: The value is not such a table.
     """
-    if isinstance(value, Mapping) and {"input", "output"} <= set(value) <= {
-        "input",
-        "output",
-        "cached",
-    }:
-        numbers = {str(k): v for k, v in value.items()}
-        if all(_is_price(v) for v in numbers.values()):
-            return Price(**{k: float(v) for k, v in numbers.items()})
+    required, keys = {"input", "output"}, {"input", "output", "cached"}
+    known = isinstance(value, Mapping) and required <= set(value) <= keys
+    if isinstance(value, Mapping) and known and all(map(_is_price, value.values())):
+        return Price(**{k: float(v) for k, v in value.items()})
     raise UsageError(
         f"{where}: the price of {name!r} must be a table such as {{input = 0.15, output = 0.6}} "
         "(US dollars for a million tokens; cached = … may be added)"
@@ -105,15 +101,6 @@ def _table() -> Mapping[str, Price]:
 
 
 # Options ------------------------------------------------------------------------------------------
-
-_POSITIVE = (
-    "timeout",
-    "attempts",
-    "seconds",
-    "calls_per_plan",
-    "requests_per_minute",
-    "tokens_per_minute",
-)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -145,7 +132,7 @@ class ModelOptions:
     about: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
     def __post_init__(self) -> None:
-        for name in _POSITIVE:
+        for name in (setting.replace("-", "_") for setting in _NUMBERS):
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
                 raise UsageError(f"{name} must be a positive number, got {value}", field=name)
@@ -287,7 +274,7 @@ def read_config(
     from_file = bool(base_url and recorded_url) or bool(named and not address)
     key = api_key or environ.get("HVR_LLM_API_KEY")
     if not key and not from_file:
-        key = next((k for n in _KEYS.get(provider, ()) if (k := environ.get(n))), None)
+        key = _own_key(provider, environ)
     options = ModelOptions(
         base_url=address or named,
         api_key=key.strip() if key else None,
@@ -315,12 +302,16 @@ def read_embedder_config(
     environ = os.environ if environ is None else environ
     section, _ = _section(folder or Path.cwd())
     provider = spec.partition(":")[0]
-    key = next((k for n in _KEYS.get(provider, ()) if (k := environ.get(n))), None)
+    key = _own_key(provider, environ)
     return ModelOptions(
         base_url=(environ.get("OPENAI_BASE_URL") if provider == "openai" else None) or None,
         api_key=key.strip() if key else None,
         **_numbers(section, environ),
     )
+
+
+def _own_key(provider: str, environ: Mapping[str, str]) -> str | None:
+    return next((k for n in _KEYS.get(provider, ()) if (k := environ.get(n))), None)
 
 
 def _numbers(section: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:

@@ -6,11 +6,11 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from hvr.errors import LLMError
 from hvr.models.errors import used
-from hvr.models.model import Answer, Model, Request, Totals
+from hvr.models.model import Answer, Layer, Model, Request, Totals
 
 # Meter --------------------------------------------------------------------------------------------
 
@@ -34,30 +34,22 @@ class MeteredUse:
     seconds: float | None = None
 
 
-@dataclass
-class Meter:
-    """A model that counts calls and usage; answers from hvr's cache are counted separately.
+class Meter(Layer):
+    """A layer that counts calls and usage; answers from hvr's cache are counted separately.
 
     Args:
         aside: Returns the usage of abandoned exchanges from earlier attempts of the run.
     """
 
-    model: Model
-    aside: Callable[[], Totals] = Totals
-    totals: Totals = field(default=Totals(), init=False)
-    cached_calls: int = field(default=0, init=False)
-
-    @property
-    def name(self) -> str:
-        return self.model.name
-
-    @property
-    def simulated(self) -> bool:
-        return self.model.simulated
+    def __init__(self, model: Model, aside: Callable[[], Totals] = Totals) -> None:
+        super().__init__(model)
+        self._aside = aside
+        self.totals = Totals()
+        self.cached_calls = 0
 
     def answer(self, request: Request) -> Answer:
         try:
-            answer = self.model.answer(request)
+            answer = self._model.answer(request)
         except LLMError as error:
             self.totals = self.totals.plus(used(error), failed=True)
             raise
@@ -69,21 +61,17 @@ class Meter:
 
     def spent(self, seconds: float | None = None) -> MeteredUse:
         """Return the usage so far; a sum is None if any of its parts is unknown."""
-        totals = self.totals + self.aside()
+        totals = self.totals + self._aside()
         return MeteredUse(
             calls=totals.calls,
             cached_calls=self.cached_calls,
-            input=_whole(totals.input.value),
-            output=_whole(totals.output.value),
-            cached=_whole(totals.cached.value),
-            reasoning=_whole(totals.reasoning.value),
+            input=totals.input.whole,
+            output=totals.output.whole,
+            cached=totals.cached.whole,
+            reasoning=totals.reasoning.whole,
             cost=totals.cost.value,
             seconds=seconds,
         )
-
-
-def _whole(value: float | None) -> int | None:
-    return None if value is None else int(value)
 
 
 # Progress notices ---------------------------------------------------------------------------------

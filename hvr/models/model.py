@@ -135,10 +135,13 @@ class Amount:
         """The sum; None if any part is unknown."""
         return None if self.unknown else self.known
 
+    @property
+    def whole(self) -> int | None:
+        """The sum as an integer; None if any part is unknown."""
+        return None if self.unknown else int(self.known)
+
     def plus(self, part: float | None) -> Amount:
-        if part is None:
-            return Amount(self.known, self.unknown + 1)
-        return Amount(self.known + part, self.unknown)
+        return self + (Amount(unknown=1) if part is None else Amount(part))
 
     def __add__(self, other: Amount) -> Amount:
         return Amount(self.known + other.known, self.unknown + other.unknown)
@@ -174,15 +177,13 @@ class Totals:
     def plus(
         self, usage: Usage, *, seconds: float | None = 0.0, calls: int = 1, failed: bool = False
     ) -> Totals:
+        names = [f.name for f in fields(usage)]
+        amounts = {n: getattr(self, n).plus(getattr(usage, n)) for n in names}
         return Totals(
             calls=self.calls + calls,
             failed=self.failed + failed,
-            input=self.input.plus(usage.input),
-            output=self.output.plus(usage.output),
-            cached=self.cached.plus(usage.cached),
-            reasoning=self.reasoning.plus(usage.reasoning),
-            cost=self.cost.plus(usage.cost),
             seconds=self.seconds.plus(seconds),
+            **amounts,
         )
 
     def __add__(self, other: Totals) -> Totals:
@@ -219,16 +220,12 @@ def add_usages(usages: Iterable[Usage]) -> Usage:
     for usage in usages:
         total = total.plus(usage)
     return Usage(
-        input=_whole(total.input),
-        output=_whole(total.output),
-        cached=_whole(total.cached),
-        reasoning=_whole(total.reasoning),
+        input=total.input.whole,
+        output=total.output.whole,
+        cached=total.cached.whole,
+        reasoning=total.reasoning.whole,
         cost=total.cost.value,
     )
-
-
-def _whole(amount: Amount) -> int | None:
-    return None if amount.value is None else int(amount.value)
 
 
 # Tokens -------------------------------------------------------------------------------------------

@@ -172,22 +172,7 @@ def _telling(value: str | float) -> bool:
 # Tool names in requests ---------------------------------------------------------------------------
 
 _LATIN_WORD = re.compile(r"[a-z]+")
-_ENDINGS = (
-    "ations",
-    "ation",
-    "ings",
-    "ing",
-    "ions",
-    "ion",
-    "ies",
-    "ers",
-    "er",
-    "es",
-    "ed",
-    "s",
-    "e",
-    "y",
-)
+_ENDINGS = tuple("ations ation ings ing ions ion ies ers er es ed s e y".split())
 _SHORTEST = 3
 _EMPTY = frozenset(
     """

@@ -48,7 +48,7 @@ _SOURCES = "bfcl_eval.eval_checker.multi_turn_eval.func_source_code"
 _STATELESS = "MathAPI"
 
 # The package's documentation does not say which functions write; this list follows its code.
-_READS = frozenset(
+READING_FUNCTIONS = frozenset(
     """
     pwd ls cat find wc sort grep du tail diff logarithm mean standard_deviation si_unit_conversion
     imperial_si_conversion add subtract multiply divide power square_root absolute_value
@@ -162,18 +162,13 @@ class BfclTools:
         return made
 
 
-def reading_functions() -> frozenset[str]:
-    """Return the names of BFCL's read-only functions."""
-    return _READS
-
-
 @cache
 def _tools(name: str) -> tuple[ToolSchema, ...]:
     package = load_apart("bfcl_eval")
     file = Path(package.__path__[0], "data", "multi_turn_func_doc", f"{CLASSES[name]}.json")
     found = []
     for number, record in read_json_lines(file, strict=False):
-        effect = "read" if record.get("name") in _READS else "write"
+        effect = "read" if record.get("name") in READING_FUNCTIONS else "write"
         hints = {"idempotentHint": True} if record.get("name") in _IDEMPOTENT else {}
         body = {**record, "type": effect, "annotations": hints}
         found.append(read_tool(body, f"{file}: line {number}"))

@@ -12,32 +12,16 @@ from typing import Any
 from hvr.errors import DataFileError
 from hvr.tools.catalogue.schema import ToolParameter, ToolSchema
 
-_ARRAYS = (
-    "list",
-    "tuple",
-    "set",
-    "frozenset",
-    "deque",
-    "List",
-    "Tuple",
-    "Set",
-    "FrozenSet",
-    "Sequence",
-    "MutableSequence",
-    "Iterable",
-    "Iterator",
-    "Collection",
-    "AbstractSet",
+_ARRAYS = tuple(
+    """
+    list tuple set frozenset deque List Tuple Set FrozenSet Sequence MutableSequence Iterable
+    Iterator Collection AbstractSet
+    """.split()
 )
-_OBJECTS = (
-    "dict",
-    "Dict",
-    "Mapping",
-    "MutableMapping",
-    "TypedDict",
-    "defaultdict",
-    "OrderedDict",
-    "Counter",
+_OBJECTS = tuple(
+    """
+    dict Dict Mapping MutableMapping TypedDict defaultdict OrderedDict Counter
+    """.split()
 )
 _TEXTS = ("str", "date", "datetime", "time", "UUID", "Path", "PurePath")
 _TYPES = {

@@ -156,16 +156,10 @@ KNOWN = (
 """The supported formats, for messages."""
 
 _IDS = ("id", "task_id", "custom_id", "thread_id", "trace_id", "question_id")
-_COLLECTIONS = (
-    "simulations",
-    "records",
-    "plans",
-    "logs",
-    "trajectories",
-    "samples",
-    "threads",
-    "conversations",
-    "runs",
+_COLLECTIONS = tuple(
+    """
+    simulations records plans logs trajectories samples threads conversations runs
+    """.split()
 )
 
 

@@ -28,15 +28,12 @@ SMOLAGENTS = "smolagents steps"
 INTERMEDIATE = "LangChain intermediate steps"
 PLAIN = "plain calls"
 
-_SILENT_ITEMS = (
-    "reasoning",
-    "mcp_list_tools",
-    "mcp_approval_request",
-    "mcp_approval_response",
-    "item_reference",
-    "compaction",
+_SILENT_ITEMS = tuple(
+    """
+    reasoning mcp_list_tools mcp_approval_request mcp_approval_response item_reference
+    compaction
+    """.split()
 )
-_OUTPUTS = ("_call_output",)
 _CODE_TOOLS = ("python_interpreter", "python", "code_interpreter")
 _ARGUMENTS = ("arguments", "args", "parameters", "kwargs", "input", "tool_input", "action_input")
 _NAMES = ("name", "tool", "tool_name", "toolName", "function", "api", "action", "func")
@@ -198,65 +195,19 @@ def plain_result(value: Record) -> Iterator[Event]:
 
 CALL_TEXT = "BFCL calls"
 
-_REQUESTS = (
-    "task",
-    "user_request",
-    "instruction",
-    "query",
-    "question",
-    "prompt",
-    "user",
-    "goal",
-    "input",
-)
+_REQUESTS = tuple("task user_request instruction query question prompt user goal input".split())
 """Keys whose text is the user's request."""
 
 _HOLDERS = (
-    "request",
-    "body",
-    "kwargs",
-    "data",
-    "values",
-    "channel_values",
-    "state",
-    "inputs",
-    "system_prompt",
+    *"request body kwargs data values channel_values state inputs system_prompt".split(),
     *_REQUESTS,
-    "contents",
-    "automatic_function_calling_history",
-    "chat_history",
-    "history",
-    "messages",
-    "conversation",
-    "conversations",
-    "traj",
-    "trajectory",
-    "turns",
-    "dialog",
-    "message",
-    "raw_item",
-    "steps",
-    "items",
-    "new_items",
-    "intermediate_steps",
-    "events",
-    "calls",
-    "gold_calls",
-    "tool_calls",
-    "function_calls",
-    "answers",
-    "actions",
-    "action",
-    "response",
-    "choices",
-    "candidates",
-    "generations",
-    "content",
-    "output",
-    "outputs",
-    "result",
-    "results",
-    "ground_truth",
+    *"""
+        contents automatic_function_calling_history chat_history history messages
+        conversation conversations traj trajectory turns dialog message raw_item steps items
+        new_items intermediate_steps events calls gold_calls tool_calls function_calls
+        answers actions action response choices candidates generations content output
+        outputs result results ground_truth
+    """.split(),
 )
 """Keys that may hold a part of a log, in chronological order."""
 
@@ -295,7 +246,7 @@ def is_event(value: Any) -> bool:
 
 
 def _listed(values: list[Any], depth: int) -> Iterator[Event]:
-    action = action_of(values[0]) if len(values) == _PAIR else None
+    action = action_of(values[0]) if len(values) == 2 else None
     if action is not None and action_of(values[1]) is None:
         # LangChain's intermediate steps are pairs of an action and its observation.
         yield Format(INTERMEDIATE)
@@ -313,9 +264,6 @@ def _listed(values: list[Any], depth: int) -> Iterator[Event]:
                 yield from found
         else:
             yield from events(value, depth + 1)
-
-
-_PAIR = 2
 
 
 def _object(value: Record, depth: int) -> Iterator[Event]:

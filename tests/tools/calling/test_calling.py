@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.tool_faults import FaultyTools, ToolFault, draw_faults
 from hvr.tools.calling.calls import (
     CallFailure,
     CallOutcome,
@@ -21,7 +22,6 @@ from hvr.tools.calling.calls import (
     has_type,
     type_name,
 )
-from hvr.tools.calling.environment import FaultyTools, ToolFault, draw_faults
 from hvr.tools.calling.guard import MAX_EQUAL_FAILURES, CallPolicy, GuardedTools
 from hvr.tools.calling.log import ValueOrigin, ValueSource, places, redacted, trace
 from hvr.tools.calling.python_world import PythonTools, open_module

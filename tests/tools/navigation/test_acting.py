@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from benchmarks.tool_faults import FaultyTools, ToolFault
 from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.knowledge.world_file import load_world
 from hvr.tools.calling.calls import CallFailure, CallOutcome, Json, ToolCall
-from hvr.tools.calling.environment import FaultyTools, ToolFault
 from hvr.tools.calling.guard import CallPolicy, GuardedTools
 from hvr.tools.calling.python_world import PythonTools
 from hvr.tools.calling.worlds import meanings_file, open_tools

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.tool_faults import FAULT_KINDS, FaultyTools, ToolFault
 from hvr.tools.calling.calls import CallFailure, ToolCall
-from hvr.tools.calling.environment import FAULT_KINDS, FaultyTools, ToolFault
 from hvr.tools.calling.guard import CallPolicy, GuardedTools
 from hvr.tools.calling.python_world import PythonTools
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
