@@ -330,7 +330,7 @@ def untold(kind: str, right: Log, damaged: Log, places: set[int], known: KnownTo
         for earlier in damaged.calls[:at]:
             words = words | KnownWords.of(earlier.result)
         values = [value for _, value in argument_scalars(call.arguments)]
-        spoken = known.vocabulary.speaks_of(stems(" ".join(heard)), call.tool)
+        spoken = known.vocabulary.mentions(stems(" ".join(heard)), call.tool)
         return (
             known.effect(call.tool) is not Effect.READS
             or any(words.has(value) for value in values)

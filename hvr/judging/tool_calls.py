@@ -60,11 +60,12 @@ def unrequested(log: CallLog, at: int) -> CallFinding | None:
     if at + 1 == len(log.calls) or log.calls[at + 1].turn != call.turn:
         return None
     # If the request asks for no call at all, it was not understood.
-    if not any(log.ask_for(log.heard(other), other) for other in range(len(log.calls))):
+    calls = range(len(log.calls))
+    if not any(log.mentions_call(log.messages_before(other), other) for other in calls):
         return None
     if _explained(log, at):
         return None
-    if not log.speak_of(_request(log, at), at):
+    if not log.mentions_tool(_request(log, at), at):
         reason = "the user does not mention it, and no later call reads its result"
     elif _of_something_else(log, at):
         reason = "its arguments are unexplained, and no later call reads its result"
@@ -75,9 +76,11 @@ def unrequested(log: CallLog, at: int) -> CallFinding | None:
 
 def _request(log: CallLog, at: int) -> Sequence[str]:
     turn = log.calls[at].turn
-    last = log.heard(at)[-1:]
+    last = log.messages_before(at)[-1:]
     answered = (other for other, call in enumerate(log.calls) if call.turn == turn and other != at)
-    return last if any(log.ask_for(last, other) for other in answered) else log.heard(at)
+    if any(log.mentions_call(last, other) for other in answered):
+        return last
+    return log.messages_before(at)
 
 
 def _of_something_else(log: CallLog, at: int) -> bool:
@@ -218,7 +221,8 @@ def _unexplained(log: CallLog, at: int, leaf: Leaf, source: tuple[str, str, bool
     name, value = leaf
     giver, why, late = source
     unmentioned = f"{name} is {value!r}, which neither the user nor an earlier result mentions"
-    idle = log.reads(at) and not log.values[at].readers and not log.speak_of(log.heard(at), at)
+    unused = log.reads(at) and not log.values[at].readers
+    idle = unused and not log.mentions_tool(log.messages_before(at), at)
     if idle and not late:
         reason = f"{unmentioned}, and no later call reads the result"
         return CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.IRRELEVANT)
@@ -236,7 +240,7 @@ def _slip(log: CallLog, at: int, leaf: Leaf) -> str:
     name, value = leaf
     if leaf in log.values[at].echoed:
         return ""
-    texts: list[Any] = [*log.heard(at), *(call.result for call in log.calls[:at])]
+    texts: list[Any] = [*log.messages_before(at), *(call.result for call in log.calls[:at])]
     known = [token.strip(".-") for text in texts for token in _tokens(text)]
     for other, call in enumerate(log.calls):
         if other != at:
@@ -335,7 +339,7 @@ def _giver(log: CallLog, at: int, leaf: Leaf) -> tuple[str, str]:
 def _unread_identifiers(log: CallLog, at: int) -> Iterator[CallFinding]:
     """Yield findings for identifiers whose provider is not called, in logs without results."""
     call = log.calls[at]
-    heard = KnownWords.of(list(log.heard(at))) | KnownWords.of(
+    heard = KnownWords.of(list(log.messages_before(at))) | KnownWords.of(
         [named_arguments(c) for c in log.calls[:at]]
     )
     for name, value in argument_scalars(named_arguments(call)):

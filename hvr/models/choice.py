@@ -11,7 +11,7 @@ from hvr.base.numbers import check_real
 if TYPE_CHECKING:
     from hvr.models.limits import Limits
 
-_HOTTEST = 100.0
+_MAX_TEMPERATURE = 100.0
 """No provider accepts more than 2, but a custom server may."""
 
 
@@ -54,4 +54,4 @@ class ModelChoice:
     trust_project: bool = False
 
     def __post_init__(self) -> None:
-        check_real("temperature", self.temperature, most=_HOTTEST)
+        check_real("temperature", self.temperature, most=_MAX_TEMPERATURE)

@@ -53,8 +53,8 @@ class Price:
     def at_most(self, prompt: int, answer: int) -> float:
         """Return an upper bound of the cost in US dollars."""
         # A user's price for cached tokens may exceed the regular one.
-        dearest = max(self.input, self.cached or 0.0)
-        return (prompt * dearest + answer * self.output) / _MILLION
+        input_price = max(self.input, self.cached or 0.0)
+        return (prompt * input_price + answer * self.output) / _MILLION
 
 
 def priced(usage: Usage, price: Price | None) -> Usage:
@@ -262,14 +262,14 @@ def read_config(
     spec = spec or environ.get("HVR_LLM")
     if spec is None and model is not None:
         spec = model if trust_project else None
-        untrusted = "" if trust_project else _left_out(file, f"model = {model!r}", f"--llm {model}")
+        untrusted = "" if trust_project else _ignored(file, f"model = {model!r}", f"--llm {model}")
     provider = (spec or "").partition(":")[0]
     address = base_url or environ.get("HVR_LLM_BASE_URL")
     if not address and provider == "openai":
         address = environ.get("OPENAI_BASE_URL")
     if named and not address and not trust_project:
         if provider in _KEYS:
-            untrusted = _left_out(file, f"base-url = {named!r}", f"--base-url {named}")
+            untrusted = _ignored(file, f"base-url = {named!r}", f"--base-url {named}")
         named = None
     from_file = bool(base_url and recorded_url) or bool(named and not address)
     key = api_key or environ.get("HVR_LLM_API_KEY")
@@ -284,7 +284,7 @@ def read_config(
     return ConfiguredModel(spec, options, untrusted)
 
 
-def _left_out(file: str, setting: str, option: str) -> str:
+def _ignored(file: str, setting: str, option: str) -> str:
     return (
         f"{file}: {setting} in [{SECTION}] is ignored: an untrusted project must not decide "
         f"who gets the prompts; pass {option} or --trust-project"

@@ -17,7 +17,7 @@ from hvr.models.layers import Cache, Guarded, Retry, RetryLimits, RetryPolicy
 from hvr.models.limits import Budget, Budgeted, Limits, Load, PerMinute, RateLimit, SharedWindow
 from hvr.models.meter import Meter
 from hvr.models.model import Model
-from hvr.models.recording import RecordingModel, times_asked
+from hvr.models.recording import RecordingModel, count_exchanges
 from hvr.models.transcript import Replay
 
 # Factory ------------------------------------------------------------------------------------------
@@ -156,8 +156,8 @@ def _layers(
         top = RateLimit(top, rate, window=sent, cancel=cancel)
     for budget in shared.budgets:
         top = Budgeted(top, budget, options.price(model.name.partition(":")[2]))
-    patience = RetryLimits(attempts=options.attempts, seconds=options.seconds)
-    top = Retry(top, RetryPolicy(patience, cancel=cancel))
+    retries = RetryLimits(attempts=options.attempts, seconds=options.seconds)
+    top = Retry(top, RetryPolicy(retries, cancel=cancel))
     return top if cache is None else Cache(top, cache, options.base_url or "")
 
 
@@ -233,8 +233,8 @@ def connect(
         # The shared ledger counts even without a limit, since a later start may set one. It does
         # not distinguish plans, so a second budget counts this plan's recorded exchanges as its
         # requests.
-        asked = Load(calls=times_asked(transcript) if transcript is not None else 0)
-        budgets = (Budget(limits, ledger), Budget(Limits(calls=calls), charged=asked))
+        earlier = Load(calls=count_exchanges(transcript) if transcript is not None else 0)
+        budgets = (Budget(limits, ledger), Budget(Limits(calls=calls), charged=earlier))
     else:
         own = limits if limits.calls is not None else replace(limits, calls=calls)
         budgets = (Budget(own, ledger),)

@@ -125,10 +125,10 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
         date = parsedate_to_datetime(text)
         if date.tzinfo is None:
             date = date.replace(tzinfo=UTC)
-        passing = (date - (now or datetime.now(UTC))).total_seconds()
+        remaining = (date - (now or datetime.now(UTC))).total_seconds()
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
-    return seconds_of(str(max(0.0, passing)))
+    return seconds_of(str(max(0.0, remaining)))
 
 
 def seconds_of(text: str, unit: float = 1.0) -> float | None:

@@ -60,17 +60,17 @@ class HuggingFaceModel:
         with self._lock:
             tokens = self._tokens(replies.with_instruction(request))
             self._check_fits(len(tokens), request.max_tokens)
-            written = self._generate(tokens, request)
-        usage = Usage(input=len(tokens), output=len(written.tokens), cached=0, reasoning=0)
+            generated = self._generate(tokens, request)
+        usage = Usage(input=len(tokens), output=len(generated.tokens), cached=0, reasoning=0)
         usage = priced(usage, self._price)
-        if written.late:
+        if generated.late:
             seconds = self._options.within(request.seconds)
             raise ModelError(
                 f"{self.name}: the answer was not complete within {seconds:.3g} s; "
                 "raise the time-out, or use a smaller model",
                 usage=usage,
             )
-        return Answer(text=written.text, model=self._name, finish=written.finish, usage=usage)
+        return Answer(text=generated.text, model=self._name, finish=generated.finish, usage=usage)
 
     def count_tokens(self, messages: tuple[Message, ...]) -> int:
         """Return the number of tokens of a prompt in its chat template."""
@@ -104,7 +104,7 @@ class HuggingFaceModel:
                 kind="overflow",
             )
 
-    def _generate(self, tokens: list[int], request: Request) -> _Written:
+    def _generate(self, tokens: list[int], request: Request) -> _Generated:
         torch = self._torch
         given: dict[str, Any] = {"do_sample": request.temperature > 0}
         if request.temperature > 0:
@@ -144,13 +144,13 @@ class HuggingFaceModel:
 
         return self._transformers.StoppingCriteriaList([ended])
 
-    def _read(self, tokens: list[int], request: Request, late: bool) -> _Written:
+    def _read(self, tokens: list[int], request: Request, late: bool) -> _Generated:
         text = str(self._tokenizer.decode(tokens, skip_special_tokens=True)).strip()
         ends = [at for s in request.stop if s and (at := text.find(s)) >= 0]
         complete = bool(ends) or (bool(tokens) and tokens[-1] in self._ends())
         finish: Literal["stop", "length"] = "stop" if complete else "length"
         text = text[: min(ends)] if ends else text
-        return _Written(text, tuple(tokens), finish, late and not complete)
+        return _Generated(text, tuple(tokens), finish, late and not complete)
 
     def _ends(self) -> tuple[int, ...]:
         ends = self._model.generation_config.eos_token_id
@@ -163,7 +163,7 @@ class HuggingFaceModel:
 
 
 @dataclass(frozen=True)
-class _Written:
+class _Generated:
     text: str
     tokens: tuple[int, ...]
     finish: Literal["stop", "length"]

@@ -142,13 +142,13 @@ class Cache(Layer):
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
-_PASSING: frozenset[Kind] = frozenset({"timeout", "connection", "rate", "server", "garbled"})
+_TRANSIENT: frozenset[Kind] = frozenset({"timeout", "connection", "rate", "server", "garbled"})
 """Kinds of errors that may be transient."""
 
 _UNUSABLE: frozenset[Kind] = frozenset({"empty", "schema"})
 """Kinds of errors in the answer itself: waiting does not help, and each answer was billed."""
 
-_PASSING_STATUS = frozenset({408, 429, 500, 502, 503, 504})
+_TRANSIENT_STATUS = frozenset({408, 429, 500, 502, 503, 504})
 """Not every server error is transient: 501 (not implemented) stays."""
 
 
@@ -186,14 +186,14 @@ class RetryPolicy:
 
     def __init__(
         self,
-        patience: RetryLimits | None = None,
+        limits: RetryLimits | None = None,
         *,
         cancel: Cancellation | None = None,
         seed: int = 0,
         sleep: Callable[[float], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._patience = patience or RetryLimits()
+        self._limits = limits or RetryLimits()
         self._cancel = cancel or Cancellation()
         self._random = random.Random(seed)
         self._sleep = sleep or self._cancel.wait
@@ -212,10 +212,10 @@ class RetryPolicy:
         start = self._clock()
         discarded = [] if discarded is None else discarded
         unusable = 0
-        for attempt in range(1, self._patience.attempts + 1):
+        for attempt in range(1, self._limits.attempts + 1):
             self._cancel.check()
             try:
-                return question(self._patience.seconds - (self._clock() - start))
+                return question(self._limits.seconds - (self._clock() - start))
             except ModelError as error:
                 # Only an answer that arrived has known tokens; the usage of a timeout stays
                 # unknown.
@@ -230,36 +230,34 @@ class RetryPolicy:
                     error,
                     f" in {wait:.3g} s" if wait else "",
                     attempt + 1,
-                    self._patience.attempts,
+                    self._limits.attempts,
                 )
             self._sleep(wait)
         raise AssertionError("the last attempt has no wait")
 
     def _wait(self, error: ModelError, attempt: int, unusable: int, elapsed: float) -> float | None:
         """Return the seconds to wait before the next attempt; None if the error is final."""
-        patience = self._patience
-        if attempt >= patience.attempts:
+        limits = self._limits
+        if attempt >= limits.attempts:
             return None
         if error.kind in _UNUSABLE:
-            return 0.0 if unusable <= patience.again and elapsed < patience.seconds else None
-        if not _passing(error):
+            return 0.0 if unusable <= limits.again and elapsed < limits.seconds else None
+        if not _is_transient(error):
             return None
-        backoff = min(patience.first * 2 ** (attempt - 1), patience.longest)
+        backoff = min(limits.first * 2 ** (attempt - 1), limits.longest)
         # The server's Retry-After is neither shortened at random nor capped at `longest`.
         wait = max(backoff * self._random.uniform(0.5, 1.0), error.retry_after or 0.0)
-        return wait if elapsed + wait < patience.seconds else None
+        return wait if elapsed + wait < limits.seconds else None
 
     def _final(self, error: ModelError, attempts: int, discarded: list[Usage]) -> ModelError:
         usage = add_usages(discarded) if discarded else error.usage
         tried = f" (tried {attempts} times)" if attempts > 1 else ""
-        patience = self._patience
-        if attempts < patience.attempts and _passing(error):
-            wanted = (
-                f", the server asks to wait {error.retry_after:g} s" if error.retry_after else ""
-            )
+        limits = self._limits
+        if attempts < limits.attempts and _is_transient(error):
+            hint = f", the server asks to wait {error.retry_after:g} s" if error.retry_after else ""
             tried = (
-                f" (tried {attempts} time{'s' if attempts > 1 else ''}{wanted}; the next attempt "
-                f"would exceed {patience.seconds:g} s in total)"
+                f" (tried {attempts} time{'s' if attempts > 1 else ''}{hint}; the next attempt "
+                f"would exceed {limits.seconds:g} s in total)"
             )
         # Keep kind and status, so that callers handle the error like the original.
         if not tried:
@@ -277,20 +275,20 @@ class RetryPolicy:
 class Retry(Layer):
     """A layer that retries according to a `RetryPolicy` and adds the usage of discarded answers."""
 
-    def __init__(self, model: Model, persistence: RetryPolicy | None = None) -> None:
+    def __init__(self, model: Model, policy: RetryPolicy | None = None) -> None:
         super().__init__(model)
-        self._persistence = persistence or RetryPolicy()
+        self._policy = policy or RetryPolicy()
 
     def answer(self, request: Request) -> Answer:
         discarded: list[Usage] = []
-        answer = self._persistence.ask(
+        answer = self._policy.ask(
             lambda seconds: self._model.answer(replace(request, seconds=seconds)), discarded
         )
         usage = add_usages([*discarded, answer.usage]) if discarded else answer.usage
         return replace(answer, usage=usage)
 
 
-def _passing(error: ModelError) -> bool:
+def _is_transient(error: ModelError) -> bool:
     if error.status is not None and error.kind == kind_of(error.status):
-        return error.status in _PASSING_STATUS
-    return error.kind in _PASSING
+        return error.status in _TRANSIENT_STATUS
+    return error.kind in _TRANSIENT

@@ -265,13 +265,13 @@ class Budgeted(Layer):
 
 
 def _refusal(name: str, limit: float, spent: float, load: Load) -> str:
-    wanted = getattr(load, name)
+    needed = getattr(load, name)
     units = {"calls": "call", "dollars": "US dollar", "tokens": "token"}
     unit = units.get(name, f"{name} token") + ("" if limit == 1 else "s")
     raised = f"max_{name}" + (", or the setting calls-per-plan," if name == "calls" else "")
     return (
         f"the budget of {limit:g} {unit} does not allow another request: {spent:.6g} used, "
-        f"up to {wanted:.6g} needed; nothing was sent ({raised} allows more)"
+        f"up to {needed:.6g} needed; nothing was sent ({raised} allows more)"
     )
 
 
@@ -376,7 +376,7 @@ class SharedWindow:
             return wait
 
 
-_TOLD_S = 5.0
+_LOGGED_WAIT_S = 5.0
 """Waits of at least this many seconds are logged."""
 
 _log = logging.getLogger(__name__)
@@ -415,11 +415,11 @@ class RateLimit(Layer):
                 limit.
         """
         tokens = count_tokens(request.messages) + request.max_tokens
-        most = self._rate.tokens
-        if most is not None and tokens > most:
+        limit = self._rate.tokens
+        if limit is not None and tokens > limit:
             raise ModelError(
                 f"a prompt with its answer may take {tokens} tokens, more than the limit of "
-                f"{most} a minute: raise the limit, or lower max_tokens",
+                f"{limit} a minute: raise the limit, or lower max_tokens",
                 kind="request",
             )
         start = self._clock()
@@ -432,7 +432,7 @@ class RateLimit(Layer):
                     f"within {request.seconds:.3g} s; raise the limit or the seconds for an answer",
                     kind="request",
                 )
-            if wait >= _TOLD_S:
+            if wait >= _LOGGED_WAIT_S:
                 _log.info("waiting %.3g s for the limit of %s a minute", wait, self._rate)
             self._sleep(wait)
         if request.seconds is not None:

@@ -224,7 +224,7 @@ class OpenAIModel:
         except ValueError as error:
             raise transport.not_json(self.name, self._options, reply.content, str(error)) from None
         choice = json_at(body, "choices", 0)
-        text, refusal = _said(json_at(choice, "message"))
+        text, refusal = _text_and_refusal(json_at(choice, "message"))
         usage = self._usage(json_at(body, "usage"), bool(text))
         finish = str(json_at(choice, "finish_reason") or "").lower()
         wrong = json_at(body, "error") or json_at(choice, "error")
@@ -280,7 +280,7 @@ class OpenAIModel:
         return priced(usage, self._price)
 
 
-def _said(message: Any) -> tuple[str | None, str]:
+def _text_and_refusal(message: Any) -> tuple[str | None, str]:
     """Return the text of a message (None if it has none) and the text of a refusal."""
     content, refusal = json_at(message, "content"), json_at(message, "refusal")
     parts = content if isinstance(content, list) else [{"text": content}]

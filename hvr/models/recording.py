@@ -89,15 +89,15 @@ class EarlierTranscript:
         del kept[-count:]
         aside = aside_of(self._path)
         # If the process was killed between writing the two files, some exchanges are already there.
-        there = Counter(map(_identity, _read(aside)))
-        here = Counter(map(_identity, [*kept, *moved]))
+        existing = Counter(map(_identity, _read(aside)))
+        present = Counter(map(_identity, [*kept, *moved]))
         if not has_header(aside):
             append_json_line(aside, self.header)
         for exchange in moved:
             same = _identity(exchange)
-            while there[same] < here[same]:
+            while existing[same] < present[same]:
                 append_json_line(aside, exchange.line)
-                there[same] += 1
+                existing[same] += 1
         lines = (self.header, *(exchange.line for exchange in kept))
         write_whole(
             self._path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
@@ -130,7 +130,7 @@ def set_aside(path: Path) -> tuple[Exchange, ...]:
     return tuple(rest)
 
 
-def times_asked(path: Path) -> int:
+def count_exchanges(path: Path) -> int:
     """Return the number of exchanges of earlier attempts, including those set aside."""
     return len(transcript.read(path)[1]) + len(set_aside(path)) if has_header(path) else 0
 
@@ -197,9 +197,9 @@ class RecordingModel(Layer):
             raise DataFileError(f"cannot write the transcript {path}: it is a folder")
         if has_header(path):
             if not isinstance(model, Replay):
-                self._go_on()
+                self._resume()
                 return
-            self._begin_anew(model)
+            self._restart(model)
         self._write({**self._header(), **self._scrubber.value(header or {})})
 
     def aside(self) -> Totals:
@@ -232,17 +232,17 @@ class RecordingModel(Layer):
         self._add(request, answer, None, self._clock() - start, date)
         return answer
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         self._earlier = EarlierTranscript(self._path)
         self._number = self._earlier.number
-        asked, name = self._earlier.header["model"], self._scrubber.text(self.name)
-        if asked != name:
-            raise DataFileError(f"{self._path}: this is a transcript of {asked}, not of {name}")
+        sent, name = self._earlier.header["model"], self._scrubber.text(self.name)
+        if sent != name:
+            raise DataFileError(f"{self._path}: this is a transcript of {sent}, not of {name}")
 
-    def _begin_anew(self, model: Replay) -> None:
+    def _restart(self, model: Replay) -> None:
         """Delete an earlier recording of the same replay; repeating it costs nothing."""
-        there = transcript.read(self._path)[0]
-        other = any(there.get(name) != model.header.get(name) for name in ("model", "date"))
+        existing = transcript.read(self._path)[0]
+        other = any(existing.get(name) != model.header.get(name) for name in ("model", "date"))
         if other or self._path.samefile(transcript.file_of(model.path)):
             raise DataFileError(f"{self._path}: another transcript already exists")
         with writing(self._path):
@@ -252,12 +252,12 @@ class RecordingModel(Layer):
         """Return the recorded exchange of a request; None if the model must be asked."""
         if self._earlier is None:
             return None
-        asked = self._scrubber.value(transcript.request_json(request))
+        sent = self._scrubber.value(transcript.request_json(request))
         with self._lock:
             # New lines are written only once nothing is ahead.
-            going_on = self._earlier.ahead
-            known = self._earlier.next(transcript.digest(asked))
-            if going_on:
+            resuming = self._earlier.ahead
+            known = self._earlier.next(transcript.digest(sent))
+            if resuming:
                 self._number = self._earlier.number
         if known is None:
             return None
@@ -286,13 +286,13 @@ class RecordingModel(Layer):
         seconds: float,
         date: datetime,
     ) -> None:
-        asked = self._scrubber.value(transcript.request_json(request))
+        sent = self._scrubber.value(transcript.request_json(request))
         usage = answer.usage if answer else used(error or LLMError())
         line: dict[str, Any] = {
             "number": 0,
             "purpose": request.purpose,
-            "digest": transcript.digest(asked),
-            **asked,
+            "digest": transcript.digest(sent),
+            **sent,
             "answer": _answer_json(answer) if answer else None,
             "error": transcript.error_json(error) if error else None,
             "usage": asdict(usage),

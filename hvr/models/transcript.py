@@ -159,8 +159,8 @@ def _exchange(line: Mapping[str, Any], file: Path, number: int) -> Exchange:
 def _check(exchange: Exchange) -> None:
     """Raise an error unless an exchange has everything that replaying needs."""
     check_fields(Usage, exchange.line["usage"])
-    asked = request_json(exchange.request)
-    if digest(asked) != exchange.line["digest"]:
+    sent = request_json(exchange.request)
+    if digest(sent) != exchange.line["digest"]:
         raise ValueError("the digest does not match the request: the line was edited")
     exchange.line["number"], exchange.line["seconds"], exchange.line["date"]
     error = exchange.line["error"]
@@ -199,7 +199,7 @@ class Replay:
         self._scrubber = scrubber or Scrubber()
         self._lock = threading.Lock()
         self._by_digest: dict[str, list[Exchange]] = defaultdict(list)
-        self._taken: dict[str, int] = defaultdict(int)
+        self._served: dict[str, int] = defaultdict(int)
         for exchange in self._exchanges:
             self._by_digest[exchange.line["digest"]].append(exchange)
 
@@ -224,67 +224,67 @@ class Replay:
 
     def exchange(self, request: Request) -> Exchange:
         """Return the recorded exchange of a request."""
-        asked = self._scrubber.value(request_json(request))
-        key = digest(asked)
+        sent = self._scrubber.value(request_json(request))
+        key = digest(sent)
         with self._lock:
             recorded = self._by_digest.get(key, [])
             if not recorded:
-                raise CassetteError(self._miss(request, asked))
-            if self._taken[key] == len(recorded):
+                raise CassetteError(self._miss(request, sent))
+            if self._served[key] == len(recorded):
                 raise CassetteError(
                     f"{self.path}: this prompt ({request.purpose or 'no purpose'}) was asked "
                     f"only {len(recorded)} times in the recording"
                 )
-            self._taken[key] += 1
-            return recorded[self._taken[key] - 1]
+            self._served[key] += 1
+            return recorded[self._served[key] - 1]
 
-    def _miss(self, request: Request, asked: Mapping[str, Any]) -> str:
+    def _miss(self, request: Request, sent: Mapping[str, Any]) -> str:
         """Return the message for an unrecorded prompt, with a diff to the most similar one."""
         begin = f"{self.path}: no answer was recorded for this prompt"
         begin += f" ({request.purpose})" if request.purpose else ""
         if not self._exchanges:
             return f"{begin}; the transcript has no exchange at all"
-        now = _lines(asked)
-        nearest = max(self._candidates(request), key=lambda e: _likeness(_lines(e.line), now))
-        then = _lines(nearest.line)
+        now = _lines(sent)
+        nearest = max(self._candidates(request), key=lambda e: _similarity(_lines(e.line), now))
+        recorded = _lines(nearest.line)
         what = f"{begin}. The most similar prompt is number {nearest.line['number']}"
-        if then == now:
-            return f"{what}, with other settings: {_settings(nearest.line, asked)}"
-        return "\n".join((f"{what}; differences:", *_diff(then, now)))
+        if recorded == now:
+            return f"{what}, with other settings: {_settings(nearest.line, sent)}"
+        return "\n".join((f"{what}; differences:", *_diff(recorded, now)))
 
     def _candidates(self, request: Request) -> Sequence[Exchange]:
         same = [e for e in self._exchanges if e.line["purpose"] == request.purpose]
         return same or self._exchanges
 
 
-def _lines(asked: Mapping[str, Any]) -> list[str]:
+def _lines(sent: Mapping[str, Any]) -> list[str]:
     return [
         f"{message['role']}: {line}"
-        for message in asked["messages"]
+        for message in sent["messages"]
         for line in message["text"].splitlines() or [""]
     ]
 
 
-def _likeness(then: list[str], now: list[str]) -> tuple[float, float]:
+def _similarity(recorded: list[str], now: list[str]) -> tuple[float, float]:
     # Compare lines first; single-line prompts have none in common, so letters decide for them.
-    lines = difflib.SequenceMatcher(None, then, now, autojunk=False).ratio()
-    letters = difflib.SequenceMatcher(None, "\n".join(then)[:2000], "\n".join(now)[:2000])
+    lines = difflib.SequenceMatcher(None, recorded, now, autojunk=False).ratio()
+    letters = difflib.SequenceMatcher(None, "\n".join(recorded)[:2000], "\n".join(now)[:2000])
     return lines, letters.quick_ratio()
 
 
-def _diff(then: list[str], now: list[str]) -> Iterator[str]:
-    lines = list(difflib.unified_diff(then, now, "recorded", "asked now", n=1, lineterm=""))
+def _diff(recorded: list[str], now: list[str]) -> Iterator[str]:
+    lines = list(difflib.unified_diff(recorded, now, "recorded", "asked now", n=1, lineterm=""))
     for line in lines[:_DIFF_LINES]:
         yield "  " + (line if len(line) <= _WIDTH else line[:_WIDTH] + "…")
     if len(lines) > _DIFF_LINES:
         yield f"  … and {len(lines) - _DIFF_LINES} more lines"
 
 
-def _settings(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+def _settings(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     return ", ".join(
-        f"{name} was {then['settings'].get(name)!r} and is {value!r}"
+        f"{name} was {recorded['settings'].get(name)!r} and is {value!r}"
         for name, value in now["settings"].items()
-        if then["settings"].get(name) != value
+        if recorded["settings"].get(name) != value
     )
 
 

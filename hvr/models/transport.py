@@ -73,7 +73,7 @@ _HOSTED: Mapping[str, str] = {
 
 _OK = 200
 _LOGIN = 407
-_NO_WAY_ON = (502, 503, 504)
+_GATEWAY_ERRORS = (502, 503, 504)
 _ERRORS = range(400, 600)
 _READ = 20_000
 _SHOWN = 300
@@ -92,8 +92,8 @@ def reported_error(
 ) -> ModelError:
     """Return the error that a server reports."""
     kind = kind_of_complaint(complaint, status)
-    if told := _told_by_proxy(name, options, complaint, status):
-        return ModelError(f"{name}: {told}", kind=kind, status=status)
+    if answered := _proxy_answer(name, options, complaint, status):
+        return ModelError(f"{name}: {answered}", kind=kind, status=status)
     codes = f", {'/'.join(complaint.codes[:_SHOWN_CODES])}" if status == _OK else ""
     shown = brief(options, f"status {status}{codes}: {complaint.message}").rstrip(": ")
     return ModelError(
@@ -105,7 +105,7 @@ def reported_error(
     )
 
 
-def _told_by_proxy(
+def _proxy_answer(
     name: str, options: ModelOptions, complaint: Complaint, status: int
 ) -> str | None:
     """Return the message if the proxy itself answered; None if the server did.
@@ -113,14 +113,14 @@ def _told_by_proxy(
     Only a proxy asks for its own login. A proxy that cannot reach the server sends no error codes
     in the API's format; a gateway of the server usually does.
     """
-    through = proxy_to(name, options)
-    if through is None or (status != _LOGIN and (status not in _NO_WAY_ON or complaint.codes)):
+    proxy = proxy_to(name, options)
+    if proxy is None or (status != _LOGIN and (status not in _GATEWAY_ERRORS or complaint.codes)):
         return None
     cause = "cannot reach the server or got no answer from it; is the base URL correct?"
     if status == _LOGIN:
-        cause = f"requires a login: put the user and password into {through.variable}"
+        cause = f"requires a login: put the user and password into {proxy.variable}"
     shown = brief(options, f"status {status}: {complaint.message}").rstrip(": ")
-    return f"{options.scrubber.text(str(through))} {cause} ({shown})"
+    return f"{options.scrubber.text(str(proxy))} {cause} ({shown})"
 
 
 def kind_of_complaint(complaint: Complaint, status: int = _OK) -> Kind:
@@ -135,15 +135,15 @@ def kind_of_complaint(complaint: Complaint, status: int = _OK) -> Kind:
         return finer[0] if finer else kind_of(status)
     numbers = [int(code) for code in codes if code.isdecimal() and len(code) == 3]
     by_number = [kind_of(number) for number in numbers if number in _ERRORS]
-    telling = [kind for kind in (*by_code, *by_number) if kind not in ("request", "server")]
-    return (*telling, *by_words, *by_code, *by_number, "server")[0]
+    specific = [kind for kind in (*by_code, *by_number) if kind not in ("request", "server")]
+    return (*specific, *by_words, *by_code, *by_number, "server")[0]
 
 
 def refused_answer(name: str, options: ModelOptions, words: str, usage: Usage) -> ModelError:
     """Return the error for a model that refuses to answer."""
-    said = brief(options, words)
+    shown = brief(options, words)
     return ModelError(
-        f"{name}: the model refused to answer{': ' + said if said else ''}",
+        f"{name}: the model refused to answer{': ' + shown if shown else ''}",
         kind="refused",
         usage=usage,
     )
@@ -154,9 +154,9 @@ def filtered_answer(
 ) -> ModelError:
     """Return the error for an answer that the provider's filter withholds."""
     why = brief(options, reason)
-    begun = f"; it begins with {brief(options, text)!r}" if text.strip() else ""
+    excerpt = f"; it begins with {brief(options, text)!r}" if text.strip() else ""
     return ModelError(
-        f"{name}: the provider's filter withheld the answer ({why}{begun})",
+        f"{name}: the provider's filter withheld the answer ({why}{excerpt})",
         kind="refused",
         usage=usage,
     )
@@ -170,7 +170,7 @@ def timed_out(name: str, options: ModelOptions, seconds: float | None = None) ->
     """
     waited = max(round(options.timeout if seconds is None else seconds, 1), 0.1)
     return ModelError(
-        f"{name}: no answer within {waited:g} s{_place(options)}{_way(name, options)}; "
+        f"{name}: no answer within {waited:g} s{_place(options)}{_via(name, options)}; "
         "raise the time-out if the model is slow",
         kind="timeout",
     )
@@ -189,7 +189,7 @@ def redirected(name: str, options: ModelOptions, status: int, place: str) -> Mod
 def connection_failed(name: str, options: ModelOptions, reason: str) -> ModelError:
     """Return the error for a connection that cannot be made or breaks off."""
     shown = brief(options, reason)
-    way = _way(name, options)
+    way = _via(name, options)
     ask = (
         "is the proxy running, and may it connect to the server?"
         if way
@@ -238,7 +238,7 @@ def not_json(name: str, options: ModelOptions, body: bytes, reason: str) -> Mode
 def connection_closed(name: str, options: ModelOptions, reason: str) -> ModelError:
     """Return the error for a connection that ends before the reply does."""
     return ModelError(
-        f"{name}: the reply{_place(options)}{_way(name, options)} broke off: the server "
+        f"{name}: the reply{_place(options)}{_via(name, options)} broke off: the server "
         "closed the connection "
         f"({brief(options, reason)})",
         kind="connection",
@@ -287,9 +287,9 @@ def proxy_to(name: str, options: ModelOptions) -> Proxy | None:
     return proxy_of(options.base_url or _HOSTED.get(name.partition(":")[0], ""))
 
 
-def _way(name: str, options: ModelOptions) -> str:
-    through = proxy_to(name, options)
-    return "" if through is None else options.scrubber.text(f" through {through}")
+def _via(name: str, options: ModelOptions) -> str:
+    proxy = proxy_to(name, options)
+    return "" if proxy is None else options.scrubber.text(f" through {proxy}")
 
 
 def _place(options: ModelOptions, preposition: str = "from") -> str:
@@ -305,7 +305,7 @@ QUIET_S = 10.0
 """Seconds of silence before a notice that hvr is waiting."""
 
 _CONNECTED = (".connect_tcp.complete", ".start_tls.complete")
-_OF_THE_WAY = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+_HOP_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 _SURROUNDINGS = (
     *(
         name
@@ -360,18 +360,18 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
             request.extensions = {**request.extensions, "trace": note}
             send, end = super().send, time.monotonic() + bounds.seconds
 
-            def asked() -> Any:
+            def fetch() -> Any:
                 try:
                     return bounds.whole(send(request, **given), end)
                 except http.RemoteProtocolError as error:
                     raise bounds.breach(str(error)) from None
 
-            outcome = _aside(asked)
+            outcome = _in_thread(fetch)
             try:
                 return bounds.awaited(outcome)
             finally:
                 if not outcome.done():
-                    _hang_up(streams)
+                    _shut_down(streams)
 
     mounts = None if proxy_to(name, options) else dict.fromkeys(DIRECT)
     _warn_of_clear_text(name, options)
@@ -446,7 +446,7 @@ class _Bounds:
         except self.http.DecodingError as error:
             reason = f"it cannot be decompressed: {error}"
             raise malformed_reply(self.name, self.options, reason) from None
-        headers = [(k, v) for k, v in reply.headers.multi_items() if k.lower() not in _OF_THE_WAY]
+        headers = [(k, v) for k, v in reply.headers.multi_items() if k.lower() not in _HOP_HEADERS]
         return self.http.Response(
             reply.status_code, headers=headers, content=body, request=reply.request
         )
@@ -465,7 +465,7 @@ class _Bounds:
         return kept
 
 
-def _aside(work: Callable[[], Any]) -> Future[Any]:
+def _in_thread(work: Callable[[], Any]) -> Future[Any]:
     """Run work in a daemon thread, which is abandoned when its caller stops waiting.
 
     Address lookup, TLS handshake and reading headers have only per-step timeouts and cannot be
@@ -483,7 +483,7 @@ def _aside(work: Callable[[], Any]) -> Future[Any]:
     return outcome
 
 
-def _hang_up(streams: Iterable[Any]) -> None:
+def _shut_down(streams: Iterable[Any]) -> None:
     for stream in streams:
         with suppress(Exception):  # closed already, or not a socket
             # Closing would free the descriptor for another file while the thread still uses it.

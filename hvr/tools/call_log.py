@@ -156,16 +156,16 @@ def _uses(inputs: Iterable[Leaf], result: Any, source: KnownWords) -> bool:
     """Return whether an argument is a value of a result or a text that quotes one."""
     for _, value in inputs:
         words = value_words(value)
-        if _telling(value) and words and words <= source.words:
+        if _is_distinctive(value) and words and words <= source.words:
             return True
         if isinstance(value, str) and len(words) > 1:
             for _, leaf in json_scalars(result):
-                if _telling(leaf) and (some := value_words(leaf)) and some <= words:
+                if _is_distinctive(leaf) and (some := value_words(leaf)) and some <= words:
                     return True
     return False
 
 
-def _telling(value: str | float) -> bool:
+def _is_distinctive(value: str | float) -> bool:
     return len(value.strip()) > 2 if isinstance(value, str) else abs(value) > 9
 
 
@@ -213,17 +213,17 @@ class ToolWords:
         texts = {name: stems(f"{name} {text}") for name, text in listed}
         counts = Counter(stem for some in texts.values() for stem in some)
         most = max(1, len(listed) // 10)
-        self._telling = {
+        self._distinctive = {
             name: frozenset(stem for stem in some if counts[stem] <= most)
             for name, some in texts.items()
         }
 
-    def speaks_of(self, request: frozenset[str], tool: str) -> bool:
+    def mentions(self, request: frozenset[str], tool: str) -> bool:
         """Return whether a request has half the words of a tool's name, or a distinctive one."""
         name = self._names.get(tool, stems(tool))
         if name and 2 * len(name & request) >= len(name):
             return True
-        return bool(self._telling.get(tool, frozenset()) & request)
+        return bool(self._distinctive.get(tool, frozenset()) & request)
 
 
 # Known tools --------------------------------------------------------------------------------------
@@ -353,7 +353,7 @@ class CallLog:
     def reads(self, at: int) -> bool:
         return self.effect(at) is Effect.READS
 
-    def heard(self, at: int) -> tuple[str, ...]:
+    def messages_before(self, at: int) -> tuple[str, ...]:
         """Return the user's messages before a call."""
         return self.said[: self.calls[at].turn] if self._turns else self.said
 
@@ -367,7 +367,7 @@ class CallLog:
 
     def before(self, at: int) -> KnownWords:
         """Return the words of the messages, arguments and results before a call."""
-        words = KnownWords.of(list(self.heard(at)))
+        words = KnownWords.of(list(self.messages_before(at)))
         for call in self.calls[:at]:
             words = words | KnownWords.of(call.result) | KnownWords.of(named_arguments(call))
         return words
@@ -377,15 +377,15 @@ class CallLog:
         tool = self.calls[at].tool
         return any(other.failed and other.tool == tool for other in self.calls[:at])
 
-    def speak_of(self, messages: Sequence[str], at: int) -> bool:
+    def mentions_tool(self, messages: Sequence[str], at: int) -> bool:
         """Return whether messages mention the tool of a call."""
         request = stems(" ".join(messages))
         tool = self.calls[at].tool
         if self.known is None:
             return bool(stems(tool) & request)
-        return self.known.vocabulary.speaks_of(request, tool)
+        return self.known.vocabulary.mentions(request, tool)
 
-    def ask_for(self, messages: Sequence[str], at: int) -> bool:
+    def mentions_call(self, messages: Sequence[str], at: int) -> bool:
         """Return whether messages mention a call's tool or one of its values."""
         words = KnownWords.of(list(messages))
-        return self.speak_of(messages, at) or any(words.has(v) for _, v in self.inputs(at))
+        return self.mentions_tool(messages, at) or any(words.has(v) for _, v in self.inputs(at))

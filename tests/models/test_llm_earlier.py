@@ -20,7 +20,7 @@ from hvr.models.choice import ModelChoice
 from hvr.models.errors import ModelError
 from hvr.models.meter import Meter
 from hvr.models.model import Answer, Request
-from hvr.models.recording import RecordingModel, aside_of, set_aside, times_asked
+from hvr.models.recording import RecordingModel, aside_of, count_exchanges, set_aside
 from hvr.models.transcript import Replay
 from tests.models.llm_fakes import Fake, Outcome, ask, said
 
@@ -120,8 +120,8 @@ def test_tries_that_break_off_make_the_transcript_of_one_that_does_not(
         asking.go(path, last)
         assert timeless(path) == timeless(whole)
         aside = set_aside(path)
-        assert all(e.failed for e in aside) and times_asked(path) == len(questions) + len(aside)
-        assert asking.paid.total() == times_asked(path) + torn.total()
+        assert all(e.failed for e in aside) and count_exchanges(path) == len(questions) + len(aside)
+        assert asking.paid.total() == count_exchanges(path) + torn.total()
         for place, (_, outcome) in enumerate(questions):
             if isinstance(outcome, Answer):
                 assert asking.paid[place] <= 1 + torn[place] + ended[place]
@@ -214,9 +214,9 @@ def test_a_kill_between_the_two_files_counts_nothing_twice(
         for _ in range(2):
             with pytest.raises(KeyboardInterrupt):
                 going(path, never, ["other"])
-    assert times_asked(path) == 3
+    assert count_exchanges(path) == 3
     going(path, echo, ["other"])
-    assert asked_in(path) == ["other"] and times_asked(path) == 4
+    assert asked_in(path) == ["other"] and count_exchanges(path) == 4
 
 
 def test_the_transcript_of_another_model_is_left_alone(tmp_path: Path) -> None:

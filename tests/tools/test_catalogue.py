@@ -345,7 +345,7 @@ def test_a_tool_leads_to_those_that_take_what_it_gives() -> None:
 
 
 def test_each_slot_has_one_meaning_and_no_tool_takes_one_twice() -> None:
-    found = meanings(FLIGHTS, TextVectors("lexical-hash"), alike=0.01)
+    found = meanings(FLIGHTS, TextVectors("lexical-hash"), min_cosine=0.01)
     slots = [slot for meaning in found for slot in meaning.slots]
     assert len(slots) == len(set(slots)) == 7
     assert len({meaning.name for meaning in found}) == len(found)
@@ -374,7 +374,7 @@ def test_the_user_has_the_last_word(tmp_path: Path) -> None:
         "meanings.toml",
     )
     found = meanings(FLIGHTS, TextVectors("lexical-hash"), overrides=read_overrides(path))
-    (said,) = [m for m in found if m.said]
+    (said,) = [m for m in found if m.by_user]
     assert (said.name, len(said.slots)) == ("place", 2)
     assert ("search_flights", "book_flight") not in tool_graph(FLIGHTS, found).links
     with pytest.raises(UsageError, match=r"no parameter named 'a\.b'"):

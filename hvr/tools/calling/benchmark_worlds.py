@@ -112,7 +112,7 @@ class BfclTools:
 
     def reset(self) -> None:
         """Restore the configured initial state."""
-        self._objects = {name: self._begun(name) for name in self._classes}
+        self._objects = {name: self._new_object(name) for name in self._classes}
 
     def call(self, call: ToolCall) -> CallOutcome:
         """Call a function; it refuses by an exception or by a result with an `error`.
@@ -150,7 +150,7 @@ class BfclTools:
     def close(self) -> None:
         """Do nothing, since no resources are held."""
 
-    def _begun(self, name: str) -> Any:
+    def _new_object(self, name: str) -> Any:
         made = getattr(load_apart(f"{_SOURCES}.{CLASSES[name]}"), name)()
         if name != _STATELESS:
             try:

@@ -112,11 +112,11 @@ def sources_json(call: ToolCall, sources: Mapping[Place, Source]) -> list[Json]:
 
     Object keys are arbitrary data, so a path is a list and never a joined string.
     """
-    told: list[Json] = []
+    listed: list[Json] = []
     for place, _ in leaf_values(call):
         source = source_of(place, sources)
-        told.append({"place": list(place), "source": source.kind.value, "why": source.why})
-    return told
+        listed.append({"place": list(place), "source": source.kind.value, "why": source.why})
+    return listed
 
 
 def place_text(place: Place) -> str:

@@ -214,14 +214,14 @@ class GuardedTools:
         time = datetime.now(UTC)
         entry = None
         if failed is None and tool is not None and tool.effect is not Effect.READS:
-            failed, entry = self._begun(call, tool, sources, again)
-        outcome = failed or self._made(call, entry, sources, time, request)
+            failed, entry = self._open_entry(call, tool, sources, again)
+        outcome = failed or self._perform(call, entry, sources, time, request)
         outcome = replace(outcome, sources=sources)
         self._log(outcome, time, request)
         self._outcomes.append(outcome)
         return outcome
 
-    def _begun(
+    def _open_entry(
         self, call: ToolCall, tool: ToolSchema, sources: Mapping[Place, Source], again: bool
     ) -> tuple[CallOutcome | None, str | None]:
         """Return the failure of a writing call that is not made, or its new ledger id."""
@@ -256,7 +256,7 @@ class GuardedTools:
             )
         return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error)
 
-    def _made(
+    def _perform(
         self,
         call: ToolCall,
         entry: str | None,
@@ -269,10 +269,10 @@ class GuardedTools:
             outcome = self._inner.call(call)
         except BaseException as broken:  # such as Ctrl-C: the tool may have done its work
             error = f"broken off ({type(broken).__name__}): it may have been done"
-            gone = CallOutcome(call, None, CallFailure.TIMED_OUT, error, sources=sources)
+            interrupted = CallOutcome(call, None, CallFailure.TIMED_OUT, error, sources=sources)
             if entry is not None:
-                self._ledger.close(entry, gone)
-            self._log(gone, time, request)
+                self._ledger.close(entry, interrupted)
+            self._log(interrupted, time, request)
             raise
         if entry is not None:
             self._ledger.close(entry, outcome)
@@ -339,11 +339,11 @@ class Question:
     def text(self) -> str:
         """Return the question for people: the call with the source of each argument."""
         proposed = self.proposed
-        told = proposed.to_json()
+        data = proposed.to_json()
         effect = "of unknown effect" if proposed.effect is Effect.UNKNOWN else proposed.effect.value
         lines = [f"The agent wants to call {quoted(proposed.call.tool)} ({effect}):"]
-        assert isinstance(told["arguments"], dict)
-        for name, value in told["arguments"].items():
+        assert isinstance(data["arguments"], dict)
+        for name, value in data["arguments"].items():
             lines.append(f"{name} = {json.dumps(value, ensure_ascii=False)}")
         lines += [f"Not said by you: {one}" for one in self.wrong]
         if (before := proposed.before) is not None:

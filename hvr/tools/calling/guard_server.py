@@ -53,7 +53,7 @@ class GuardServer:
 
         self._guard, self._tools, self._last = guard, tools, last
         self._seen: Any = None
-        self._asked: dict[str, tuple[str, Question]] = {}
+        self._pending: dict[str, tuple[str, Question]] = {}
         # One call at a time: budget, ledger and session values are shared.
         self._turn = anyio.Lock()
 
@@ -78,26 +78,26 @@ class GuardServer:
         call = ToolCall(params.name, dict(params.arguments or {}))
         async with self._turn:
             self._guard.say(_declared(ctx.meta))
-            answered = self._answered(call, params)
-            if isinstance(answered, CallOutcome):
-                return self._result(answered)
-            found = await self._made(call, answered)
-            if not isinstance(found, Question):
-                return self._result(found)
+            confirmed = self._confirmation(call, params)
+            if isinstance(confirmed, CallOutcome):
+                return self._result(confirmed)
+            outcome = await self._perform(call, confirmed)
+            if not isinstance(outcome, Question):
+                return self._result(outcome)
             if not _can_ask(ctx):
                 why = "the user has to confirm it, and this client cannot ask them"
-                return self._refused(found, why)
+                return self._refused(outcome, why)
             if str(ctx.protocol_version) >= _INPUT_REQUIRED:
-                return self._question(call, found)
-            answer = await ctx.session.elicit_form(found.text(), _FORM, ctx.request_id)
+                return self._question(call, outcome)
+            answer = await ctx.session.elicit_form(outcome.text(), _FORM, ctx.request_id)
             if not _yes(answer):
-                return self._refused(found, "the user does not want it")
-            found = await self._made(call, found)
-            if isinstance(found, Question):
-                return self._refused(found, "it has changed while the user was asked")
-            return self._result(found)
+                return self._refused(outcome, "the user does not want it")
+            outcome = await self._perform(call, outcome)
+            if isinstance(outcome, Question):
+                return self._refused(outcome, "it has changed while the user was asked")
+            return self._result(outcome)
 
-    async def _made(self, call: ToolCall, confirmed: Question | None) -> CallOutcome | Question:
+    async def _perform(self, call: ToolCall, confirmed: Question | None) -> CallOutcome | Question:
         import anyio.to_thread
 
         self._seen = self._last()
@@ -109,19 +109,19 @@ class GuardServer:
         import mcp_types as types
 
         state = secrets.token_urlsafe()
-        self._asked[state] = key_of(call), question
+        self._pending[state] = key_of(call), question
         ask = types.ElicitRequest(
             params=types.ElicitRequestFormParams(message=question.text(), requested_schema=_FORM)
         )
         return types.InputRequiredResult(input_requests={_QUESTION: ask}, request_state=state)
 
-    def _answered(self, call: ToolCall, params: Any) -> Question | CallOutcome | None:
+    def _confirmation(self, call: ToolCall, params: Any) -> Question | CallOutcome | None:
         """Return the question that a call approves, or the refusal if it declines."""
         state = getattr(params, "request_state", None)
         if state is None:
             return None
         # A state is valid once, and only for the call it was issued for.
-        key, question = self._asked.pop(state, ("", None))
+        key, question = self._pending.pop(state, ("", None))
         if question is None or key != key_of(call):
             return None
         answer = (params.input_responses or {}).get(_QUESTION)

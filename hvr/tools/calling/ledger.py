@@ -171,11 +171,13 @@ class CallLedger:
             DataFileError: The entry cannot be written; the call must not be made.
         """
         number = uuid.uuid4().hex
-        told: dict[str, Json] = {
+        details: dict[str, Json] = {
             "arguments": dict(call.arguments),
             "sources": sources_json(call, sources),
         }
-        told = told if self._secrets else {name: redacted(value) for name, value in told.items()}
+        details = (
+            details if self._secrets else {name: redacted(value) for name, value in details.items()}
+        )
         self._append(
             {
                 "event": "open",
@@ -184,7 +186,7 @@ class CallLedger:
                 "time": _now(),
                 "request": self._request,
                 "tool": call.tool,
-                **told,
+                **details,
             }
         )
         self._own.add(number)

@@ -223,13 +223,13 @@ class SessionValues:
 
     def __init__(self, schemas: Mapping[str, Mapping[str, Any]]) -> None:
         self._schemas = schemas
-        self._said: list[Json] = []
+        self._statements: list[Json] = []
         self._ids: list[tuple[frozenset[str], Json, str]] = []
         self._found: dict[tuple[str, str], str] = {}
 
     def say(self, values: Iterable[Json]) -> None:
         """Record what the user said: texts, whose words count too, and other values."""
-        self._said += [value for value in values if value not in self._said]
+        self._statements += [value for value in values if value not in self._statements]
 
     def observe(self, outcome: CallOutcome) -> None:
         """Record a result, whose values become found and whose only id becomes identified."""
@@ -257,7 +257,7 @@ class SessionValues:
         return {place: self._source(call, place, value) for place, value in leaf_values(call)}
 
     def _source(self, call: ToolCall, place: Place, value: Json) -> Source:
-        if any(_says(said, value) for said in self._said):
+        if any(_is_stated(statement, value) for statement in self._statements):
             return Source(Provenance.SAID, "the client declares that the user said it")
         if self._is_default(call, place):
             return Source(Provenance.DEFAULT, "the default of the tool's schema")
@@ -281,29 +281,29 @@ class SessionValues:
 
     def _grounded(self, outcome: CallOutcome) -> bool:
         kinds = {source.kind for source in outcome.sources.values()}
-        said = kinds & {Provenance.SAID, Provenance.IDENTIFIED, Provenance.CONFIRMED}
-        return bool(said) and all(kind.may_be_written for kind in kinds)
+        selected = kinds & {Provenance.SAID, Provenance.IDENTIFIED, Provenance.CONFIRMED}
+        return bool(selected) and all(kind.may_be_written for kind in kinds)
 
 
-def _says(said: Json, value: Json) -> bool:
+def _is_stated(statement: Json, value: Json) -> bool:
     """Return whether a value equals a statement or occurs in it as a whole word."""
-    if same_value(said, value):
+    if same_value(statement, value):
         return True
-    if not isinstance(said, str) or value is None or isinstance(value, (bool, list, dict)):
+    if not isinstance(statement, str) or value is None or isinstance(value, (bool, list, dict)):
         return False
     if isinstance(value, str):
         text = value.strip()
         whole = rf"(?<!\w){re.escape(text)}(?!\w)"
-        return bool(text) and re.search(whole, said, re.IGNORECASE) is not None
-    return any(float(number) == value for number in _NUMBER.findall(said))
+        return bool(text) and re.search(whole, statement, re.IGNORECASE) is not None
+    return any(float(number) == value for number in _NUMBER.findall(statement))
 
 
 def _takes_id(call: ToolCall, place: Place, names: frozenset[str]) -> bool:
     keys = [step for step in place if isinstance(step, str)]
     if not keys or not set(_words(keys[-1])[-1:]) & _IDS:
         return False
-    wanted = _nouns(keys[-1]) or _nouns(*keys[-2:-1], call.tool)
-    return bool(names & set(wanted))
+    nouns = _nouns(keys[-1]) or _nouns(*keys[-2:-1], call.tool)
+    return bool(names & set(nouns))
 
 
 def _nouns(*names: str) -> list[str]:

@@ -68,7 +68,7 @@ class ToolListFilter:
         ]
         return item
 
-    def told(self, tools: Iterable[Any]) -> Iterator[Any]:
+    def restored(self, tools: Iterable[Any]) -> Iterator[Any]:
         """Yield the tools of the last list in the server's order.
 
         Yields:
@@ -216,7 +216,7 @@ class McpTools:
         self._lists = ToolListFilter()
         self._portal: Any = None
         self._stack = ExitStack()
-        self._said: IO[str] | None = None
+        self._stderr: IO[str] | None = None
         self.listed: list[dict[str, Any]] = []
         """The tools as the server described them, in the protocol's format."""
         self.answer: Any = None
@@ -250,9 +250,9 @@ class McpTools:
         if self._client is None or self._broken:
             try:
                 self._reopen()
-            except SimulatorError as gone:
+            except SimulatorError as lost:
                 seconds = time.perf_counter() - start
-                return CallOutcome(call, None, CallFailure.UNAVAILABLE, str(gone), seconds)
+                return CallOutcome(call, None, CallFailure.UNAVAILABLE, str(lost), seconds)
         self._touched = True
         result: Json = None
         failure, error = None, ""
@@ -317,9 +317,9 @@ class McpTools:
                 cwd=self._server.folder,
             )
             # Keep the server's output off the terminal, but use its last line to explain failures.
-            said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-            self._said = self._stack.enter_context(said)
-            target = stdio_client(parameters, errlog=self._said)
+            stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+            self._stderr = self._stack.enter_context(stderr)
+            target = stdio_client(parameters, errlog=self._stderr)
         # The client logs a traceback per malformed line and a warning per dropped tool; silence
         # both.
         for log in map(logging.getLogger, ("mcp", "client")):
@@ -354,7 +354,7 @@ class McpTools:
                 page = self._ask(lambda c, at=cursor: c.list_tools(cursor=at))  # type: ignore[misc]
             except Exception as error:
                 raise self._unreachable(error) from None
-            for tool in self._lists.told(page.tools):
+            for tool in self._lists.restored(page.tools):
                 place = f"{self._where}: tool {len(tools) + len(left_out) + 1}"
                 try:
                     if isinstance(tool, str):
@@ -391,10 +391,10 @@ class McpTools:
         through = proxy_of(self._server.url) if self._server.url else None
         reason += f", through {through}" if through else ""
         printed = ""
-        if self._said is not None:
+        if self._stderr is not None:
             with suppress(OSError, ValueError):
-                self._said.seek(0)
-                printed = one_line(self._said.read().strip().rpartition("\n")[2])
+                self._stderr.seek(0)
+                printed = one_line(self._stderr.read().strip().rpartition("\n")[2])
         more = f" (it printed: {short(printed, 200)})" if printed else ""
         self._end()
         return SimulatorError(

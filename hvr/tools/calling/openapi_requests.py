@@ -79,9 +79,9 @@ def exchange(request: HttpRequest, seconds: float) -> HttpAnswer:
         connection.close()
         raise NotSentError(str(error) or type(error).__name__) from None
     opened = connection.sock
-    late = threading.Timer(max(0.0, end - time.monotonic()), _shut, [opened])
-    late.daemon = True
-    late.start()
+    timer = threading.Timer(max(0.0, end - time.monotonic()), _shut_down, [opened])
+    timer.daemon = True
+    timer.start()
     try:
         connection.request(request.method, target, request.body, headers)
         response = connection.getresponse()
@@ -99,7 +99,7 @@ def exchange(request: HttpRequest, seconds: float) -> HttpAnswer:
             raise TimeoutError(f"no answer within {seconds:g} s") from None
         raise
     finally:
-        late.cancel()
+        timer.cancel()
         connection.close()
 
 
@@ -144,7 +144,7 @@ def _login(variable: str) -> dict[str, str]:
     return {"Proxy-Authorization": f"Basic {code}"} if login else {}
 
 
-def _shut(opened: socket.socket | None) -> None:
+def _shut_down(opened: socket.socket | None) -> None:
     if opened is not None:
         with suppress(OSError):  # closed by the server
             opened.shutdown(socket.SHUT_RDWR)

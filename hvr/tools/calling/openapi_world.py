@@ -199,16 +199,16 @@ class OpenApiTools:
         failure = _failure(answer.status)
         try:
             result = _content(answer)
-        except ValueError as odd:
+        except ValueError as invalid:
             if failure is None:
-                error = f"the response is not valid JSON, despite its content type: {odd}"
+                error = f"the response is not valid JSON, despite its content type: {invalid}"
                 return CallOutcome(call, None, CallFailure.WRONG_TYPE, error, seconds)
             result = answer.body.decode("utf-8", "replace")
         if failure is None:
             return CallOutcome(call, result, seconds=seconds)
-        told = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+        detail = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
         error = f"HTTP {answer.status} {answer.reason}".strip()
-        error += f": {told}" if told and result is not None else ""
+        error += f": {detail}" if detail and result is not None else ""
         if answer.status == 401:
             error += self._secrets.advice(operation)
         return CallOutcome(call, None, failure, error, seconds)
@@ -250,8 +250,8 @@ class _Secrets:
     def advice(self, operation: ApiOperation) -> str:
         """Return advice for a call that the server did not authenticate."""
         names = sorted({name for some in self._alternatives(operation) for name in some})
-        wanted = " or ".join(names) or "a scheme"
-        return f" (the world's auth must name a variable with the secret of {wanted})"
+        schemes = " or ".join(names) or "a scheme"
+        return f" (the world's auth must name a variable with the secret of {schemes})"
 
     def _alternatives(self, operation: ApiOperation) -> tuple[tuple[str, ...], ...]:
         return self._default if operation.security is None else operation.security

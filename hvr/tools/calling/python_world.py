@@ -259,8 +259,8 @@ class PythonTools:
             return CallOutcome(call, None, failure, error, seconds)
         try:
             result = json.loads(json.dumps(returned, allow_nan=False, default=plain))
-        except (TypeError, ValueError, RecursionError) as odd:  # the call itself succeeded
-            error = f"its result is not JSON: {odd}"
+        except (TypeError, ValueError, RecursionError) as invalid:  # the call itself succeeded
+            error = f"its result is not JSON: {invalid}"
             return CallOutcome(call, None, CallFailure.WRONG_TYPE, error, seconds)
         return check_result(tool, CallOutcome(call, result, seconds=seconds))
 

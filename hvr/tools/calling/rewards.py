@@ -67,7 +67,7 @@ class ToolRewards:
     ) -> None:
         self._environment = environment
         self._most = most
-        self._start = self._begun()
+        self._start = self._restart()
         for number, call in enumerate(reference, 1):
             outcome = environment.call(call)
             if outcome.failure is not None:
@@ -103,7 +103,7 @@ class ToolRewards:
             )
         if not calls:
             return ToolScore(0.0, needed=len(self._needed), says="the answer contains no call")
-        self._begun()
+        self._restart()
         potentials: list[float] = []
         failed: list[str] = []
         for call in calls[: self._most]:
@@ -111,7 +111,7 @@ class ToolRewards:
             outcome = self._environment.call(call)
             if outcome.failure is not None:
                 failed.append(f"{call.tool}: {outcome.error or outcome.failure.value}")
-        right, wrong = self._compared()
+        right, wrong = self._compare()
         reached = len(calls) <= self._most and self._environment.state() == self._end
         final = 1.0 if reached else MISSED * self._potential()
         says = list(failed[:3])
@@ -132,14 +132,14 @@ class ToolRewards:
             "" if reached else "; ".join(says),
         )
 
-    def _begun(self) -> dict[_Place, Json]:
+    def _restart(self) -> dict[_Place, Json]:
         self._environment.reset()
         state = self._environment.state()
         if state is None:
             raise UsageError("the state of these tools is not observable, so scores are impossible")
         return _places(state)
 
-    def _compared(self) -> tuple[int, int]:
+    def _compare(self) -> tuple[int, int]:
         """Return the numbers of required changes made and of other values that are wrong."""
         state = _places(self._environment.state())
         different = {
@@ -150,7 +150,7 @@ class ToolRewards:
         return len(self._needed - different), len(different - self._needed)
 
     def _potential(self) -> float:
-        right, wrong = self._compared()
+        right, wrong = self._compare()
         if not self._needed:
             return float(not wrong)
         return max(0.0, (right - wrong) / len(self._needed))

@@ -123,7 +123,7 @@ EFFECTS = (Effect.READS, Effect.WRITES, Effect.DESTROYS)
 """Effects that a world can state, each in an entry named after it."""
 
 _LISTS = (*(effect.value for effect in EFFECTS), "idempotent")
-_SAYS = {**dict.fromkeys(_LISTS, list), "meanings": str, "decisions": str}
+_ENTRY_TYPES = {**dict.fromkeys(_LISTS, list), "meanings": str, "decisions": str}
 
 
 def open_tools(world: WorldFile) -> ToolEnvironment:
@@ -150,11 +150,11 @@ def open_tools(world: WorldFile) -> ToolEnvironment:
         opened = parts[0][1] if len(parts) == 1 else JoinedTools(parts)
         stack.pop_all()
     try:
-        catalogue = _as_said(world, opened.catalogue, _hints(world))
+        catalogue = _with_stated_effects(world, opened.catalogue, _hints(world))
     except HvrError:
         opened.close()
         raise
-    return _Said(opened, catalogue)
+    return _AnnotatedTools(opened, catalogue)
 
 
 def listed_tools(world: WorldFile) -> Catalogue | None:
@@ -173,7 +173,7 @@ def listed_tools(world: WorldFile) -> Catalogue | None:
         if catalogue is None:
             return None
         parts.append((source.label, catalogue))
-    return _as_said(world, joined(parts)[0], _hints(world))
+    return _with_stated_effects(world, joined(parts)[0], _hints(world))
 
 
 def _hints(world: WorldFile) -> dict[str, tuple[str, ...]]:
@@ -186,7 +186,7 @@ def meanings_file(world: WorldFile) -> Path | None:
     return world.folder / name if isinstance(name, str) else None
 
 
-class _Said:
+class _AnnotatedTools:
     """An environment whose catalogue includes the effects that its world states."""
 
     def __init__(self, inner: ToolEnvironment, catalogue: Catalogue) -> None:
@@ -212,12 +212,12 @@ class _Said:
 
 def _sources(world: WorldFile) -> tuple[ToolSource, ...]:
     for key, value in world.tools.items():
-        if key not in SOURCES and key not in _SAYS:
-            known = ", ".join((*SOURCES, *_SAYS))
+        if key not in SOURCES and key not in _ENTRY_TYPES:
+            known = ", ".join((*SOURCES, *_ENTRY_TYPES))
             raise wrong_entry(
                 world, f"unknown entry {key!r} in [tools]; known entries: {known}", key
             )
-        kind = _SAYS.get(key)
+        kind = _ENTRY_TYPES.get(key)
         texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
         if kind is not None and not (isinstance(value, kind) and texts):
             word = "a list of tool names" if kind is list else "a file name"
@@ -280,12 +280,12 @@ def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
     if not callable(entry):
         raise wrong_entry(world, f"entry must be module:function, got {value!r}", "entry")
     opened: Any = entry(world.folder)
-    lacking = [
+    missing = [
         n for n in ("catalogue", "reset", "call", "state", "close") if not hasattr(opened, n)
     ]
-    if lacking:
+    if missing:
         raise wrong_entry(
-            world, f"the environment that {value} returns lacks {', '.join(lacking)}", "entry"
+            world, f"the environment that {value} returns lacks {', '.join(missing)}", "entry"
         )
     environment: ToolEnvironment = opened
     return environment
@@ -311,22 +311,22 @@ def _module(world: WorldFile, name: str) -> ModuleType:
     return module
 
 
-def _as_said(
-    world: WorldFile, catalogue: Catalogue, said: Mapping[str, tuple[str, ...]]
+def _with_stated_effects(
+    world: WorldFile, catalogue: Catalogue, stated: Mapping[str, tuple[str, ...]]
 ) -> Catalogue:
     """Add the effects that the world states to its catalogue."""
     names = {tool.name for tool in catalogue.tools}
-    for key, some in said.items():
+    for key, some in stated.items():
         for name in some:
             if name not in names:
                 raise wrong_entry(world, f"{key}: no tool named {quoted(name)}", name)
     effects: dict[str, Effect] = {}
     for effect in EFFECTS:
-        for name in said[effect.value]:
+        for name in stated[effect.value]:
             if effects.setdefault(name, effect) is not effect:
                 both = f"{effects[name].value} and {effect.value}"
                 raise wrong_entry(world, f"{quoted(name)} is listed under both {both}", name)
-    again = set(said["idempotent"])
+    again = set(stated["idempotent"])
     return replace(
         catalogue,
         tools=tuple(
@@ -340,11 +340,11 @@ def _as_said(
     )
 
 
-def _effect(tool: ToolSchema, said: Mapping[str, Effect]) -> Effect:
-    if tool.name in said:
-        return said[tool.name]
+def _effect(tool: ToolSchema, stated: Mapping[str, Effect]) -> Effect:
+    if tool.name in stated:
+        return stated[tool.name]
     # A world that lists its reading tools implies that the others write.
-    lists_readers = Effect.READS in said.values()
+    lists_readers = Effect.READS in stated.values()
     known = Effect.WRITES if lists_readers and tool.effect is Effect.UNKNOWN else tool.effect
     return escalated_effect(known, tool.name, tool.description)
 
@@ -369,21 +369,21 @@ def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
     with exclusive_writer(world.file):
         try:
             text = world.file.read_text(encoding="utf-8")
-            wanted = tomllib.loads(text)
+            expected = tomllib.loads(text)
         except (OSError, ValueError) as error:
             raise DataFileError(f"{world.file}: cannot be reread: {error}") from None
         lines = text.splitlines(keepends=True)
         for effect in EFFECTS:
             names = [name for name, one in effects.items() if one is effect]
-            old = wanted.get("tools", {}).get(effect.value, [])
+            old = expected.get("tools", {}).get(effect.value, [])
             added = [name for name in names if name not in old]
             if added:
-                wanted["tools"][effect.value] = [*old, *added]
+                expected["tools"][effect.value] = [*old, *added]
                 lines = _with_entry(lines, effect.value, [*old, *added])
         changed = "".join(lines)
-        if not _says(changed, wanted):
+        if not _parses_as(changed, expected):
             listed = "; ".join(
-                f"{effect.value} = {json.dumps(wanted['tools'].get(effect.value, []))}"
+                f"{effect.value} = {json.dumps(expected['tools'].get(effect.value, []))}"
                 for effect in EFFECTS
             )
             raise DataFileError(
@@ -409,14 +409,14 @@ def _with_entry(lines: Sequence[str], key: str, names: Sequence[str]) -> list[st
         return [*lines[:start], header, entry, *lines[start + 1 :]]
     # A list may span several lines; it ends at the first line that completes valid TOML.
     for last in range(at + 1, len(lines) + 1):
-        if _says("".join(lines[at:last]), None):
+        if _parses_as("".join(lines[at:last]), None):
             return [*lines[:at], entry, *lines[last:]]
     return list(lines)
 
 
-def _says(text: str, wanted: Any) -> bool:
+def _parses_as(text: str, expected: Any) -> bool:
     try:
         found = tomllib.loads(text)
     except ValueError:
         return False
-    return wanted is None or found == wanted
+    return expected is None or found == expected

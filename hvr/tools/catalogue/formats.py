@@ -90,7 +90,7 @@ def result_parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
         ):
             above = (*place.above, inner["objects"])
             always = place.required and not place.flat["nullable"] and not inner["nullable"]
-            thing = inner["named"] or place.name.rpartition(".")[2].replace("[]", "")
+            entity = inner["named"] or place.name.rpartition(".")[2].replace("[]", "")
             for number, (key, value) in enumerate(properties.items()):
                 flat = _resolved(value, root)
                 if not flat["writeOnly"]:
@@ -102,7 +102,7 @@ def result_parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
                             always and key in inner["required"],
                             above,
                             (*place.order, number),
-                            thing,
+                            entity,
                         )
                     )
         elif place.name or place.flat["type"]:

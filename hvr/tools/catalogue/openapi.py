@@ -28,7 +28,7 @@ from hvr.tools.catalogue.schema import (
     escalated_effect,
     quoted,
 )
-from hvr.tools.catalogue.subjects import BARE_NAMES, name_words, thing_of
+from hvr.tools.catalogue.subjects import BARE_NAMES, entity_words, name_words
 
 # Path resources -----------------------------------------------------------------------------------
 
@@ -62,8 +62,8 @@ class PathResources:
         if above in self._listed:
             return self._listed[above]
         segment = above.rpartition("/")[2]
-        thing, said = thing_of(segment), name_words(parameter)
-        named = set(said) <= BARE_NAMES or thing[-1:] == said[: len(said) - 1][-1:]
+        entity, said = entity_words(segment), name_words(parameter)
+        named = set(said) <= BARE_NAMES or entity[-1:] == said[: len(said) - 1][-1:]
         return segment if named and "{" not in segment else ""
 
 
@@ -180,7 +180,7 @@ class _Reader:
                 self._paths[str(path)] = item
             else:
                 self._leave_out(f"path {quoted(path)} must be an object, found {quoted(item)}")
-        self._resources = PathResources(*self._things())
+        self._resources = PathResources(*self._schema_names())
 
     def operations(self) -> Iterator[tuple[ApiOperation, bool]]:
         """Yield the operations, and whether the document names each of them."""
@@ -218,11 +218,13 @@ class _Reader:
         for one, field in (*outside.values(), *inside):
             key = one.name if one.name not in takes else f"{field.place.name.lower()}_{one.name}"
             takes[key], fields[key] = replace(one, name=key), field
-        lacking = set(re.findall(r"\{([^{}]*)\}", path)) - {
+        undescribed = set(re.findall(r"\{([^{}]*)\}", path)) - {
             field.name for field in fields.values() if field.place is RequestPart.PATH
         }
-        if lacking:
-            raise ValueError(f"does not describe its path parameter {quoted(sorted(lacking)[0])}")
+        if undescribed:
+            raise ValueError(
+                f"does not describe its path parameter {quoted(sorted(undescribed)[0])}"
+            )
         tool = _tool(name, method, operation, tuple(takes.values()), self._gives(operation))
         return ApiOperation(
             _with_resources(tool),
@@ -293,7 +295,7 @@ class _Reader:
         _, schema = _content(_followed(_success(operation.get("responses")), self._root))
         return result_parameters(schema, self._root)
 
-    def _things(self) -> tuple[dict[str, str], dict[str, str]]:
+    def _schema_names(self) -> tuple[dict[str, str], dict[str, str]]:
         """Return the schema names of returned objects and of listed objects, by path."""
         returned, lists = {}, {}
         for path, item in self._paths.items():

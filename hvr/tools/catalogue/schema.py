@@ -162,12 +162,12 @@ def escalated_effect(effect: Effect, name: str, description: str = "") -> Effect
         description: Description of the tool, whose first two words count.
     """
     words = _words(name)
-    told = _words(" ".join(description.split()[:2]))
+    first_words = _words(" ".join(description.split()[:2]))
     if effect is Effect.READS:
         # Readers may mention deleted objects, as `list_deleted_files` does, so only the verb
         # counts.
-        words, told = words[:1], told[:1]
-    return Effect.DESTROYS if {*words, *told} & _DESTROYING else effect
+        words, first_words = words[:1], first_words[:1]
+    return Effect.DESTROYS if {*words, *first_words} & _DESTROYING else effect
 
 
 def guessed_effect(name: str, description: str = "") -> Effect:

@@ -79,8 +79,8 @@ def _similarities(vectors: Vectors, least: LeastCosine, start: int) -> Similarit
     for first in range(0, len(part), _BLOCK):
         end = min(first + _BLOCK, len(part))
         cosines = part[first:end] @ part.T
-        asked = least(slice(start + first, start + end), slice(start, start + len(part)))
-        cosines[cosines < asked] = 0.0
+        minimum = least(slice(start + first, start + end), slice(start, start + len(part)))
+        cosines[cosines < minimum] = 0.0
         found[first:end] = np.rint(np.clip(cosines, 0.0, 1.0) * _SCALE)
     np.fill_diagonal(found, 0)
     return found
@@ -108,21 +108,21 @@ def _chain(similar: Similarities, start: int) -> Iterator[tuple[list[int], float
             chain.pop()
         elif len(chain) > 1 and nearest == chain[-2]:
             del chain[-2:]
-            kept, gone = sorted((tip, nearest))
-            _merge(similar, kept, gone)
-            members[kept] += members.pop(gone)
-            lowest[kept] = min(lowest[kept], lowest[gone], int(best))
+            kept, removed = sorted((tip, nearest))
+            _merge(similar, kept, removed)
+            members[kept] += members.pop(removed)
+            lowest[kept] = min(lowest[kept], lowest[removed], int(best))
             if not chain:
                 chain.append(kept)
         else:
             chain.append(nearest)
 
 
-def _merge(similar: Similarities, kept: int, gone: int) -> None:
-    joined = np.minimum(similar[kept], similar[gone])
-    joined[[kept, gone]] = 0
+def _merge(similar: Similarities, kept: int, removed: int) -> None:
+    joined = np.minimum(similar[kept], similar[removed])
+    joined[[kept, removed]] = 0
     similar[kept], similar[:, kept] = joined, joined
-    similar[gone], similar[:, gone] = 0, 0
+    similar[removed], similar[:, removed] = 0, 0
 
 
 # Meanings -----------------------------------------------------------------------------------------
@@ -143,15 +143,15 @@ class ParameterMeaning:
     Args:
         name: Unique name of the meaning.
         slots: Its slots, in the catalogue's order.
-        alike: Minimum cosine between their descriptions; 1 if they are equal.
-        said: Whether the user defined the meaning.
+        min_cosine: Minimum cosine between their descriptions; 1 if they are equal.
+        by_user: Whether the user defined the meaning.
         subject: Property that all slots hold, such as "id of pet"; empty if they are only similar.
     """
 
     name: str
     slots: tuple[Slot, ...]
-    alike: float = 1.0
-    said: bool = False
+    min_cosine: float = 1.0
+    by_user: bool = False
     subject: str = ""
 
 
@@ -197,7 +197,7 @@ def read_overrides(path: Path) -> Overrides:
 def meanings(
     catalogue: Catalogue,
     encoder: TextVectors,
-    alike: float = MIN_DESCRIPTION_COSINE,
+    min_cosine: float = MIN_DESCRIPTION_COSINE,
     overrides: Overrides = NO_OVERRIDES,
 ) -> tuple[ParameterMeaning, ...]:
     """Return the meanings of a catalogue's parameters; each slot has exactly one.
@@ -212,17 +212,17 @@ def meanings(
 
     Args:
         encoder: Encodes the descriptions, each distinct text once.
-        alike: Minimum cosine within a group; it is lower for parameters with the same name.
+        min_cosine: Minimum cosine within a group; it is lower for parameters with the same name.
 
     Raises:
         UsageError: The overrides mention an unknown parameter.
     """
-    said, apart = _said(catalogue, overrides)
-    taken = {slot for group in said.values() for slot in group}
+    by_user, apart = _overridden(catalogue, overrides)
+    taken = {slot for group in by_user.values() for slot in group}
     subjects = subjects_of(catalogue)
     kinds: dict[tuple[str, ...], list[Slot]] = defaultdict(list)
     times: Counter[tuple[tuple[str, ...], frozenset[tuple[str, str]]]] = Counter()
-    told: list[_Kind] = []
+    distinct: list[_Kind] = []
     for tool, parameter, slot in slots_of(catalogue):
         if slot in taken:
             continue
@@ -235,16 +235,18 @@ def meanings(
         key = (*kind, str(times[place]))
         times[place] += 1
         if key not in kinds:
-            told.append(_Kind(text, family, leaf, subject))
+            distinct.append(_Kind(text, family, leaf, subject))
         kinds[key].append(slot)
-    vectors = encoder.encode([one.text for one in told])
+    vectors = encoder.encode([one.text for one in distinct])
     members_of = list(kinds.values())
-    told = [replace(one, sides=_sides(some)) for one, some in zip(told, members_of, strict=True)]
-    groups = _clusters(vectors, told, alike)
-    found = [ParameterMeaning(name, tuple(slots), said=True) for name, slots in said.items()]
+    distinct = [
+        replace(one, sides=_sides(some)) for one, some in zip(distinct, members_of, strict=True)
+    ]
+    groups = _clusters(vectors, distinct, min_cosine)
+    found = [ParameterMeaning(name, tuple(slots), by_user=True) for name, slots in by_user.items()]
     for members, least in groups:
         slots = sorted((s for m in members for s in members_of[m]), key=_order(catalogue))
-        of = {_said_of(told[m].subject) for m in members}
+        of = {_describe(distinct[m].subject) for m in members}
         held = of.pop() if len(of) == 1 else ""
         for part in _parted(slots, apart):
             found.append(ParameterMeaning("", tuple(part), least, subject=held))
@@ -284,7 +286,7 @@ def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolG
     return ToolGraph(tuple(tools), tuple(links))
 
 
-def _said(
+def _overridden(
     catalogue: Catalogue, overrides: Overrides
 ) -> tuple[dict[str, list[Slot]], list[list[set[Slot]]]]:
     """Return the slots that the user declares the same, and those to keep apart."""
@@ -342,7 +344,7 @@ def _key(subject: ParameterSubject, text: str, leaf: str, family: str) -> tuple[
     return text, leaf, family
 
 
-def _said_of(subject: ParameterSubject) -> str:
+def _describe(subject: ParameterSubject) -> str:
     return f"{subject.property} of {subject.resource}" if subject.resource else ""
 
 
@@ -351,36 +353,38 @@ def _sides(slots: Iterable[Slot]) -> frozenset[tuple[str, str]]:
 
 
 def _clusters(
-    vectors: NDArray[np.float32], kinds: Sequence[_Kind], alike: float
+    vectors: NDArray[np.float32], kinds: Sequence[_Kind], min_cosine: float
 ) -> list[tuple[list[int], float]]:
     """Return groups of kinds, each with the minimum cosine between two of its members."""
     # Sort by name, so that a limit on rows cuts between names.
     order = sorted(range(len(kinds)), key=lambda k: (kinds[k].leaf, k))
     leaves = _codes(kinds[k].leaf for k in order)
-    telling = np.array([bool(set(kinds[k].leaf.split()) - BARE_NAMES) for k in order], dtype=bool)
+    informative = np.array(
+        [bool(set(kinds[k].leaf.split()) - BARE_NAMES) for k in order], dtype=bool
+    )
     types = _codes(kinds[k].type for k in order)
     untyped = np.array([not kinds[k].type for k in order], dtype=bool)
-    beside = _beside([kinds[k].sides for k in order])
+    siblings = _same_object([kinds[k].sides for k in order])
     subjects = [kinds[k].subject for k in order]
-    things = _codes(_said_of(subject) for subject in subjects)
+    entities = _codes(_describe(subject) for subject in subjects)
     known = np.array([bool(subject.resource) for subject in subjects], dtype=bool)
     # The entity is certain if the schema states it, or if a bare name can only refer to an entity.
-    sure = known & (np.array([subject.stated for subject in subjects], dtype=bool) | ~telling)
+    sure = known & (np.array([subject.stated for subject in subjects], dtype=bool) | ~informative)
 
     def least(rows: slice, columns: slice) -> NDArray[np.float32]:
-        same_name = (leaves[rows, None] == leaves[None, columns]) & telling[rows, None]
-        asked = np.where(same_name, min(alike, MIN_SAME_NAME_COSINE), alike)
-        same_thing = things[rows, None] == things[None, columns]
-        asked[same_thing & known[rows, None]] = _ANY
-        asked[~same_thing & sure[rows, None] & sure[None, columns]] = _NEVER
+        same_name = (leaves[rows, None] == leaves[None, columns]) & informative[rows, None]
+        minimum = np.where(same_name, min(min_cosine, MIN_SAME_NAME_COSINE), min_cosine)
+        same_entity = entities[rows, None] == entities[None, columns]
+        minimum[same_entity & known[rows, None]] = _ANY
+        minimum[~same_entity & sure[rows, None] & sure[None, columns]] = _NEVER
         same_type = types[rows, None] == types[None, columns]
         may = same_type | untyped[rows, None] | untyped[None, columns]
-        asked[~may] = _NEVER
+        minimum[~may] = _NEVER
         for number, row in enumerate(range(rows.start, rows.stop)):
-            near = beside[row]
+            near = siblings[row]
             near = near[(near >= columns.start) & (near < columns.stop)] - columns.start
-            asked[number, near] = _NEVER
-        return asked.astype(np.float32)
+            minimum[number, near] = _NEVER
+        return minimum.astype(np.float32)
 
     found = complete_linkage(vectors[order], least) if order else []
     return sorted((sorted(order[row] for row in rows), lowest) for rows, lowest in found)
@@ -395,7 +399,7 @@ def _codes(values: Iterable[str]) -> NDArray[np.int64]:
     return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)
 
 
-def _beside(sides: Sequence[frozenset[tuple[str, str]]]) -> list[NDArray[np.int64]]:
+def _same_object(sides: Sequence[frozenset[tuple[str, str]]]) -> list[NDArray[np.int64]]:
     """Return for each kind the kinds that are properties of the same object."""
     of: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, some in enumerate(sides):

@@ -34,7 +34,7 @@ def name_words(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"[^\W_]+", apart.lower()))
 
 
-def thing_of(name: str) -> tuple[str, ...]:
+def entity_words(name: str) -> tuple[str, ...]:
     """Return the words of an entity's name, with the last one in the singular."""
     found = name_words(name)
     return (*found[:-1], singular(found[-1])) if found else ()
@@ -109,11 +109,11 @@ def slots_of(catalogue: Catalogue) -> Iterator[tuple[ToolSchema, ToolParameter, 
 
 def subjects_of(catalogue: Catalogue) -> dict[Slot, ParameterSubject]:
     """Return the subject of each parameter and result value of a catalogue."""
-    things = _Things(catalogue)
-    return {slot: things.subject(tool, one, slot) for tool, one, slot in slots_of(catalogue)}
+    entities = _Entities(catalogue)
+    return {slot: entities.subject(tool, one, slot) for tool, one, slot in slots_of(catalogue)}
 
 
-class _Things:
+class _Entities:
     def __init__(self, catalogue: Catalogue) -> None:
         slots = list(slots_of(catalogue))
         stated = {name for _, one, _ in slots for name in one.resource.split("|") if name}
@@ -124,7 +124,7 @@ class _Things:
         }
         # A word that is an entity by itself distinguishes kinds ("issue comment"); any other word
         # only describes the level of detail ("simple user", "full repository").
-        whole = {thing_of(name) for name in stated}
+        whole = {entity_words(name) for name in stated}
         self._nouns = {name[0] for name in whole if len(name) == 1}
         self._nouns |= {name[-1] for name in prefixes}
         self._nouns |= {noun[-1] for tool in catalogue.tools if (noun := _noun(tool.name))}
@@ -153,15 +153,15 @@ class _Things:
             return found
         if own:
             return _subject(own, leaf, stated=True)
-        thing = self._of_tool(tool.name)
+        entity = self._of_tool(tool.name)
         if slot.gives and leaf == ("result",):  # `find_user_id_by_email` returns the id of a user
-            return self._by_name(thing, (), stated=False) or _subject(thing, leaf)
-        if thing and (slot.gives or self._describes(leaf, thing)):
-            return _subject(thing, leaf)
+            return self._by_name(entity, (), stated=False) or _subject(entity, leaf)
+        if entity and (slot.gives or self._describes(leaf, entity)):
+            return _subject(entity, leaf)
         return ParameterSubject("", " ".join(leaf))
 
-    def _describes(self, leaf: Words, thing: Words) -> bool:
-        return leaf in self._properties.get(thing, ()) or (
+    def _describes(self, leaf: Words, entity: Words) -> bool:
+        return leaf in self._properties.get(entity, ()) or (
             len(leaf) == 1 and leaf[0] in IDENTIFIERS | _LABELS
         )
 
@@ -187,7 +187,7 @@ class _Things:
         return next(iter(kinds)) if len(kinds) == 1 else ()
 
     def _canonical(self, name: str) -> Words:
-        words = thing_of(name)
+        words = entity_words(name)
         return tuple(word for word in words if _singular((word,))[0] in self._nouns) or words
 
     def _resolved(self, name: Words) -> Words:
@@ -214,7 +214,7 @@ def _phrase(name: str) -> Words:
 
 
 def _noun(name: str) -> Words:
-    return _singular(_phrase(name)[1:]) or thing_of(_separated(name)[-2])
+    return _singular(_phrase(name)[1:]) or entity_words(_separated(name)[-2])
 
 
 def _separated(name: str) -> list[str]:
@@ -235,7 +235,7 @@ def _after_joint(words: Words) -> Words:
 
 
 def _singular(words: Words) -> Words:
-    return thing_of(" ".join(words))
+    return entity_words(" ".join(words))
 
 
 # Value names --------------------------------------------------------------------------------------

@@ -279,7 +279,7 @@ _ROLES = {
 _BODIES = ("content", "value", "parts", "data", "tool_calls", "function_call", "tool_messages")
 _HERMES = "<tool_call>", "</tool_call>"
 _REACT = "\nAction:", "\nAction Input:", "\nObservation"
-_SEEN = "Observation:"
+_OBSERVATION_PREFIX = "Observation:"
 """Start of a user message in which ReAct prompts report a result."""
 
 
@@ -373,8 +373,8 @@ def _user(value: Record) -> Iterator[Event]:
         elif "text" not in part:
             yield SkippedPart(f"{part.get('type') or next(iter(part), 'empty')} part")
     text = text_of(_content(value))
-    if text.startswith(_SEEN):
-        yield ResultEvent(decoded(text.removeprefix(_SEEN).strip()))
+    if text.startswith(_OBSERVATION_PREFIX):
+        yield ResultEvent(decoded(text.removeprefix(_OBSERVATION_PREFIX).strip()))
     elif text:
         yield UserMessage(text)
 
@@ -424,8 +424,8 @@ def _listed_calls(value: Record) -> list[Event]:
 def _calls_in_prose(text: str) -> list[Event]:
     """Return the calls that an assistant wrote into its text, in one of several known forms."""
     found: list[Event] = []
-    for told in _hermes(text):
-        call = decoded(told)
+    for call_text in _hermes(text):
+        call = decoded(call_text)
         if isinstance(call, dict):
             found += [Format("Hermes tool calls"), *called(call.get("name"), call.get("arguments"))]
     if found:

@@ -159,7 +159,7 @@ class ParameterMatcher:
         if takes is not None and gives is not None:
             if takes is gives:
                 return 1.0
-            if takes.said or gives.said:
+            if takes.by_user or gives.by_user:
                 return 0.0
         learnt = self._flow(parameter, giver, path) if self._flow else 0.0
         return max(
@@ -178,7 +178,7 @@ class ParameterMatcher:
         if one is not None and two is not None:
             if one is two:
                 return 1.0
-            if one.said or two.said:
+            if one.by_user or two.by_user:
                 return 0.0
         return compatibility(parameter, (name,), "")
 

@@ -126,7 +126,7 @@ def vectors_of(encoder: TextVectors, texts: Sequence[str]) -> Tensor:
     return torch.from_numpy(encoder.encode(texts).copy())
 
 
-def looked_up(vectors: Tensor, numbers: Tensor) -> Tensor:
+def gather(vectors: Tensor, numbers: Tensor) -> Tensor:
     """Return the vectors of texts by index (…, d), zeros for the index -1."""
     return vectors[numbers.clamp(min=0)] * (numbers >= 0).unsqueeze(-1)
 
@@ -335,10 +335,10 @@ class _Trainer:
         return total
 
     def _scores(self, read: Tensor) -> Tensor:
-        tools = self.scorer.tools(looked_up(self.texts, self.tools), self.links)
+        tools = self.scorer.tools(gather(self.texts, self.tools), self.links)
         if not self.config.context:
             read = read[:, :1]  # without context only the step itself counts
-        scores: Tensor = self.scorer(tools, looked_up(self.texts, read))
+        scores: Tensor = self.scorer(tools, gather(self.texts, read))
         return scores
 
     def _loss(self, scores: Tensor, tools: Tensor) -> Tensor:
@@ -363,7 +363,7 @@ class _Trainer:
 
 
 def _nearest(texts: Tensor, tools: Tensor, count: int) -> Tensor:
-    vectors = nn.functional.normalize(looked_up(texts, tools), dim=-1)
+    vectors = nn.functional.normalize(gather(texts, tools), dim=-1)
     cosine = vectors @ vectors.T
     cosine.fill_diagonal_(-2)
     return cosine.topk(min(count, max(0, len(tools) - 1)), dim=-1).indices.cpu()
@@ -404,9 +404,9 @@ class TrainedScores:
             read = read[:, :1]
         vectors = vectors_of(self.encoder, encodable.list.texts)
         if self._tools is None:
-            self._tools = self.scorer.tools(looked_up(vectors, numbers), self._links)
+            self._tools = self.scorer.tools(gather(vectors, numbers), self._links)
         parts = [
-            self.scorer(self._tools, looked_up(vectors, part)) for part in torch.split(read, _CHUNK)
+            self.scorer(self._tools, gather(vectors, part)) for part in torch.split(read, _CHUNK)
         ]
         rows = torch.cat(parts).numpy() if parts else np.zeros((0, len(self.graph)))
         ends = np.cumsum([len(some) for some in samples])

@@ -169,7 +169,7 @@ def test_plans_are_proven_and_are_what_is_called() -> None:
 
 def test_what_the_user_says_of_meanings_is_not_overruled_by_names() -> None:
     depot = ParameterMeaning(
-        "target", (Slot("redirect", "depot_id"), Slot("find", "depot_id", gives=True)), said=True
+        "target", (Slot("redirect", "depot_id"), Slot("find", "depot_id", gives=True)), by_user=True
     )
     other = ParameterMeaning("depot_id", (Slot("get", "depot_id", gives=True),))
     suits, path = ParameterMatcher(meanings=(depot, other)), ("depot_id",)

@@ -117,8 +117,8 @@ def _document(
         "meanings": [
             {
                 "name": m.name,
-                "alike": round(m.alike, 3),
-                "said": m.said,
+                "alike": round(m.min_cosine, 3),
+                "said": m.by_user,
                 "subject": m.subject,
                 "parameters": [
                     {"tool": s.tool, "name": s.name, "of": "result" if s.gives else "arguments"}
@@ -143,7 +143,8 @@ def _lines(
         f"{len(graph.links)} links"
     ]
     for meaning in shared:
-        how = "declared" if meaning.said else meaning.subject or f"similarity {meaning.alike:.2f}"
+        derived = meaning.subject or f"similarity {meaning.min_cosine:.2f}"
+        how = "declared" if meaning.by_user else derived
         lines.append(f"  {meaning.name}  ({how})")
         lines += [f"      {slot}" for slot in meaning.slots[:_SHOWN]]
         if more := len(meaning.slots) - _SHOWN:
