@@ -10,7 +10,7 @@ from typing import Any
 from hvr.execution.observation import Expected, Observed, Truth
 from hvr.knowledge.scene_graph import SceneGraph
 from hvr.pddl.model import Atom, Comparison, Expression, GroundAction, Not, Trajectory
-from hvr.values import Value
+from hvr.values import Value, json_fields
 from hvr.worlds.thor.skills import SHUFFLE
 
 # Deviations ---------------------------------------------------------------------------------------
@@ -81,16 +81,7 @@ class Deviation(Value):
 
     def to_json(self) -> dict[str, Any]:
         """Return the deviation as JSON values."""
-        return {
-            "kind": self.kind.value,
-            "side": self.side.value,
-            "literals": [str(literal) for literal in self.literals],
-            "step": self.step,
-            "action": None if self.action is None else str(self.action),
-            "explanation": self.explanation,
-            "objects": list(self.objects),
-            "evidence": list(self.evidence),
-        }
+        return json_fields(self)
 
 
 def constraint_broken(constraint: Trajectory, step: int, action: GroundAction | None) -> Deviation:
@@ -136,12 +127,10 @@ class Difference(Value):
 
     def to_json(self) -> dict[str, Any]:
         """Return the difference as JSON values."""
-        numbers = {"numbers": [str(value) for value in self.numbers]} if self.numbers else {}
-        return {
-            "missing": [str(atom) for atom in self.missing],
-            "unexpected": [str(atom) for atom in self.unexpected],
-            **numbers,
-        }
+        values = json_fields(self)
+        if not self.numbers:
+            del values["numbers"]
+        return values
 
 
 def compare_states(

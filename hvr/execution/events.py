@@ -10,7 +10,7 @@ from hvr.execution.observation import AudioEvent
 from hvr.pddl.model import Atom, Expression, GroundAction
 from hvr.planning.plans import Plan
 from hvr.validation import ValidationReport
-from hvr.values import Value
+from hvr.values import Value, json_fields
 
 
 class Understood(Value):
@@ -137,7 +137,7 @@ class Noticed(Value):
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as JSON values."""
-        return {"event": "noticed", "failures": [f.to_json() for f in self.failures]}
+        return {"event": "noticed", **json_fields(self)}
 
 
 class Recovery(Value):
@@ -201,12 +201,7 @@ class Finished(Value):
         """Return the event as JSON values."""
         return {
             "event": "finished",
-            "reached": self.reached,
-            "steps": self.steps,
-            "replans": self.replans,
-            "reason": self.reason,
-            "unmet": list(self.unmet),
-            "remains": list(self.remains),
+            **json_fields(self),
             "failures": dict(self.failures),
             "recoveries": dict(self.recoveries),
         }

@@ -14,7 +14,7 @@ from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.knowledge.terms import k
 from hvr.pddl.model import Atom, Expression
-from hvr.values import Value
+from hvr.values import Value, json_fields
 from hvr.worlds.thor.types import FLOOR, SILENT
 
 # Fields -------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ class AudioEvent(Value):
 
     def to_json(self) -> dict[str, Any]:
         """Return the sound as JSON values."""
-        return {"noise": self.noise.value, "object_type": self.object_type}
+        return json_fields(self)
 
 
 def audio_events(before: SceneGraph, after: SceneGraph) -> tuple[AudioEvent, ...]:

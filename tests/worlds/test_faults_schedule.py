@@ -59,7 +59,10 @@ def test_file_and_back(tmp_path: Path) -> None:
         ('{"faults": [{"kind": "drop", "who": {}}]}', "not who"),
         ('{"faults": [{"kind": "drop", "when": {"stp": 1}}]}', "no 'stp'"),
         ('{"faults": [{"kind": "drop", "when": 1}]}', "'when' of a fault must be an object"),
-        ('{"faults": [{"kind": "drop", "when": {"step": true}}]}', "'step' of a fault must be int"),
+        (
+            '{"faults": [{"kind": "drop", "when": {"step": true}}]}',
+            "'when' of a fault: 'step' must be int",
+        ),
         ('{"faults": [{"kind": "drop", "when": {"actions": [1]}}]}', "'actions'"),
         ('{"faults": [{"kind": "drop", "when": {"probability": 2}}]}', "between 0 and 1"),
         ('{"faults": [{"kind": "drop", "when": {"nth": 0}}]}', "nth"),

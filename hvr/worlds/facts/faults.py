@@ -15,6 +15,7 @@ from hvr.pddl import Atom, FunctionTerm, GroundAction, State, applicable_actions
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.task import TOTAL_COST
 from hvr.validation.stepper import Stepper
+from hvr.values import json_fields
 from hvr.worlds.facts.environment import Observation, PddlEnvironment, base_atoms
 
 _MOST_ACTIONS = 2_000
@@ -65,13 +66,7 @@ class InjectedFault:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fault as JSON values."""
-        return {
-            "event": "fault",
-            "step": self.step,
-            "kind": self.kind.value,
-            "action": str(self.action),
-            "changed": list(self.changed),
-        }
+        return {"event": "fault", **json_fields(self)}
 
 
 def read_faults(texts: Sequence[str]) -> tuple[FaultRule, ...]:

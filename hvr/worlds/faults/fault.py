@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from hvr.base.files import write_whole
-from hvr.base.texts import read_json
+from hvr.base.texts import check_fields, read_json
 from hvr.errors import DataFileError, UsageError
 
 # Faults -------------------------------------------------------------------------------------------
@@ -200,32 +200,24 @@ class Fault:
 
 Part = TypeVar("Part", FaultTiming, FaultEffect)
 
-_TYPES: dict[str, tuple[type, ...]] = {
-    "str": (str,),
-    "int": (int,),
-    "float": (int, float),
-    "int | None": (int, type(None)),
-    "str | bool | None": (str, bool, type(None)),
-    "tuple[str, ...]": (list, tuple),
-}
-
 
 def _part(cls: type[Part], name: str, values: Any) -> Part:
     if not isinstance(values, dict):
         raise UsageError(f"{name!r} of a fault must be an object, got {values!r}")
-    known = {f.name: str(f.type) for f in fields(cls)}
-    for key, value in values.items():
+    try:
+        check_fields(cls, values)
+    except TypeError as error:
+        raise UsageError(f"{name!r} of a fault: {error}") from None
+    known = [f.name for f in fields(cls)]
+    for key in values:
         if key not in known:
             raise UsageError(f"{name!r} of a fault has no {key!r} (it has: {', '.join(known)})")
-        # bool is a subclass of int, but `true` is not a number of steps.
-        right = isinstance(value, _TYPES[known[key]]) and not (
-            isinstance(value, bool) and "bool" not in known[key]
-        )
-        if isinstance(value, (list, tuple)):
-            right = right and all(isinstance(item, str) for item in value)
-        if not right:
-            raise UsageError(f"{key!r} of a fault must be {known[key]}, got {value!r}")
-    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    given = dict(values)
+    if "actions" in given:
+        actions = given["actions"]
+        if not isinstance(actions, list) or not all(isinstance(one, str) for one in actions):
+            raise UsageError(f"'actions' of a fault must be a list of texts, got {actions!r}")
+        given["actions"] = tuple(actions)
     return cls(**given)
 
 

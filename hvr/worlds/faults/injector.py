@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from hvr.errors import UnknownObjectError
+from hvr.values import json_fields
 from hvr.worlds.environment import Environment, Event
 from hvr.worlds.faults import other_agent
 from hvr.worlds.faults.fault import MOVES, PERCEPTION_KINDS, SWITCHES, FaultKind, Schedule, Trigger
@@ -93,15 +94,7 @@ class Injection:
 
     def to_json(self) -> dict[str, Any]:
         """Return the injection as JSON values."""
-        return {
-            "step": self.step,
-            "kind": self.kind.value,
-            "action": self.action,
-            "objects": list(self.objects),
-            "added": [list(s) for s in self.added],
-            "removed": [list(s) for s in self.removed],
-            "fault": self.fault,
-        }
+        return json_fields(self)
 
 
 def ordered(facts: Iterable[Statement]) -> tuple[Statement, ...]:
