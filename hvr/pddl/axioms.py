@@ -181,17 +181,17 @@ class Axioms:
 
     def close(self, bits: int, values: Values) -> int:
         """Return the bits with the derived atoms recomputed from the others."""
-        return self._settled(self._strata, bits, values)
+        return self._evaluated(self._strata, bits, values)
 
     def close_for_steps(self, bits: int, values: Values) -> int:
         """Return the bits like `close`, limited to the derived atoms that actions read."""
-        return self._settled(self._for_steps, bits, values)
+        return self._evaluated(self._for_steps, bits, values)
 
-    def _settled(self, order: Iterable[_Stratum], bits: int, values: Values) -> int:
-        work = _Fixpoint(self._task, bits & ~self._task.derived_bits, values)
+    def _evaluated(self, order: Iterable[_Stratum], bits: int, values: Values) -> int:
+        fixpoint = _Fixpoint(self._task, bits & ~self._task.derived_bits, values)
         for stratum in order:
-            work.settle(stratum)
-        return work.bits
+            fixpoint.evaluate(stratum)
+        return fixpoint.bits
 
     def _read_by_actions(self) -> Iterator[_Stratum]:
         """Yield the strata that actions depend on, in order."""
@@ -214,7 +214,7 @@ class _Fixpoint:
         self.values = values
         self._relations: dict[str, Relation] = {}
 
-    def settle(self, stratum: _Stratum) -> None:
+    def evaluate(self, stratum: _Stratum) -> None:
         """Derive the atoms of a stratum, or look them up."""
         # Most steps change nothing that a stratum reads, so a lookup replaces the fixpoint. Older
         # keys read a newly numbered atom as false, which it was.
@@ -236,12 +236,12 @@ class _Fixpoint:
             else:
                 self.bits = bits
         if stratum.ground is None:
-            self._settle(stratum)
+            self._evaluate_semi_naively(stratum)
         if len(stratum.known) >= _CACHED_STATES:
             stratum.known.clear()
         stratum.known[key] = self.bits ^ before
 
-    def _settle(self, stratum: _Stratum) -> None:
+    def _evaluate_semi_naively(self, stratum: _Stratum) -> None:
         # Semi-naive evaluation (Abiteboul, Hull & Vianu 1995, "Foundations of Databases", section
         # 13.1): evaluate every rule once in full, then only joins with new atoms. A stratum never
         # reads its own predicates negatively, so derived atoms stay true and the order of new
@@ -259,7 +259,7 @@ class _Fixpoint:
             for rule in stratum.opaque:
                 self._derive(rule, rule.clause.variables, {}, None, new)
 
-    def _set(self, bit: int, new: list[int]) -> None:
+    def _add(self, bit: int, new: list[int]) -> None:
         self.bits |= bit
         new.append(bit)
         if self._relations:
@@ -296,7 +296,7 @@ class _Fixpoint:
                 row = tuple([binding[v] for v in clause.head.args])
                 bit = 1 << self.task.index_of(clause.head.predicate, row)
                 if not self.bits & bit:
-                    self._set(bit, new)
+                    self._add(bit, new)
 
     def relation(self, predicate: str) -> Relation:
         task = self.task

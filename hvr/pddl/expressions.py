@@ -57,7 +57,7 @@ _MOST_KNOWN = 5000
 """Number of atoms cached by their text, since actions repeat them."""
 
 _COMPARISONS = frozenset({"<", ">", "<=", ">=", "="})
-_CHANCE = {
+_UNCERTAIN_EFFECTS = {
     "probabilistic": "probabilistic effects (PPDDL)",
     "oneof": "nondeterministic effects, (oneof …),",
 }
@@ -335,7 +335,7 @@ class ExpressionReader(ListReader):
                 condition = (self.timed if timed else self.formula)(args[0], scope)
                 return When(condition, (yield self._effect(args[1], scope, timed)))
             case "probabilistic" | "oneof" if head.text not in self._predicates:
-                self.unsupported(group, _CHANCE[head.text])
+                self.unsupported(group, _UNCERTAIN_EFFECTS[head.text])
             case "or" | "imply" | "exists" | "=":
                 self.syntax(
                     head,

@@ -179,8 +179,8 @@ class GroundRules:
         self._readers: dict[int, list[_Instance]] = {}
         self._seen: set[tuple[int, tuple[str, ...]]] = set()
         # The atoms that have been true, as a mask and as rows by predicate.
-        self._met = 0
-        self._begun = False
+        self._reached = 0
+        self._started = False
         self._rows: dict[str, Relation] = {}
         self._joins: dict[str, list[tuple[int, int]]] = {}
         self._known_joins: dict[tuple[int, int], _Join] = {}
@@ -205,13 +205,13 @@ class GroundRules:
         read = 0
         for predicate in self._joins:
             read |= self._task.bits_of(predicate)
-        if not self._begun or bits & read & ~self._met:
-            self._meet_state(bits & read & ~self._met)
+        if not self._started or bits & read & ~self._reached:
+            self._reach_state(bits & read & ~self._reached)
         batch = self._instances
         # A stratum never reads its own predicates negatively, so derived atoms stay true and the
         # order in which they are processed does not matter.
         new: list[int] = []
-        while self._few:
+        while self._within_limits:
             for head, positive, negative, condition in batch:
                 if bits & positive != positive or bits & negative or bits & head:
                     continue
@@ -222,38 +222,38 @@ class GroundRules:
                 return bits
             bit = new.pop()
             batch = self._readers.get(bit, ())
-            if not self._met & bit:
-                batch = [*batch, *self._meet(bit)]
+            if not self._reached & bit:
+                batch = [*batch, *self._reach(bit)]
         return None
 
     @property
-    def _few(self) -> bool:
+    def _within_limits(self) -> bool:
         count = len(self._seen)
-        size = 400 + self._met.bit_length() // 2
+        size = 400 + self._reached.bit_length() // 2
         return count <= _MOST_INSTANCES and count * size <= _MOST_BYTES
 
-    def _meet_state(self, bits: int) -> None:
+    def _reach_state(self, bits: int) -> None:
         """Create the instances that need atoms which were never true before."""
-        if self._begun:
+        if self._started:
             for index in set_bits(bits):
-                self._meet(1 << index)
+                self._reach(1 << index)
             return
-        self._begun = True
+        self._started = True
         for index in set_bits(bits):
-            self._know(index)
+            self._record(index)
         for number, clause in enumerate(self._clauses):
             self._join(number, clause, {}, None)
 
-    def _know(self, index: int) -> Atom:
-        self._met |= 1 << index
+    def _record(self, index: int) -> Atom:
+        self._reached |= 1 << index
         atom = self._task.fluent(index)
         if (rows := self._rows.get(atom.predicate)) is not None:
             rows.add(atom.args)
         return atom
 
-    def _meet(self, bit: int) -> list[_Instance]:
+    def _reach(self, bit: int) -> list[_Instance]:
         """Create the instances that need a new atom and atoms that have been true."""
-        atom = self._know(bit.bit_length() - 1)
+        atom = self._record(bit.bit_length() - 1)
         made = len(self._instances)
         for number, place in self._joins.get(atom.predicate, ()):
             literal = self._literals[number][place][0]
@@ -280,16 +280,16 @@ class GroundRules:
             key = number, tuple([binding[v.name] for v in clause.variables])
             if key not in self._seen:
                 self._seen.add(key)
-                if not self._few:
+                if not self._within_limits:
                     return
-                self._make(clause, binding)
+                self._instantiate(clause, binding)
 
     def _relation(self, predicate: str) -> Relation:
         if self._task.is_static(predicate):
             return self._task.static_facts.relation(predicate)
         return self._rows[predicate]
 
-    def _make(self, clause: HornClause, binding: Binding) -> None:
+    def _instantiate(self, clause: HornClause, binding: Binding) -> None:
         # The join has decided the static literals; the others become bits.
         task = self._task
         positive = negative = 0

@@ -21,7 +21,7 @@ from hvr.planning.search.ground import Literals, bits
 # in themselves. The precondition of a block is what its actions need and do not achieve
 # themselves; its postcondition is what it changes for good.
 
-_FLEETING = "near"
+_NEARNESS = "near"
 
 
 def macro_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABlock, ...]:
@@ -123,7 +123,7 @@ def _literals(task: Task, literals: Literals) -> Iterator[str]:
     signed = [(task.fluent(bit), True) for bit in bits(literals.true)]
     signed += [(task.fluent(bit), False) for bit in bits(literals.false)]
     for atom, positive in sorted(signed, key=lambda pair: (str(pair[0]), pair[1])):
-        if atom.predicate != _FLEETING:
+        if atom.predicate != _NEARNESS:
             yield str(atom) if positive else f"(not {atom})"
 
 
@@ -188,9 +188,9 @@ def landmark_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABloc
     reads = [support(o.precondition, state) for o, state in zip(operators, states, strict=False)]
     reads = [_with_triggers(r, o, s) for r, o, s in zip(reads, operators, states, strict=False)]
     goal = support(task.goal, states[-1])
-    marks = _landmarks(operators, states[0], goal)
+    landmarks = _landmarks(operators, states[0], goal)
     lasting = _lasting(states)
-    ends = _ends(lasting, marks)
+    ends = _ends(lasting, landmarks)
     ever = reduce(or_, states)
     blocks = []
     start = 0
@@ -199,7 +199,7 @@ def landmark_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABloc
         own = _needed(reads[start:end], states[start : end + 1], Literals())
         before, after = states[start], states[end]
         gained = Literals(after & ~before & later.true, before & ~after & later.false)
-        reached = lasting[end] & ~lasting[start] & marks
+        reached = lasting[end] & ~lasting[start] & landmarks
         named = islice(bits(reached), _NAMED)
         name = ", ".join(str(task.fluent(bit)).strip("()") for bit in named)
         macro = MacroAction(
@@ -239,9 +239,9 @@ def _lasting(states: Sequence[int]) -> list[int]:
     return lasting[::-1]
 
 
-def _ends(lasting: Sequence[int], marks: int) -> list[int]:
+def _ends(lasting: Sequence[int], landmarks: int) -> list[int]:
     steps = len(lasting) - 1
-    ends = [n for n in range(1, steps) if lasting[n] & ~lasting[n - 1] & marks]
+    ends = [n for n in range(1, steps) if lasting[n] & ~lasting[n - 1] & landmarks]
     return [*ends, steps] if steps else []
 
 
@@ -252,12 +252,12 @@ def _landmarks(operators: Sequence[Operator], initial: int, goal: Literals) -> i
         added |= operator.add
         for _, add, _ in operator.conditional:
             added |= add
-    marks = goal.true & ~initial
+    landmarks = goal.true & ~initial
     # A fact is a landmark if the goal is unreachable without it in the delete relaxation.
-    for bit in bits(added & ~initial & ~marks):
+    for bit in bits(added & ~initial & ~landmarks):
         if not _reaches(operators, initial, goal.true, ~(1 << bit)):
-            marks |= 1 << bit
-    return marks
+            landmarks |= 1 << bit
+    return landmarks
 
 
 def _reaches(operators: Sequence[Operator], initial: int, goal: int, allowed: int) -> bool:

@@ -64,9 +64,9 @@ class UnifiedNames:
             self._old[kind, given] = name
         return given
 
-    def fresh(self, wish: str) -> str:
-        """Return an unused name similar to `wish` and reserve it."""
-        first = free = self._clean(wish)
+    def fresh(self, proposal: str) -> str:
+        """Return an unused name similar to `proposal` and reserve it."""
+        first = free = self._clean(proposal)
         number = 2
         while free in self._taken:
             free = f"{first}-{number}"
@@ -232,8 +232,8 @@ class Vocabulary:
     def _number_type(self, kind: Any) -> str:
         low, high = kind.lower_bound, kind.upper_bound
         whole = "integer" if kind.is_int_type() else "real"
-        wish = f"{whole}-{'' if low is None else low}-to-{'' if high is None else high}"
-        name = self.names.add("number type", wish)
+        proposal = f"{whole}-{'' if low is None else low}-to-{'' if high is None else high}"
+        name = self.names.add("number type", proposal)
         if name in self._number_types:
             return name
         self._number_types[name] = kind

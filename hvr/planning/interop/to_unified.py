@@ -249,13 +249,13 @@ class _Converter:
         writer = self._writer()
         costs: dict[Any, Any] = {}
         for action in self.domain.actions.values():
-            made = self._action(action)
-            result.add_action(made)
-            self._note_cost(action, made, costs)
+            converted = self._action(action)
+            result.add_action(converted)
+            self._note_cost(action, converted, costs)
         for durative in self.domain.durative_actions.values():
-            made = self._durative_action(durative)
-            result.add_action(made)
-            self._note_cost(durative, made, costs)
+            converted = self._durative_action(durative)
+            result.add_action(converted)
+            self._note_cost(durative, converted, costs)
         self._initial(result)
         preferences: dict[str, Any] = {}
         for part in conjuncts(self.problem.goal):
@@ -313,9 +313,9 @@ class _Converter:
 
     def _parameters(self, writer: ExpressionWriter, parameters: tuple[TypedName, ...]) -> Any:
         """Return the parameters of an action, and the conditions that express their types."""
-        made = self._signature(parameters)
+        converted = self._signature(parameters)
         m, conditions = writer.manager, []
-        for item, parameter in zip(parameters, made, strict=True):
+        for item, parameter in zip(parameters, converted, strict=True):
             writer.parameters[item.name] = parameter
             if len(item.types) == 1:
                 continue
@@ -323,7 +323,7 @@ class _Converter:
             for (variable,), _ in writer.variables((item,), {}):
                 is_any.append(m.Exists(m.Equals(variable, parameter), variable))
             conditions.append(m.Or(is_any))
-        return {p.name: p.type for p in made}, conditions
+        return {p.name: p.type for p in converted}, conditions
 
     # Actions --------------------------------------------------------------------------------
 
@@ -512,12 +512,12 @@ class _Converter:
             )
             result.add_quality_metric(kind(final, self.environment))
 
-    def _note_cost(self, action: Any, made: Any, costs: dict[Any, Any]) -> None:
+    def _note_cost(self, action: Any, converted: Any, costs: dict[Any, Any]) -> None:
         amount = (self.costs or {}).get(action.name)
         if amount is not None:
             writer = self._writer(action.name)
-            for item, parameter in zip(action.parameters, made.parameters, strict=True):
+            for item, parameter in zip(action.parameters, converted.parameters, strict=True):
                 writer.parameters[item.name] = parameter
             if isinstance(action, DurativeActionSchema):
-                self._duration(made, writer, action)
-            costs[made] = writer.number(amount)
+                self._duration(converted, writer, action)
+            costs[converted] = writer.number(amount)

@@ -337,7 +337,7 @@ def _proposals(
     ontology: Ontology,
     checked_after: bool,
 ) -> Iterator[_Proposal]:
-    for entry, classes, generalised in _open(library, ontology):
+    for entry, classes, generalised in _variants(library, ontology):
         for name in entry.names:
             words = read_words(name, ontology, {}, entry.types)
             if not _compatible(asked, words, entry, checked_after):
@@ -351,7 +351,7 @@ def _proposals(
             yield _Proposal(Candidate(entry, classes, roles, share, generalised), *texts)
 
 
-def _open(
+def _variants(
     library: Library, ontology: Ontology
 ) -> Iterator[tuple[Entry, Mapping[str, str | None], bool]]:
     """Yield each entry as learnt, and again if its cluster lets a variable accept more classes."""

@@ -18,13 +18,13 @@ from hvr.planning.library.library import Library
 # Similarity of macro actions of any agents, by effects and by words.
 
 _Shape = tuple[str, tuple[str, ...]]
-_POSITIVE = 0.75
+_POSITIVE_WEIGHT = 0.75
 """Weight of positive effects in the similarity of effects; the rest is for negative ones."""
 
-_EFFECTS = 0.5
+_EFFECT_WEIGHT = 0.5
 """Weight of effects in the similarity of macro actions; the rest is for words."""
 
-_SMALL = frozenset(["the", "a", "an", "of", "with", "and", "then", "to", "from"])
+_STOP_WORDS = frozenset(["the", "a", "an", "of", "with", "and", "then", "to", "from"])
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class Signature:
 
     Args:
         typed: The predicates of the postcondition with the types of their arguments.
-        made: The predicates that it makes true, with constants.
-        undone: The predicates that it makes false, with constants.
+        positive: The predicates that it makes true, with constants.
+        negative: The predicates that it makes false, with constants.
     """
 
     typed: tuple[tuple[str, bool, tuple[str, ...]], ...]
-    made: tuple[_Shape, ...]
-    undone: tuple[_Shape, ...]
+    positive: tuple[_Shape, ...]
+    negative: tuple[_Shape, ...]
     words: frozenset[str]
 
 
@@ -59,7 +59,7 @@ def signature(entry: Entry) -> Signature:
         ),
         tuple(sorted(_shapes(entry.effects, True))),
         tuple(sorted(_shapes(entry.effects, False))),
-        frozenset(words - _SMALL),
+        frozenset(words - _STOP_WORDS),
     )
 
 
@@ -67,9 +67,9 @@ def similarity(one: Signature, other: Signature) -> float:
     """Return the similarity of two macro actions, from 0 to 1; 1 for equal postconditions."""
     if one.typed and one.typed == other.typed:
         return 1.0
-    effects = _POSITIVE * _jaccard(one.made, other.made)
-    effects += (1 - _POSITIVE) * _jaccard(one.undone, other.undone)
-    return _EFFECTS * effects + (1 - _EFFECTS) * _jaccard(one.words, other.words)
+    effects = _POSITIVE_WEIGHT * _jaccard(one.positive, other.positive)
+    effects += (1 - _POSITIVE_WEIGHT) * _jaccard(one.negative, other.negative)
+    return _EFFECT_WEIGHT * effects + (1 - _EFFECT_WEIGHT) * _jaccard(one.words, other.words)
 
 
 def _shapes(literals: Iterable[Literal], sign: bool) -> list[_Shape]:

@@ -308,7 +308,7 @@ def conditions_of(
         needs |= causes[change]
     positive = {a for atom, sign in needs if sign for a in atom.args}
     objects = (about & {a for atom, _ in kept for a in atom.args}) | positive | set(core)
-    needs = {n for n in needs if n[1] or _says_something(n, set(core), objects | constants)}
+    needs = {n for n in needs if n[1] or _is_relevant(n, set(core), objects | constants)}
     rest = sorted(objects - set(core) - constants, key=natural_key)
     return BlockConditions(
         tuple(sorted(needs, key=_order)),
@@ -318,7 +318,7 @@ def conditions_of(
     )
 
 
-def _says_something(literal: Literal, core: set[str], known: set[str]) -> bool:
+def _is_relevant(literal: Literal, core: set[str], known: set[str]) -> bool:
     args = literal[0].args
     if len(args) < 2:
         return known.issuperset(args)

@@ -192,19 +192,19 @@ def _useless(
     """Return whether a block has the same result without a move."""
     if after == before:
         return True
-    left_out, done = before, after
+    without_move, with_move = before, after
     moved = False
     for action in rest:
-        with_it, without = _after(task, done, action), _after(task, left_out, action)
+        with_it, without = _after(task, with_move, action), _after(task, without_move, action)
         if (with_it is None) != (without is None):
             return False
         if with_it is None or without is None:
             if not moved:
                 return False
             continue
-        done, left_out = with_it, without
+        with_move, without_move = with_it, without
         moved = moved or action.name in navigation.actions
-        if moved and done == left_out:
+        if moved and with_move == without_move:
             return True
     return False
 

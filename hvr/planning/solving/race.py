@@ -290,7 +290,7 @@ class _Referee:
         self.started = time.perf_counter()
         self.best: FoundPlan | None = None
         self.rejected: list[FoundPlan] = []
-        self.authors: set[str] = set()
+        self.successful: set[str] = set()
         self.first = self.last = self.started
 
     def look(self, running: Running) -> bool:
@@ -303,7 +303,7 @@ class _Referee:
             if not report.valid:
                 self.rejected.append(candidate)
                 continue
-            self.authors.add(running.program.name)
+            self.successful.add(running.program.name)
             if self.best is None or self._value(candidate) < self._value(self.best):
                 if self.best is None:
                     self.first = now
@@ -413,7 +413,7 @@ class _Race:
         ends: dict[str, tuple[PlannerEnd, str]] = {}
         for name in self.programs:
             runner = self.runners.get(name)
-            if name in self.judge.authors:
+            if name in self.judge.successful:
                 continue
             if runner is None:
                 ends[name] = PlannerEnd.OUT_OF_TIME, "had no turn before the time limit"

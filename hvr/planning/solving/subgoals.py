@@ -150,14 +150,14 @@ class Subgoals:
 
     # Setting up -----------------------------------------------------------------------------
 
-    def _new(self) -> int:
+    def _new_condition(self) -> int:
         self._count += 1
         return self._count - 1
 
     def _fact(self, bit: int, positive: bool) -> int:
         number = self._facts.get((bit, positive))
         if number is None:
-            number = self._facts[bit, positive] = self._new()
+            number = self._facts[bit, positive] = self._new_condition()
         return number
 
     def _needs(self, condition: Conjunction) -> tuple[int, ...]:
@@ -172,7 +172,7 @@ class Subgoals:
             if test.symbol == "=" and test.positive:
                 needs += [self._comparison(test, 1, False), self._comparison(test, -1, False)]
             elif test.symbol == "=":
-                either = self._new()
+                either = self._new_condition()
                 for sign in (1, -1):
                     self._units.append(
                         _Supporter(-1, (self._comparison(test, sign, True),), (either,))
@@ -187,7 +187,7 @@ class Subgoals:
         return tuple(needs)
 
     def _any_of(self, clause: Disjunction) -> Steps[int]:
-        number = self._new()
+        number = self._new_condition()
         options: list[tuple[int, ...]] = [
             (self._fact(bit, True),) for bit in set_bits(clause.positive)
         ]
@@ -198,7 +198,7 @@ class Subgoals:
         return number
 
     def _comparison(self, test: NumericTest, sign: int, strict: bool) -> int:
-        number = self._new()
+        number = self._new_condition()
         self._comparisons[number] = _Comparison(test, sign, strict)
         return number
 
@@ -227,7 +227,7 @@ class Subgoals:
         self._positive = [(bit, number) for (bit, positive), number in facts if positive]
         self._negative = [(bit, number) for (bit, positive), number in facts if not positive]
         self._width = 1 + max((bit for (bit, _), _ in facts), default=0)
-        self._free = [place for place, unit in enumerate(self._units) if not unit.needs]
+        self._unconditional = [place for place, unit in enumerate(self._units) if not unit.needs]
         self._needed_by: list[list[int]] = [[] for _ in range(self._count)]
         self._open = [0] * len(self._units)
         changers: dict[int, list[int]] = {}
@@ -237,7 +237,7 @@ class Subgoals:
                 self._needed_by[need].append(place)
             for _, index, _ in unit.changes:
                 changers.setdefault(index, []).append(place)
-        self._nearer: list[list[tuple[int, float]]] = [[] for _ in self._units]
+        self._helped: list[list[tuple[int, float]]] = [[] for _ in self._units]
         for number, comparison in self._comparisons.items():
             reads = _reads(comparison.test, self._values)
             places = dict.fromkeys(place for index in reads for place in changers.get(index, ()))
@@ -245,7 +245,7 @@ class Subgoals:
                 gain = self._constant_gain(comparison, self._units[place])
                 comparison.varies |= gain is None
                 if gain is None or gain > 0:
-                    self._nearer[place].append((number, gain or 0.0))
+                    self._helped[place].append((number, gain or 0.0))
 
     def _constant_gain(self, comparison: _Comparison, unit: _Supporter) -> float | None:
         """Return the amount that a supporter adds to an excess; None if it depends on the state.
@@ -302,13 +302,13 @@ class Subgoals:
             cost = base + 1.0 if unit.operator >= 0 else base
             for fact in unit.gives:
                 reach(fact, cost, place, 1.0)
-            for number, gain in self._nearer[place]:
+            for number, gain in self._helped[place]:
                 if number in missing:
                     repeats = self._repeats(number, missing[number], gain, unit, values)
                     if repeats:
                         reach(number, base + repeats, place, repeats)
 
-        for place in self._free:
+        for place in self._unconditional:
             fire(place)
         done = bytearray(self._count)
         while queue:
