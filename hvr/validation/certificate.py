@@ -38,13 +38,7 @@ from hvr.pddl.model import TypedName, functions_of, parts_of, walk
 from hvr.pddl.numeric import Rational
 from hvr.pddl.state import set_bits
 from hvr.validation.happenings import TimedEvent
-from hvr.validation.report import (
-    Decomposed,
-    Failure,
-    FailureKind,
-    Outcome,
-    ValidationReport,
-)
+from hvr.validation.report import Decomposed, Failure, FailureKind, Outcome, ValidationReport
 from hvr.validation.temporal import TemporalRun
 from hvr.validation.validator import Validator, with_times
 
@@ -97,10 +91,7 @@ class CertifiedTask:
 
 
 def certificate_of(
-    subject: CertifiedTask,
-    validator: Validator,
-    plan: Sequence[Step],
-    report: ValidationReport,
+    subject: CertifiedTask, validator: Validator, plan: Sequence[Step], report: ValidationReport
 ) -> dict[str, Any]:
     """Return the certificate of a verdict, as JSON values.
 
@@ -228,11 +219,7 @@ class _Fault:
         events = self.run.next_events()
         if kind is FailureKind.INTERFERENCE:
             for one, two, over in self.run.contentions(events):
-                fault = {
-                    "kind": "interference",
-                    "step": self._name(one),
-                    "with": self._name(two),
-                }
+                fault = {"kind": "interference", "step": self._name(one), "with": self._name(two)}
                 return {**fault, "over": over, "falsifier": {}}
         for event in events:
             if event.number == failure.step:
@@ -305,11 +292,7 @@ class Refuter:
         return found
 
     def refute(
-        self,
-        formula: Expression,
-        binding: Binding,
-        wanted: bool,
-        duration: Rational | None = None,
+        self, formula: Expression, binding: Binding, wanted: bool, duration: Rational | None = None
     ) -> Literals | None:
         """Return literals that refute a formula's required truth value, None if it has that value.
 

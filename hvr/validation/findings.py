@@ -437,12 +437,7 @@ def _unusable(result: Judged) -> Finding:
     if diagnostic.suggestion:
         message += f"; did you mean {diagnostic.suggestion!r}?"
     return Finding(
-        rule,
-        rule.level,
-        message,
-        diagnostic.location,
-        plan=result.plan,
-        subject=diagnostic.message,
+        rule, rule.level, message, diagnostic.location, plan=result.plan, subject=diagnostic.message
     )
 
 

@@ -61,12 +61,8 @@ def check_actions(domain: Domain) -> Iterator[LintFinding]:
             yield from _redundant(schema)
     for rule in domain.derived:
         if (clash := _clash(necessary_literals(rule.body))) is not None:
-            yield issue(
-                "HVR309",
-                f"The rule for {rule.predicate} can never derive anything: {_reason(clash)}.",
-                rule.predicate,
-                clash,
-            )
+            message = f"The rule for {rule.predicate} can never derive anything: {_reason(clash)}."
+            yield issue("HVR309", message, rule.predicate, clash)
 
 
 def _contradiction(schema: Schema, kind: str) -> Iterator[LintFinding]:
@@ -76,12 +72,8 @@ def _contradiction(schema: Schema, kind: str) -> Iterator[LintFinding]:
         parts = [schema.precondition]
     for part in parts:
         if (clash := _clash(necessary_literals(part))) is not None:
-            yield issue(
-                "HVR309",
-                f"The {kind} {schema.name} can never apply: {_reason(clash)}.",
-                schema.name,
-                clash,
-            )
+            message = f"The {kind} {schema.name} can never apply: {_reason(clash)}."
+            yield issue("HVR309", message, schema.name, clash)
             return
 
 
@@ -93,12 +85,8 @@ def _dead_branches(schema: ActionSchema) -> Iterator[LintFinding]:
     for branch in _branches(schema.effect, hidden):
         clash = _clash([*needed, *necessary_literals(branch.condition)])
         if clash is not None:
-            yield issue(
-                "HVR309",
-                f"A conditional effect of {schema.name} can never happen: {_reason(clash)}.",
-                schema.name,
-                clash,
-            )
+            message = f"A conditional effect of {schema.name} can never happen: {_reason(clash)}."
+            yield issue("HVR309", message, schema.name, clash)
 
 
 def _branches(effect: Expression, hidden: set[str]) -> Iterator[When]:
@@ -150,29 +138,23 @@ def _redundant(schema: ActionSchema) -> Iterator[LintFinding]:
     adding, deleting = _polarities(schema.effect)
     for atom in added:
         if atom in deleted:
-            yield issue(
-                "HVR312",
+            message = (
                 f"{schema.name} deletes and adds {atom}; adding wins, so the deletion has "
-                "no effect.",
-                schema.name,
-                atom,
+                "no effect."
             )
+            yield issue("HVR312", message, schema.name, atom)
         elif needed.get(atom) is True and atom.predicate not in deleting:
-            yield issue(
-                "HVR312",
-                f"{schema.name} adds {atom}, which its precondition already requires to be true.",
-                schema.name,
-                atom,
+            message = (
+                f"{schema.name} adds {atom}, which its precondition already requires to be true."
             )
+            yield issue("HVR312", message, schema.name, atom)
     for atom in deleted:
         if needed.get(atom) is False and atom.predicate not in adding:
-            yield issue(
-                "HVR312",
+            message = (
                 f"{schema.name} deletes {atom}, which its precondition already requires "
-                "to be false.",
-                schema.name,
-                atom,
+                "to be false."
             )
+            yield issue("HVR312", message, schema.name, atom)
 
 
 def _polarities(effect: Expression) -> tuple[set[str], set[str]]:
@@ -221,21 +203,17 @@ def _predicates(
             )
         elif name not in used.read and problem is not None:
             by = "derived" if name not in used.deleted and _is_derived(domain, name) else "changed"
-            yield issue(
-                "HVR303",
+            message = (
                 f"The predicate {predicate} is {by}, but neither a condition nor the goal of this "
-                "problem reads it.",
-                name,
-                predicate,
+                "problem reads it."
             )
+            yield issue("HVR303", message, name, predicate)
         elif problem is not None and name in used.read_true.keys() - used.added.keys() - initially:
-            yield issue(
-                "HVR302",
+            message = (
                 f"Nothing ever makes the predicate {predicate} true: it is not "
-                "in :init, and no effect or rule adds it.",
-                name,
-                predicate,
+                "in :init, and no effect or rule adds it."
             )
+            yield issue("HVR302", message, name, predicate)
 
 
 def _is_derived(domain: Domain, name: str) -> bool:
@@ -288,12 +266,8 @@ def _constants(domain: Domain, problem: Problem | None, used: Occurrences) -> It
             where = (
                 "neither in the domain nor in the problem" if problem else "nowhere in the domain"
             )
-            yield issue(
-                "HVR306",
-                f"The constant {constant} is named {where}, and no parameter has its type.",
-                constant.name,
-                constant,
-            )
+            message = f"The constant {constant} is named {where}, and no parameter has its type."
+            yield issue("HVR306", message, constant.name, constant)
 
 
 def _parameters(domain: Domain) -> Iterator[LintFinding]:
@@ -305,14 +279,12 @@ def _parameters(domain: Domain) -> Iterator[LintFinding]:
         for parameter in schema.parameters:
             if parameter.name not in used.names:
                 place = parameter if getattr(parameter, "location", None) else schema
-                yield issue(
-                    "HVR307",
+                message = (
                     f"The parameter {parameter} of {schema.name} occurs neither "
                     "in its condition nor in its effect; each object of its type creates "
-                    f"another instance of the {kind_of(domain, schema)}.",
-                    f"{schema.name} {parameter.name}",
-                    place,
+                    f"another instance of the {kind_of(domain, schema)}."
                 )
+                yield issue("HVR307", message, f"{schema.name} {parameter.name}", place)
 
 
 # Problem ------------------------------------------------------------------------------------------
@@ -336,33 +308,25 @@ def check_problem(domain: Domain, problem: Problem, seconds: float) -> Iterator[
         reachable = Reachable(task, seconds)
     except HvrError as error:
         yield issue(
-            "HVR317",
-            f"Reachability was not explored: {error}.",
-            problem.name,
-            in_problem=True,
+            "HVR317", f"Reachability was not explored: {error}.", problem.name, in_problem=True
         )
         return
     if not reachable.complete:
-        yield issue(
-            "HVR317",
+        message = (
             "There are too many action instances to determine which actions can never apply "
-            "and whether the goal is reachable.",
-            problem.name,
-            in_problem=True,
+            "and whether the goal is reachable."
         )
+        yield issue("HVR317", message, problem.name, in_problem=True)
     yield from _goal_ever(task, reachable)
     if reachable.complete:
         for schema in schemas_of(domain):
             if schema.name not in reachable.actions:
                 kind = kind_of(domain, schema)
-                yield issue(
-                    "HVR310",
+                message = (
                     f"The {kind} {schema.name} can never apply in this problem: "
-                    f"{_why(task, schema, reachable)}.",
-                    schema.name,
-                    schema,
-                    in_problem=True,
+                    f"{_why(task, schema, reachable)}."
                 )
+                yield issue("HVR310", message, schema.name, schema, in_problem=True)
 
 
 # The goal -------------------------------------------------------------------------------------
@@ -381,13 +345,8 @@ def _goal_now(task: Task) -> Iterator[LintFinding]:
     except UndefinedValueError:
         return
     if holds:
-        yield issue(
-            "HVR313",
-            "The goal holds in the initial state: the empty plan is valid.",
-            task.problem.name,
-            _first(task.problem),
-            in_problem=True,
-        )
+        message = "The goal holds in the initial state: the empty plan is valid."
+        yield issue("HVR313", message, task.problem.name, _first(task.problem), in_problem=True)
 
 
 def _goal_ever(task: Task, reachable: Reachable) -> Iterator[LintFinding]:
@@ -398,31 +357,16 @@ def _goal_ever(task: Task, reachable: Reachable) -> Iterator[LintFinding]:
         static = task.is_static(literal.predicate)
         if positive and literal not in reachable and (static or reachable.complete):
             why = "nothing changes it" if static else "no action that achieves it can apply"
-            yield issue(
-                "HVR314",
-                f"The goal needs {literal}, which can never be true: {why}.",
-                task.problem.name,
-                literal,
-                in_problem=True,
-            )
+            message = f"The goal needs {literal}, which can never be true: {why}."
+            yield issue("HVR314", message, task.problem.name, literal, in_problem=True)
             return
         if not positive and static and literal in reachable:
-            yield issue(
-                "HVR314",
-                f"The goal needs {literal} to be false, but nothing changes it.",
-                task.problem.name,
-                literal,
-                in_problem=True,
-            )
+            message = f"The goal needs {literal} to be false, but nothing changes it."
+            yield issue("HVR314", message, task.problem.name, literal, in_problem=True)
             return
     if task.goal is FALSE:
-        yield issue(
-            "HVR314",
-            "The goal can never hold: it contradicts static facts.",
-            task.problem.name,
-            _first(task.problem),
-            in_problem=True,
-        )
+        message = "The goal can never hold: it contradicts static facts."
+        yield issue("HVR314", message, task.problem.name, _first(task.problem), in_problem=True)
 
 
 class _Place:
@@ -490,14 +434,11 @@ def _missing_values(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
             any(domain.has_type(o.types, p.types) for o in objects) for p in function.parameters
         )
         if fits:
-            yield issue(
-                "HVR315",
+            message = (
                 f"The function {function} is read as {term}, but :init gives it "
-                "no value and no effect assigns one.",
-                name,
-                function,
-                in_problem=True,
+                "no value and no effect assigns one."
             )
+            yield issue("HVR315", message, name, function, in_problem=True)
 
 
 def _all_changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]:
@@ -518,14 +459,11 @@ def _unused_objects(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
         names.update(term.args)
     for thing in problem.objects:
         if thing.name not in names and not domain.has_type(thing.types, used.types):
-            yield issue(
-                "HVR316",
+            message = (
                 f"The object {thing} is named nowhere, and no action or "
-                "quantifier takes an object of its type.",
-                thing.name,
-                thing,
-                in_problem=True,
+                "quantifier takes an object of its type."
             )
+            yield issue("HVR316", message, thing.name, thing, in_problem=True)
 
 
 # Timed literals -------------------------------------------------------------------------------

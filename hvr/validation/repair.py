@@ -45,11 +45,7 @@ _NAMED = 3
 
 
 def find_suggestions(
-    validator: Validator,
-    plan: Sequence[Step],
-    report: ValidationReport,
-    *,
-    seconds: float = 5.0,
+    validator: Validator, plan: Sequence[Step], report: ValidationReport, *, seconds: float = 5.0
 ) -> tuple[Repair | None, str]:
     """Search for a repair of a plan: steps to insert, or another change of one step.
 
@@ -72,11 +68,7 @@ def find_suggestions(
 
 
 def find_repair(
-    validator: Validator,
-    plan: Sequence[Step],
-    report: ValidationReport,
-    *,
-    seconds: float = 5.0,
+    validator: Validator, plan: Sequence[Step], report: ValidationReport, *, seconds: float = 5.0
 ) -> tuple[Repair | None, str]:
     """Search for steps to insert before the first failing step of a sequence, or at the end.
 

@@ -216,12 +216,7 @@ def _advance(
             if close is not None:
                 bits = close(bits, values)
             executed += 1
-    except (
-        GroundingLimitError,
-        InconsistentEffectError,
-        NumberTooLargeError,
-        UndefinedValueError,
-    ):
+    except (GroundingLimitError, InconsistentEffectError, NumberTooLargeError, UndefinedValueError):
         pass
     return executed, bits, values
 

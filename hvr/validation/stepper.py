@@ -23,14 +23,7 @@ from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.numeric import Values
 from hvr.pddl.state import Operator, set_bits
 from hvr.pddl.task import TOTAL_COST, binding_of
-from hvr.validation.report import (
-    Failure,
-    FailureKind,
-    StepRef,
-    StepReport,
-    UnmetLiteral,
-    place_of,
-)
+from hvr.validation.report import Failure, FailureKind, StepRef, StepReport, UnmetLiteral, place_of
 
 if TYPE_CHECKING:
     from hvr.validation.violations import StateChange

@@ -15,16 +15,7 @@ from typing import TYPE_CHECKING
 
 from hvr.base.printable import short, short_names
 from hvr.errors import InconsistentEffectError, UndefinedValueError
-from hvr.pddl import (
-    TRUE,
-    Atom,
-    Expression,
-    GroundAction,
-    Location,
-    Not,
-    State,
-    TimedAction,
-)
+from hvr.pddl import TRUE, Atom, Expression, GroundAction, Location, Not, State, TimedAction
 from hvr.pddl.compiler import Binding
 from hvr.pddl.durative import DurativeOperator, SpanningEffect
 from hvr.pddl.numeric import Rational, Values, evaluate, is_assigned_anew, rounded
@@ -81,11 +72,7 @@ class _Running:
     __slots__ = ("effects", "invariant_failed", "number", "operator", "violated")
 
     def __init__(
-        self,
-        number: int,
-        operator: DurativeOperator,
-        effects: list[bool],
-        violated: frozenset[int],
+        self, number: int, operator: DurativeOperator, effects: list[bool], violated: frozenset[int]
     ) -> None:
         self.number = number
         self.operator = operator

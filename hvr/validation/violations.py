@@ -440,11 +440,7 @@ class _Blamer:
         return best if any_ else {substitute(formula, binding): positive}
 
     def _best_instance(
-        self,
-        body: Expression,
-        instances: Iterable[Binding],
-        positive: bool,
-        bound: _Measure | None,
+        self, body: Expression, instances: Iterable[Binding], positive: bool, bound: _Measure | None
     ) -> Steps[tuple[Blame | None, bool]]:
         """Return the best instance of a quantifier, and whether there is any instance.
 

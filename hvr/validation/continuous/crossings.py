@@ -75,10 +75,7 @@ class Enclosure:
         half = middle - at[0], at[1] - middle
         centre, _ = self.ranges((middle, middle), bits)
         change = times(slope, (-half[0], half[1]), bits)
-        return (
-            (max(value[0], centre[0] + change[0]), min(value[1], centre[1] + change[1])),
-            slope,
-        )
+        return ((max(value[0], centre[0] + change[0]), min(value[1], centre[1] + change[1])), slope)
 
     def derivative(self) -> Enclosure | None:
         """Return the derivative with its enclosures; None if it is constant."""

@@ -74,11 +74,7 @@ class Motion:
     """
 
     def __init__(
-        self,
-        numbers: Numbers,
-        moment: Moment,
-        rates: Iterable[Rate],
-        name: Callable[[int], object],
+        self, numbers: Numbers, moment: Moment, rates: Iterable[Rate], name: Callable[[int], object]
     ) -> None:
         self.moment = moment
         self.name = name
@@ -245,11 +241,7 @@ class MovingState:
     """
 
     def __init__(
-        self,
-        numbers: Motion | Numbers,
-        bits: int,
-        name: Callable[[int], object],
-        origin: Fraction,
+        self, numbers: Motion | Numbers, bits: int, name: Callable[[int], object], origin: Fraction
     ) -> None:
         self._values = cast("Values", numbers)
         self.bits = bits

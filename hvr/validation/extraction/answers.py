@@ -362,9 +362,7 @@ class _Loose:
         self._plain_reader = step_reader([line for _, line in self._lines])
         self._cache: dict[str, _Kinded] = {}
 
-    def read(
-        self,
-    ) -> tuple[list[list[_Numbered]], list[tuple[int, _Kinded]], list[_Numbered]]:
+    def read(self) -> tuple[list[list[_Numbered]], list[tuple[int, _Kinded]], list[_Numbered]]:
         """Return the plans, the lines that mention steps, and the lines that may be steps."""
         runs: list[list[tuple[int, _Kinded]]] = []
         mentions: list[tuple[int, _Kinded]] = []

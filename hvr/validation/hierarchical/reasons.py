@@ -245,10 +245,7 @@ class Reasons:
     # Order and states -----------------------------------------------------------------------
 
     def order(
-        self,
-        misplaced: NoOrder,
-        method_of: Mapping[int, Method],
-        matches: FoundMatches,
+        self, misplaced: NoOrder, method_of: Mapping[int, Method], matches: FoundMatches
     ) -> Failure:
         """Return the failure of an action that comes too early or too late."""
         early, late = misplaced.node, misplaced.after
@@ -333,10 +330,7 @@ class _Places:
     """The positions of nodes in a tree: their parents, and which subtasks they are."""
 
     def __init__(
-        self,
-        tree: DecompositionTree,
-        method_of: Mapping[int, Method],
-        matches: FoundMatches,
+        self, tree: DecompositionTree, method_of: Mapping[int, Method], matches: FoundMatches
     ) -> None:
         self._tree = tree
         self._method_of = method_of

@@ -222,10 +222,7 @@ class _Writer:
             if end is not None:
                 region["endColumn"] = end
         return {
-            "physicalLocation": {
-                "artifactLocation": {"uri": self._uri(file)},
-                "region": region,
-            }
+            "physicalLocation": {"artifactLocation": {"uri": self._uri(file)}, "region": region}
         }
 
     def _uri(self, file: str) -> str:
