@@ -33,23 +33,16 @@ if TYPE_CHECKING:
     from hvr.validation.validator import Validator, validate
 
 _WHERE = {
-    "Failure": "hvr.validation.report",
-    "FailureKind": "hvr.validation.report",
-    "OnFailure": "hvr.validation.report",
-    "Outcome": "hvr.validation.report",
-    "PlanResult": "hvr.validation.report",
-    "Repair": "hvr.validation.report",
-    "StepRef": "hvr.validation.report",
-    "StepReport": "hvr.validation.report",
-    "UnmetLiteral": "hvr.validation.report",
-    "ValidationReport": "hvr.validation.report",
-    "Validator": "hvr.validation.validator",
-    "explain_failure": "hvr.validation.report",
-    "explain_report": "hvr.validation.report",
-    "explain_step": "hvr.validation.report",
+    **dict.fromkeys(
+        (
+            "Failure FailureKind OnFailure Outcome PlanResult Repair StepRef StepReport "
+            "UnmetLiteral ValidationReport explain_failure explain_report explain_step"
+        ).split(),
+        "hvr.validation.report",
+    ),
+    **dict.fromkeys(("Validator", "validate"), "hvr.validation.validator"),
     "render_report": "hvr.validation.reporters.text",
     "stream": "hvr.validation.streaming",
-    "validate": "hvr.validation.validator",
 }
 
 __all__ = [

@@ -6,29 +6,32 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError, UsageError
+from hvr.errors import HvrError, PddlSyntaxError, UsageError
 from hvr.pddl import (
     Diagnostic,
     Domain,
     Location,
     Step,
-    UnsupportedPddlError,
     parse_domain,
     parse_problem,
     read_plan,
 )
 from hvr.pddl.plan import decimal_text
 from hvr.validation import findings as rules
-from hvr.validation.findings import STDIN, HappeningText, Judged, ShownState
+from hvr.validation.findings import (
+    STDIN,
+    Finding,
+    HappeningText,
+    Judged,
+    ShownState,
+    warning_finding,
+)
 from hvr.validation.report import OnFailure, Outcome, PlanResult, Repair, ValidationReport
 from hvr.validation.suites.files import Language, PlanJudge, language_of
 from hvr.validation.validator import EXACT, TOLERANCE, Validator
 from hvr.values import Value
-
-if TYPE_CHECKING:
-    from hvr.validation.findings import Finding
 
 _STDIN_NAME = "<stdin>"
 _MOST_DOMAINS = 200
@@ -188,7 +191,6 @@ def _warnings(
     missing = () if lifted is None else tuple(missing_requirements(lifted))
     if not (missing or overlooked):
         return ()
-    from hvr.validation.findings import Finding, warning_finding
     from hvr.validation.lint_files import without_ignored
 
     findings = [
@@ -458,26 +460,12 @@ def _unusable(
     place: Location | None = None,
 ) -> Judged:
     diagnostic: Diagnostic | None = getattr(error, "diagnostic", None)
-    reason = diagnostic.message if diagnostic else str(error)
-    if isinstance(error, RecursionError):
-        reason = "the text is nested too deeply"
-    elif isinstance(error, MemoryError):
-        reason = "there is not enough memory to read it"
+    reason = rules.error_reason(error)
     if diagnostic is None and place is not None:
         diagnostic = Diagnostic(place, reason)
     report = ValidationReport(Outcome.UNKNOWN, 0, 0, reason=reason)
     result = PlanResult(plan, domain, problem, report, diagnostic)
-    return Judged(result, _rule_of(error).id, seconds)
-
-
-def _rule_of(error: Exception) -> rules.Rule:
-    if isinstance(error, UnsupportedPddlError):
-        return rules.UNSUPPORTED
-    if isinstance(error, PddlSyntaxError):
-        return rules.SYNTAX
-    if isinstance(error, PddlSemanticError):
-        return rules.SEMANTICS
-    return rules.UNREADABLE if isinstance(error, DataFileError) else rules.UNDECIDED
+    return Judged(result, rules.error_rule(error).id, seconds)
 
 
 def _read_stdin() -> str:

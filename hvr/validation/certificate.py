@@ -51,7 +51,6 @@ _MISFITS = (
     FailureKind.WRONG_TYPE,
     FailureKind.START_TIME,
 )
-_WHEN = {"at start": "start", "at end": "end"}
 _MOST_INSTANCES = 200_000
 
 Literals = dict[str, bool | str | None]

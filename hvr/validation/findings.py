@@ -8,7 +8,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from hvr.pddl import Diagnostic, GroundAction, Location
+from hvr.errors import DataFileError, PddlSemanticError, PddlSyntaxError
+from hvr.pddl import Diagnostic, GroundAction, Location, UnsupportedPddlError
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -147,31 +148,8 @@ REQUIREMENT = RULES["HVR202"]
 OVERLOOKED = RULES["HVR203"]
 SMALLER_EPSILON = RULES["HVR204"]
 
-FAILURE_RULES: dict[FailureKind, Rule] = {
-    FailureKind.PRECONDITION: RULES["HVR101"],
-    FailureKind.GOAL: RULES["HVR102"],
-    FailureKind.UNKNOWN_ACTION: RULES["HVR103"],
-    FailureKind.UNKNOWN_OBJECT: RULES["HVR104"],
-    FailureKind.WRONG_ARITY: RULES["HVR105"],
-    FailureKind.WRONG_TYPE: RULES["HVR106"],
-    FailureKind.UNDEFINED_VALUE: RULES["HVR107"],
-    FailureKind.INVARIANT: RULES["HVR108"],
-    FailureKind.END_CONDITION: RULES["HVR109"],
-    FailureKind.DURATION: RULES["HVR110"],
-    FailureKind.START_TIME: RULES["HVR111"],
-    FailureKind.INTERFERENCE: RULES["HVR112"],
-    FailureKind.CONSTRAINT: RULES["HVR113"],
-    FailureKind.EVENT: RULES["HVR114"],
-    FailureKind.NO_DECOMPOSITION: RULES["HVR121"],
-    FailureKind.UNKNOWN_TASK: RULES["HVR122"],
-    FailureKind.UNKNOWN_METHOD: RULES["HVR123"],
-    FailureKind.UNKNOWN_REFERENCE: RULES["HVR124"],
-    FailureKind.NO_TREE: RULES["HVR125"],
-    FailureKind.SUBTASKS: RULES["HVR126"],
-    FailureKind.LISTING_ORDER: RULES["HVR127"],
-    FailureKind.SUBTASK_ORDER: RULES["HVR128"],
-    FailureKind.METHOD_PRECONDITION: RULES["HVR129"],
-}
+_BY_NAME = {rule.name: rule for rule in RULES.values()}
+FAILURE_RULES = {kind: _BY_NAME[kind.value.replace(" ", "-")] for kind in FailureKind}
 
 
 def help_url(rule: Rule, base: str = PAGES) -> str:
@@ -181,12 +159,6 @@ def help_url(rule: Rule, base: str = PAGES) -> str:
         base: The address of the folder that contains the pages.
     """
     return f"{base.rstrip('/')}/{rule.id}.md"
-
-
-LINT_RULES: tuple[Rule, ...] = tuple(
-    rule for number, rule in RULES.items() if number.startswith(("HVR3", "HVR4"))
-)
-"""Every rule that only `lint` reports, sorted by id."""
 
 
 class LintFinding(Value):
@@ -206,10 +178,6 @@ class LintFinding(Value):
     in_problem: bool = False
 
 
-def rule_of(finding: LintFinding) -> Rule:
-    return RULES[finding.rule]
-
-
 def issue(
     rule: str, message: str, name: str, source: object = None, *, in_problem: bool = False
 ) -> LintFinding:
@@ -220,7 +188,6 @@ def issue(
 
 # Plan results of a batch --------------------------------------------------------------------------
 
-NOT_VALIDATED_ID = "HVR006"
 STDIN = "-"
 """The file name that means standard input."""
 
@@ -318,7 +285,7 @@ class Judged(Value):
         report = ValidationReport(Outcome.UNKNOWN, 0, 0, reason=reason)
         domain, problem = self.result.domain, self.result.problem
         blocked = (PlanResult(plan, domain, problem, report) for plan in self.blocked)
-        return (self, *(Judged(result, NOT_VALIDATED_ID) for result in blocked))
+        return (self, *(Judged(result, NOT_VALIDATED.id) for result in blocked))
 
     @property
     def report(self) -> ValidationReport:
@@ -408,6 +375,36 @@ def warning_finding(warning: Diagnostic) -> Finding:
     return Finding(rule, Level.WARNING, message, warning.location, subject=warning.message)
 
 
+def with_hints(message: str, diagnostic: Diagnostic) -> str:
+    """Return a message with the expectation and the suggestion of its diagnostic."""
+    if diagnostic.expected:
+        message += f"; expected: {diagnostic.expected}"
+    if diagnostic.suggestion:
+        message += f"; did you mean {diagnostic.suggestion!r}?"
+    return message
+
+
+def error_rule(error: BaseException) -> Rule:
+    """Return the rule of an error that makes a file unusable."""
+    if isinstance(error, UnsupportedPddlError):
+        return UNSUPPORTED
+    if isinstance(error, PddlSyntaxError):
+        return SYNTAX
+    if isinstance(error, PddlSemanticError):
+        return SEMANTICS
+    return UNREADABLE if isinstance(error, DataFileError) else UNDECIDED
+
+
+def error_reason(error: BaseException) -> str:
+    """Return why a file is unusable, without its location."""
+    if isinstance(error, RecursionError):
+        return "the text is nested too deeply"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory to read it"
+    diagnostic: Diagnostic | None = getattr(error, "diagnostic", None)
+    return diagnostic.message if diagnostic else str(error)
+
+
 def explain_repair(repair: Repair) -> str:
     """Return a suggested repair as a sentence."""
     if repair.change:
@@ -432,10 +429,7 @@ def _unusable(result: Judged) -> Finding:
     message = diagnostic.message
     if diagnostic.context:
         message += f" (in {diagnostic.context})"
-    if diagnostic.expected:
-        message += f"; expected: {diagnostic.expected}"
-    if diagnostic.suggestion:
-        message += f"; did you mean {diagnostic.suggestion!r}?"
+    message = with_hints(message, diagnostic)
     return Finding(
         rule, rule.level, message, diagnostic.location, plan=result.plan, subject=diagnostic.message
     )

@@ -9,13 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from hvr.base.printable import short_names
-from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError, UsageError
-from hvr.pddl import Diagnostic, Location, UnsupportedPddlError, parse_domain, parse_problem
+from hvr.errors import HvrError, UsageError
+from hvr.pddl import Diagnostic, Location, parse_domain, parse_problem
 from hvr.validation import findings as rules
-from hvr.validation.findings import RULES, Finding, Related, rule_of, warning_finding
+from hvr.validation.findings import RULES, Finding, Related, warning_finding
 from hvr.validation.lint import lint
 from hvr.validation.suites.collection import ListedFiles, is_folder, is_pattern
-from hvr.validation.suites.files import FileKind, Language, definition, language_of
+from hvr.validation.suites.files import (
+    FileKind,
+    Language,
+    definition,
+    give_domains,
+    language_of,
+)
 from hvr.values import Value
 
 # Selection ----------------------------------------------------------------------------------------
@@ -162,8 +168,6 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
         second = definition(names[1])
         if second is None or second.kind is FileKind.PROBLEM:
             return LintTargets(((names[0], names[1]),))
-    from hvr.validation.suites.files import give_domains
-
     listed = ListedFiles(names, skip)
     domains, problems = listed.of(FileKind.DOMAIN), listed.of(FileKind.PROBLEM)
     given = give_domains(domains, problems)
@@ -279,7 +283,7 @@ class _Reader:
             file = problem if one.in_problem and problem is not None else domain
             findings.append(
                 Finding(
-                    rule_of(one),
+                    RULES[one.rule],
                     one.level,
                     short_names(one.message),
                     one.location,
@@ -303,28 +307,9 @@ class _Reader:
 
 def unreadable(file: str, error: BaseException) -> Finding:
     """Return the finding for an unusable file."""
+    rule, message = rules.error_rule(error), rules.error_reason(error)
     diagnostic = getattr(error, "diagnostic", None)
-    rule = rules.UNDECIDED
-    for kind, of in (
-        (UnsupportedPddlError, rules.UNSUPPORTED),
-        (PddlSyntaxError, rules.SYNTAX),
-        (PddlSemanticError, rules.SEMANTICS),
-        (DataFileError, rules.UNREADABLE),
-    ):
-        if isinstance(error, kind):
-            rule = of
-            break
-    message = str(error)
-    if isinstance(error, RecursionError):
-        message = "the text is nested too deeply"
-    elif isinstance(error, MemoryError):
-        message = "there is not enough memory to read it"
     if diagnostic is None:
         return Finding(rule, rule.level, message, None, (), file, message)
-    message = diagnostic.message
-    if diagnostic.expected:
-        message += f"; expected: {diagnostic.expected}"
-    if diagnostic.suggestion:
-        message += f"; did you mean {diagnostic.suggestion!r}?"
-    place = diagnostic.location
-    return Finding(rule, rule.level, message, place, (), place.file, diagnostic.message)
+    place, text = diagnostic.location, rules.with_hints(message, diagnostic)
+    return Finding(rule, rule.level, text, place, (), place.file, message)

@@ -223,7 +223,7 @@ def find_set(name: str, domain: str | None = None) -> tuple[list[SetProblem], li
         ]
     else:
         from hvr.validation.suites.collection import files_below
-        from hvr.validation.suites.files import FileKind, definition, with_domains
+        from hvr.validation.suites.files import FileKind, definition, give_domains
 
         seen = [one for one in map(definition, files_below(name, [])) if one is not None]
         problems = [one for one in seen if one.kind is FileKind.PROBLEM]
@@ -231,7 +231,9 @@ def find_set(name: str, domain: str | None = None) -> tuple[list[SetProblem], li
         if domain is not None:
             pairs = [(domain, one.file) for one in problems]
         else:
-            pairs, left = with_domains(domains, problems)
+            given = give_domains(domains, problems)
+            pairs = [(d.file, file) for file, d in given.items() if not isinstance(d, str)]
+            left = [Left(file, f"it {why}") for file, why in given.items() if isinstance(why, str)]
         found = [SetProblem(*pair) for pair in pairs]
     if not found:
         why = f": {left[0]}" if left else ""

@@ -18,7 +18,7 @@ from hvr.base.texts import read_json
 from hvr.errors import DataFileError
 from hvr.pddl import Location
 from hvr.validation.findings import (
-    NOT_VALIDATED_ID,
+    NOT_VALIDATED,
     RULES,
     Finding,
     Judged,
@@ -366,7 +366,7 @@ def _case(result: Judged, domain: str, options: ReportOptions, sources: SourceLi
 
 
 def _blocked(result: Judged) -> bool:
-    return bool(result.plan and result.rule == NOT_VALIDATED_ID and result.result.domain)
+    return bool(result.plan and result.rule == NOT_VALIDATED.id and result.result.domain)
 
 
 def _numbers(results: list[Judged]) -> str:

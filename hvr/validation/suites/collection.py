@@ -12,7 +12,17 @@ from hvr.base.texts import read_json_lines
 from hvr.errors import DataFileError, UsageError
 from hvr.validation.findings import STDIN
 from hvr.validation.suites import FIELDS, Job, Left, Suite
-from hvr.validation.suites.files import ClassifiedFile, FileKind, definition, is_skipped
+from hvr.validation.suites.files import (
+    ClassifiedFile,
+    FileKind,
+    classify,
+    definition,
+    has_a_plan,
+    is_skipped,
+    may_hold_a_plan,
+    pair,
+    problem_named_like,
+)
 
 # Collection ---------------------------------------------------------------------------------------
 
@@ -42,8 +52,6 @@ def collect(names: Sequence[str], skip: Sequence[str] = (), *, doubtful: bool = 
     Raises:
         UsageError: A pattern matches no file, or there is no problem or no plan.
     """
-    from hvr.validation.suites.files import pair
-
     listed = ListedFiles(names, skip, doubtful=doubtful)
     domains, problems = listed.of(FileKind.DOMAIN), listed.of(FileKind.PROBLEM)
     listed.look_for_namesakes(problems)
@@ -135,8 +143,6 @@ class ListedFiles:
 
     def look_for_namesakes(self, problems: Sequence[ClassifiedFile]) -> None:
         """Report texts named after a problem, or accept them as plans if doubtful files count."""
-        from hvr.validation.suites.files import may_hold_a_plan, problem_named_like
-
         for seen in self.of(FileKind.OTHER):
             problem = (
                 problem_named_like(seen.file, problems) if may_hold_a_plan(seen.file) else None
@@ -191,14 +197,11 @@ class ListedFiles:
                 file, FileKind.PLAN
             )
         else:
-            from hvr.validation.suites.files import classify
-
             seen = classify(file)
-        if self._doubtful and seen.kind in (FileKind.DOUBTFUL, FileKind.OTHER):
-            from hvr.validation.suites.files import has_a_plan
-
-            if seen.kind is FileKind.DOUBTFUL or has_a_plan(file):
-                seen = ClassifiedFile(file, FileKind.PLAN)
+        if self._doubtful and (
+            seen.kind is FileKind.DOUBTFUL or (seen.kind is FileKind.OTHER and has_a_plan(file))
+        ):
+            seen = ClassifiedFile(file, FileKind.PLAN)
         if seen.kind in _REASONS:
             self.doubtful.append(Left(file, *_REASONS[seen.kind]))
         self._seen[key] = seen

@@ -374,26 +374,6 @@ def pair(
     return Suite(tuple(jobs), tuple(left), without_plan=without, without_problem=alone)
 
 
-def with_domains(
-    domains: Iterable[ClassifiedFile], problems: Iterable[ClassifiedFile]
-) -> tuple[list[tuple[str, str]], list[Left]]:
-    """Assign each problem to its domain.
-
-    Returns:
-        Pairs of the names of a domain and a problem, and the problems without a domain.
-    """
-    known = [_Place.of(seen) for seen in domains]
-    pairs: list[tuple[str, str]] = []
-    left: list[Left] = []
-    for place in map(_Place.of, problems):
-        domain = domain_of(place, known)
-        if isinstance(domain, str):
-            left.append(Left(place.seen.file, f"it {domain}"))
-        else:
-            pairs.append((domain.seen.file, place.seen.file))
-    return pairs, left
-
-
 def domain_of(problem: _Place, domains: Sequence[_Place]) -> _Place | str:
     """Return the domain of a problem, or why it is unknown."""
     named = [d for d in domains if d.seen.name == problem.seen.domain]
