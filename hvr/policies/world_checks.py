@@ -110,9 +110,9 @@ class _Check:
         scene = self._try(lambda: parse_scene(file.read_bytes(), str(file)), file, "scenes")
         if scene is None or self.world.ontology is None:
             return
-        strange = {o.object_type for o in scene.objects} - set(self.world.ontology.object_types)
-        if strange:
-            listed = ", ".join(sorted(strange))
+        unknown = {o.object_type for o in scene.objects} - set(self.world.ontology.object_types)
+        if unknown:
+            listed = ", ".join(sorted(unknown))
             self._add(self.world.file, f"scene {name} has {listed}: no class has this k:thorType")
 
     def _goal(self, name: str, goal: str, problem: Problem, words: WorldLexicon | None) -> None:

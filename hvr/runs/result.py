@@ -107,7 +107,7 @@ class Run:
             sentences,
             ("step", "action", "what was seen"),
             rows,
-            _way(self.folder),
+            _route_picture(self.folder),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -137,7 +137,7 @@ class Run:
         }
 
 
-def _way(folder: Path) -> str:
+def _route_picture(folder: Path) -> str:
     """Return the scene with the robot's route as inline SVG; empty if the run has no picture."""
     from hvr.runs.report.floor_plan.drawing import draw_floor_plan, svg
     from hvr.runs.report.run_page.reading import read_story

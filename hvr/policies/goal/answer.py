@@ -462,9 +462,9 @@ def _knowledge(request: str, graph: KnowledgeGraph, known: GoalVocabulary) -> st
 
 def _makes(request: str, known: GoalVocabulary) -> bool:
     ontology = known.taxonomy.ontology
-    spoken = set(words(request))
+    request_words = set(words(request))
     return any(
-        spoken & set(ontology.labels(verb))
+        request_words & set(ontology.labels(verb))
         for verb in ontology.instances("Verb")
         if _MAKING & set(map(str, ontology.annotation(verb, "frame")))
     )

@@ -302,10 +302,10 @@ def constraints(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> 
 def _bound(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> dict[str, NameMeaning]:
     """Bind things that must stay the same throughout to one object each."""
     things = dict(goal.things)
-    spoken = [{arg for x in stage for arg in x.args} for stage in (*goal.stages, goal.always)]
+    used = [{arg for x in stage for arg in x.args} for stage in (*goal.stages, goal.always)]
     taken = {m.name for m in things.values() if m.named}
     for name, meant in goal.things.items():
-        several = sum(name in names for names in spoken) > 1
+        several = sum(name in names for names in used) > 1
         narrowed = len(meant.objects) < len(
             [n for c in meant.classes for n in inventory.of(c) if taxonomy.is_there(inventory, n)]
         )
@@ -325,22 +325,22 @@ class _Writer:
         self._variables = {name: f"?x{n}" for n, name in enumerate(things, start=1)}
 
     def condition(self, stage: Sequence[GoalLiteral]) -> str:
-        spoken = {arg for literal in stage for arg in literal.args}
+        used = {arg for literal in stage for arg in literal.args}
         parts = [(literal, dict[str, str]()) for literal in stage]
-        order = [name for name in self._things if name in spoken]
+        order = [name for name in self._things if name in used]
         return _conjunction(self._nested(order, parts))
 
     def throughout(self, literal: GoalLiteral, how: str = "") -> str:
         """Return a constraint's literal, quantified over its kinds."""
-        spoken = [n for n in dict.fromkeys(literal.args) if not self._fixed(n)]
+        used = [n for n in dict.fromkeys(literal.args) if not self._fixed(n)]
         text = self._text(literal, {})
-        for name in reversed(spoken):
+        for name in reversed(used):
             # "Always" needs a single witness; "never" and "at most once" apply to every object.
             every = how or not literal.holds
             variables = f"({self._variables[name]} - {self._type(name)})"
-            body = f"({how} {text})" if how and name == spoken[-1] else text
+            body = f"({how} {text})" if how and name == used[-1] else text
             text = f"({'forall' if every else 'exists'} {variables} {body})"
-        return f"({how} {text})" if how and not spoken else text
+        return f"({how} {text})" if how and not used else text
 
     def _nested(
         self,
@@ -398,9 +398,9 @@ class _Writer:
             reached = set[str]()
             while more != reached:
                 reached = more
-                spoken = {a for x, _ in parts if reached & set(x.args) for a in x.args}
-                alike = {n for n in left for m in reached if self._differ(m, n)}
-                more = reached | (spoken | alike) & set(left)
+                used = {a for x, _ in parts if reached & set(x.args) for a in x.args}
+                distinct = {n for n in left for m in reached if self._differ(m, n)}
+                more = reached | (used | distinct) & set(left)
             mine = [part for part in parts if reached & set(part[0].args)]
             groups.append(([n for n in left if n in reached], mine))
             left = [n for n in left if n not in reached]

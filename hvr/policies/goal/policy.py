@@ -65,12 +65,12 @@ def unmentioned_objects(request: str, answer: GoalAnswer, words: GoalVocabulary)
     ontology, roles = inventory.ontology, words.taxonomy.roles
     literals = [*answer.always, *answer.once, *(x for stage in answer.stages for x in stage)]
     literals += [literal for thing in answer.things for literal in thing.where]
-    spoken = {arg for literal in literals for arg in literal.args}
-    kinds = [*spoken, *(k for thing in answer.things if thing.name in spoken for k in thing.kinds)]
+    used = {arg for literal in literals for arg in literal.args}
+    kinds = [*used, *(k for thing in answer.things if thing.name in used for k in thing.kinds)]
     classes = {c for kind in kinds for c in words.classes_of(kind)}
-    classes |= {inventory.classes[n] for n in spoken if n in inventory.classes}
+    classes |= {inventory.classes[n] for n in used if n in inventory.classes}
     told = {c for known in classes for c in _related(known, words)}
-    liquids = spoken & set(words.liquids)
+    liquids = used & set(words.liquids)
 
     def means(kind: str) -> bool:
         carried = roles.plays(kind, PORTABLE) and not roles.plays(kind, INSTRUMENT)

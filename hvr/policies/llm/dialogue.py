@@ -181,7 +181,7 @@ class PromptWords:
 
 def _meant(macro: MacroAction, task: Task) -> tuple[str, ...]:
     """Return the objects of a macro action's conditions whose kinds its sentence names."""
-    spoken = "".join(words(macro.name))
+    sentence = "".join(words(macro.name))
     objects = {o.name for o in task.problem.objects}
     texts = (*macro.postcondition, *macro.precondition)
     named = dict.fromkeys(
@@ -190,16 +190,16 @@ def _meant(macro: MacroAction, task: Task) -> tuple[str, ...]:
         for word in text.replace("(", " ").replace(")", " ").split()
         if word in objects
     )
-    return tuple(name for name in named if _named(name.rsplit("-", 1)[0], spoken))
+    return tuple(name for name in named if _named(name.rsplit("-", 1)[0], sentence))
 
 
-def _named(kind: str, spoken: str) -> bool:
+def _named(kind: str, sentence: str) -> bool:
     whole = load_wording().wholes.get(kind)
     if whole is not None and kind.startswith(whole):
         # A piece such as `tomatosliced` is named by its whole and its verb.
         made = kind.removeprefix(whole).removesuffix("ed")
-        return whole in spoken and made in spoken
-    return kind in spoken
+        return whole in sentence and made in sentence
+    return kind in sentence
 
 
 def numbered_steps(block: Sequence[GroundAction]) -> str:

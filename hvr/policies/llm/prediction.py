@@ -354,8 +354,8 @@ class PredictedFacts(PredictedWorld):
     ) -> PickedObjects:
         """Return the objects of the selected kinds; if too many, only those near named ones."""
         del embedder  # all names of types are known
-        spoken = dict.fromkeys(self._named((request,)), "the request speaks of it")
-        reasons, unmatched = dict[str, str](spoken if knowledge else {}), list[str]()
+        named = dict.fromkeys(self._named((request,)), "the request speaks of it")
+        reasons, unmatched = dict[str, str](named if knowledge else {}), list[str]()
         of_kind: dict[str, str] = {}
         for name in answered:
             own = name.strip().lower()
@@ -371,7 +371,7 @@ class PredictedFacts(PredictedWorld):
             reasons = {**reasons, **of_kind}
         else:
             # Too many objects for a prompt: facts about the named ones decide.
-            reasons = {**spoken, **reasons}
+            reasons = {**named, **reasons}
             for name in self._touching(reasons, of_kind):
                 if len(reasons) >= MAX_DESCRIBED_OBJECTS:
                     break
@@ -397,8 +397,8 @@ class PredictedFacts(PredictedWorld):
         return tuple(dict.fromkeys((*known, *self._named(texts))))
 
     def _named(self, texts: Iterable[str]) -> tuple[str, ...]:
-        spoken = (word for text in texts for word in _NAME.findall(text.lower()))
-        return tuple(dict.fromkeys(word for word in spoken if word in self._kinds))
+        named = (word for text in texts for word in _NAME.findall(text.lower()))
+        return tuple(dict.fromkeys(word for word in named if word in self._kinds))
 
     def _kinds_called(self, name: str) -> set[str]:
         """Return the object types that a word names, including subtypes."""

@@ -234,12 +234,12 @@ def intended_outcome(
             continue
         needs = operator.precondition
         # The literals of the precondition that do not hold; positive ones take precedence.
-        wanting = needs.positive & ~bits | needs.negative & bits & ~needs.positive
-        undone = [step for step, changed in made.items() if changed & wanting]
+        unmet = needs.positive & ~bits | needs.negative & bits & ~needs.positive
+        undone = [step for step, changed in made.items() if changed & unmet]
         for step in undone:
             del made[step]
         # Continue as if the precondition held.
-        bits ^= wanting
+        bits ^= unmet
         after = operator.apply(bits)
         changed = bits ^ after
         # Each fact belongs to the step that changed it last.

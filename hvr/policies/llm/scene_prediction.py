@@ -156,7 +156,7 @@ class PredictedScene(PredictedWorld):
         chosen = select(answered, inventory, embedder)
         reasons = dict(chosen.reasons)
         if knowledge:
-            reasons |= _spoken_of(request, inventory, reasons, embedder)
+            reasons |= _mentioned_objects(request, inventory, reasons, embedder)
         if expansion:
             reasons |= expand(chosen.names, inventory)
         return reasons, chosen.unmatched
@@ -234,15 +234,15 @@ class PredictedScene(PredictedWorld):
         """
         named = dict.fromkeys(name for action in actions for name in action.args)
         inventory = self._inventory
-        spoken_of = And(tuple([Atom("present", (n,)) for n in named if n in inventory.classes]))
-        names = set(relevant_objects([problem.goal, spoken_of], inventory).names)
+        used = And(tuple([Atom("present", (n,)) for n in named if n in inventory.classes]))
+        names = set(relevant_objects([problem.goal, used], inventory).names)
         objects = tuple([o for o in problem.objects if o.name in names])
         known = {o.name for o in objects} | {c.name for c in self.task.domain.constants}
         init = frozenset(atom for atom in problem.init if known.issuperset(atom.args))
         return problem.replace(objects=objects, init=init)
 
 
-def _spoken_of(
+def _mentioned_objects(
     request: str, inventory: Inventory, chosen: Mapping[str, str], embedder: Embedder
 ) -> dict[str, str]:
     """Return the objects that a request names, directly or by a dish, and the selection lacks."""
@@ -266,7 +266,7 @@ def _several(request: str, inventory: Inventory) -> list[str]:
     any of them may be meant.
     """
     names = []
-    spoken = words(request)
+    request_words = words(request)
     for phrase in mentioned(request, inventory):
         *_, last = phrase.split()
         if singular(last) != last:
@@ -275,12 +275,14 @@ def _several(request: str, inventory: Inventory) -> list[str]:
             rank = [n for n in inventory.of("PhysicalObject") if n in same]
             places = [n for n in rank if not _portable(inventory, n)]
             things = [n for n in rank if _portable(inventory, n)]
-            names += [*places[:_MOST_PLACES], *things[: _number(spoken, words(phrase)[0])]]
+            names += [*places[:_MOST_PLACES], *things[: _number(request_words, words(phrase)[0])]]
     return names
 
 
-def _number(spoken: Sequence[str], first: str) -> int:
-    before = spoken[: spoken.index(first)][-_BEFORE:] if first in spoken else ()
+def _number(request_words: Sequence[str], first: str) -> int:
+    before = (
+        request_words[: request_words.index(first)][-_BEFORE:] if first in request_words else ()
+    )
     numbers = (NUMBERS.get(w) or (int(w) if w.isdecimal() else 0) for w in reversed(before))
     return min(next((n for n in numbers if n), _A_FEW), _MOST_PLACES)
 

@@ -310,9 +310,9 @@ class Writing:
 
     def _correction(self, macros: Macros, problem: str, number: int) -> dict[str, str]:
         def objects(words: Iterable[str]) -> str:
-            spoken = set(words)
+            mentioned = set(words)
             return self._prompt_words.objects(
-                self._predicted, [n for n in self._names if n in spoken]
+                self._predicted, [n for n in self._names if n in mentioned]
             )
 
         def fits(values: dict[str, str]) -> bool:

@@ -117,13 +117,13 @@ def draw_floor_plan(
         top=z1,
         scale=scale,
     )
-    halts = stops(route) if route is not None else ()
+    route_stops = stops(route) if route is not None else ()
     groups = (
         ("ground", tuple(_ground(plan, sheet))),
         ("objects", tuple(_objects(plan, sheet))),
-        ("route", tuple(_way(route, sheet, halts)) if route is not None else ()),
+        ("route", tuple(_route_marks(route, sheet, route_stops)) if route is not None else ()),
         ("agent", tuple(_agent(plan.agent, sheet))),
-        ("labels", (*_labels(plan, sheet, labels, halts), *_foot(sheet))),
+        ("labels", (*_labels(plan, sheet, labels, route_stops), *_foot(sheet))),
     )
     return replace(sheet, marks=groups)
 
@@ -174,7 +174,7 @@ def _rect(shape: Shape, sheet: Drawing) -> Mark:
     return Mark("rect", look, corners, title=shape.caption, name=shape.name)
 
 
-def _way(route: Route, sheet: Drawing, halts: Sequence[Stop]) -> Iterator[Mark]:
+def _route_marks(route: Route, sheet: Drawing, route_stops: Sequence[Stop]) -> Iterator[Mark]:
     at = route.start
     for visit in route.visits:
         if math.dist(at[:2], visit.pose[:2]) > 1e-3:
@@ -183,16 +183,16 @@ def _way(route: Route, sheet: Drawing, halts: Sequence[Stop]) -> Iterator[Mark]:
             title = f"{'jump' if visit.jumped else 'route'} to step {visit.number}"
             yield Mark("line", look, line, title=title, steps=(visit.number,))
         at = visit.pose
-    for halt in halts:
-        x, y = sheet.place(halt.x, halt.z)
-        half = max(10.0, LETTER * len(halt.text) / 2 + 5)
-        title = f"steps {halt.text}" if len(halt.steps) > 1 else f"step {halt.text}"
-        if halt.failed:
-            title += f"; failed: {', '.join(map(str, halt.failed))}"
-        look = "bad" if halt.failed else "stop"
+    for stop in route_stops:
+        x, y = sheet.place(stop.x, stop.z)
+        half = max(10.0, LETTER * len(stop.text) / 2 + 5)
+        title = f"steps {stop.text}" if len(stop.steps) > 1 else f"step {stop.text}"
+        if stop.failed:
+            title += f"; failed: {', '.join(map(str, stop.failed))}"
+        look = "bad" if stop.failed else "stop"
         corners = ((x - half, y - 9), (x + half, y + 9))
-        yield Mark("rect", look, corners, title=title, steps=halt.steps)
-        yield Mark("text", "stoptext", ((x, y),), text=halt.text, steps=halt.steps)
+        yield Mark("rect", look, corners, title=title, steps=stop.steps)
+        yield Mark("text", "stoptext", ((x, y),), text=stop.text, steps=stop.steps)
 
 
 def _agent(pose: Pose, sheet: Drawing) -> Iterator[Mark]:
@@ -218,10 +218,10 @@ def direction(yaw: float) -> str:
 
 
 def _labels(
-    plan: FloorPlan, sheet: Drawing, wanted: str | Collection[str], halts: Sequence[Stop]
+    plan: FloorPlan, sheet: Drawing, wanted: str | Collection[str], route_stops: Sequence[Stop]
 ) -> Iterator[Mark]:
     """Yield the labels that fit beside their objects, large objects first."""
-    taken = [(*sheet.place(h.x, h.z), LETTER * len(h.text) / 2 + 5, 9.0) for h in halts]
+    taken = [(*sheet.place(h.x, h.z), LETTER * len(h.text) / 2 + 5, 9.0) for h in route_stops]
     taken.append((*sheet.place(plan.agent.x, plan.agent.z), 20.0, 20.0))
     for shape in sorted(plan.shapes, key=lambda s: (-s.box.footprint, s.name)):
         if not _named(shape, wanted):

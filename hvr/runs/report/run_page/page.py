@@ -436,11 +436,11 @@ def _facts(story: Story) -> str:
 
 
 def _dialogue(story: Story) -> str:
-    spoken = dialogue(story.turns, story.asked)
-    if not spoken:
+    markup = dialogue(story.turns, story.asked)
+    if not markup:
         return ""
     head = element("h2", "How the plan was made", id="dialogue")
-    return element("section", head, spoken, aria_labelledby="dialogue")
+    return element("section", head, markup, aria_labelledby="dialogue")
 
 
 def _goal(story: Story) -> str:
