@@ -24,7 +24,7 @@ from hvr.models.replies import Complaint
 # Failures -----------------------------------------------------------------------------------------
 
 _ADVICE: Mapping[Kind, str] = {
-    "auth": "the key is missing or wrong; set it in the environment (docs/models.md)",
+    "auth": "the key is missing or wrong; set it in the environment (docs/how-to/models.md)",
     "forbidden": "the key may not use this model",
     "missing": "there is no such model, or the base URL is wrong",
     "rate": "too many requests, or the quota is used up",

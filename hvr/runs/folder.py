@@ -90,7 +90,7 @@ def _read(path: Path) -> Mapping[str, Any]:
 # library.ttl     with a library: the available macro actions
 # prompts/        with custom prompts: the templates
 # ledger.sqlite   with a language model: the charges, for the budget
-# thor/           with AI2-THOR: every action sent and the images (docs/thor.md)
+# thor/           with AI2-THOR: every action sent and the images (docs/how-to/thor.md)
 # faults.json     with faults: the injected faults and their changes
 # scene-before.json  the floor plan before the first step (hvr.runs.report.floor_plan)
 # scene-after.json   the floor plan after the last step

@@ -53,10 +53,11 @@ class Options:
         sight: Visibility: `omniscient` for all metadata, `doors` for everything not behind closed
             doors, or `visible`. None for `doors` if the task hides objects, else `omniscient`.
         error_rate: Error rate that the robot assumes for its sensor.
-        faults: File of faults to inject (docs/faults.md).
+        faults: File of faults to inject (docs/how-to/faults.md).
         reader: Name of the symbolic policy's reader in `hvr.language.grammar.READERS`; None for
             both readers if the extra `language` is installed, else the grammar.
-        store: Address of a SPARQL server that mirrors the run's graph (docs/knowledge.md).
+        store: Address of a SPARQL server that mirrors the run's graph
+            (docs/explanation/knowledge.md).
         reading: 1-based index of the intended reading of an ambiguous request.
     """
 

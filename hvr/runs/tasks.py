@@ -1,6 +1,6 @@
 """The paper's tasks T1 to T12 and the harder T13 to T24, one file each in `tasks/`.
 
-Custom tasks are named by the path of their file (docs/tasks.md).
+Custom tasks are named by the path of their file (docs/reference/tasks.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Certificates: proofs of verdicts that another program can check (docs/certificates.md).
+"""Certificates: proofs of verdicts that another program can check (docs/reference/certificates.md).
 
 They are written here from the states of the validator, and checked by `hvr.pddl.checker` without
 them.
