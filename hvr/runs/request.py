@@ -114,6 +114,7 @@ class Options:
 
     @property
     def sensors(self) -> Sensors:
+        """The robot's sensors."""
         return Sensors(Sight(self.sight or Sight.OMNISCIENT), self.error_rate)
 
 

@@ -39,6 +39,7 @@ class GroundTruth(Value):
 
     @property
     def steps(self) -> tuple[GroundAction, ...]:
+        """The plan as one sequence."""
         return tuple(action for block in self.blocks for action in block)
 
 

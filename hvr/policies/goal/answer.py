@@ -262,6 +262,7 @@ class GoalVocabulary:
 
     @property
     def liquids(self) -> tuple[str, ...]:
+        """The names of the liquids."""
         return tuple(c.name for c in self.domain.constants if self._liquid in c.types)
 
     @property

@@ -435,6 +435,7 @@ class BlockBatches:
 
     @property
     def empty(self) -> bool:
+        """Whether no written block is left."""
         return not self._drafts
 
     def skip(self) -> None:

@@ -37,6 +37,7 @@ def literal(task: Task, text: str) -> Atom | Not:
 
 
 def conjunction(task: Task, texts: Sequence[str]) -> And:
+    """Parse literals and return their conjunction."""
     return And(tuple(literal(task, text) for text in texts))
 
 

@@ -72,6 +72,7 @@ def svg_document(
 def rectangle(
     x: float, y: float, width: float, height: float, *markup: str, **attributes: str | float | None
 ) -> str:
+    """Return an SVG rectangle."""
     return element("rect", *markup, x=x, y=y, width=width, height=height, **attributes)
 
 

@@ -26,11 +26,7 @@ _NO_ACTIONS = ("grab_with_both_hands", "wait_for", "wipe_obj", "stir", "check_ob
 
 @dataclass(frozen=True)
 class StepErrors:
-    """Errors in sequences of actions.
-
-    Args:
-        walks: Whether moves are separate steps.
-    """
+    """Makes errors in sequences of actions; `walks` if moves are separate steps."""
 
     model: ErrorModel
     objects: PromptObjects
@@ -108,10 +104,12 @@ class StepErrors:
 
 
 def is_walk(step: GroundAction) -> bool:
+    """Return whether a step is a move."""
     return step.name in load_action_annotations().walks
 
 
 def possible_errors(steps: Sequence[GroundAction], number: int) -> list[str]:
+    """Return the kinds of errors that apply to a step."""
     step = steps[number]
     moves = is_walk(step)
     is_possible = dict.fromkeys(STEP_KINDS, True)
@@ -321,6 +319,8 @@ _SIDES = (0, 1)
 
 @dataclass(frozen=True)
 class Literal:
+    """A PDDL literal."""
+
     predicate: str
     args: tuple[str, ...]
     positive: bool = True
@@ -338,6 +338,7 @@ Sides = tuple[tuple[Literal, ...], tuple[Literal, ...]]
 
 
 def literals(texts: Iterable[str]) -> tuple[Literal, ...]:
+    """Parse PDDL literals."""
     parsed = []
     for text in texts:
         positive = not text.startswith("(not ")
@@ -367,6 +368,8 @@ def read_corrected_conditions(text: str, count: int) -> tuple[Sides, ...]:
 
 @dataclass(frozen=True)
 class ConditionErrors:
+    """Makes errors in conditions."""
+
     model: ErrorModel
     objects: PromptObjects
 

@@ -190,6 +190,7 @@ def json_values(text: str) -> list[Any]:
 
 
 def words(text: str) -> frozenset[str]:
+    """Return the set of words in a text."""
     return frozenset(text.split())
 
 

@@ -65,6 +65,8 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Prompts:
+    """The prompt templates by name."""
+
     by_name: Mapping[str, Prompt]
 
     def __getitem__(self, name: str) -> Prompt:

@@ -53,6 +53,7 @@ def way_figure(story: Story) -> str:
 
 
 def after_figure(story: Story) -> str:
+    """Return the final scene, if recorded."""
     if story.after is None:
         return ""
     drawing = draw_floor_plan(story.after, labels=_named(story))
@@ -319,6 +320,7 @@ def _described(shape: Shape | None) -> str:
 
 
 def changes_table(story: Story) -> str:
+    """Return a table of the objects that the run changed."""
     if story.before is None or story.after is None:
         return "<p>The scene after the run is not recorded.</p>"
     rows = changes(story.before, story.after)
@@ -401,6 +403,7 @@ _SIMULATED = "A simulated model made this plan; no language model was asked."
 
 
 def render(story: Story) -> str:
+    """Return a run as an HTML page."""
     facts = has_facts(story)
     body = fill(
         _PACKAGE,
