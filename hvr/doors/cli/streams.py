@@ -15,7 +15,7 @@ _STANDARD = ("stdin", "stdout", "stderr")
 
 
 class Outlet(io.FileIO):
-    """A standard stream that drops what it cannot write.
+    """A standard stream that drops output it cannot write.
 
     Attributes:
         gone: Whether the reader has gone.

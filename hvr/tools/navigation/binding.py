@@ -40,11 +40,11 @@ class QuestionKind(StrEnum):
     """The reason for a question to the user."""
 
     MISSING = "missing"
-    """The value is not stated and cannot be looked up."""
+    """Not stated, and it cannot be looked up."""
     SEVERAL = "several"
-    """Several values meet what was stated."""
+    """Several values match the request."""
     CONFIRM = "confirm"
-    """One value is likely, but not everything stated is confirmed for it."""
+    """One value is likely, but not every stated fact is confirmed for it."""
 
 
 @dataclass(frozen=True)
@@ -222,6 +222,7 @@ class Binder:
                 name, goal.tool, query, open_, ties, taken, final=final
             )
             knowledge, met = knowledge + found.knowledge, met + found.met
+            # Query first: a better match may still be unknown.
             if found.open or not found.chosen:
                 near = self._near([one.entity for one in found.open])
                 searches.append(replace(search, near=near, lacking=found.lacking, found=found.some))
@@ -263,7 +264,7 @@ class Binder:
         chosen = self._allowed(goal, name, found.chosen)
         values = [one.found.value for one in chosen]
         if not goal.tool:
-            # What a query took has led to the answer, although it says nothing of this entity.
+            # A value that a query took led to the answer, even if the entity does not show it.
             unconfirmed = [
                 one
                 for one in chosen

@@ -83,6 +83,7 @@ def affordable_tools(
     least, added = _forward(steps, max), _forward(steps, lambda one, other: one + other)
     if not wanted <= least.facts.keys():
         return ()
+    # Both relaxed plans are real plans here; the cheaper one is the tighter upper bound.
     most = min(_plan_cost(steps, wanted, way.giver) for way in (least, added))
     onward = _backward(steps, wanted)
     return tuple(
@@ -118,6 +119,7 @@ def _forward(steps: Sequence[_PricedStep], together: Callable[[int, int], int]) 
             continue
         facts[fact], giver[fact] = spent, by
         for taker in takers.get(fact, ()):
+            # Facts leave the queue in order of cost, so this one is final (Knuth 1977).
             cost[taker] = together(cost[taker], spent)
             missing[taker] -= 1
             if not missing[taker]:
@@ -159,6 +161,7 @@ def _backward(steps: Sequence[_PricedStep], wanted: Collection[Fact]) -> dict[in
         seen.add(fact)
         for number in givers.get(fact, ()):
             if number not in onward:
+                # One path is a lower bound: other needs of the later steps are ignored.
                 onward[number] = spent
                 for need in steps[number].needs - seen:
                     heapq.heappush(queue, (spent + steps[number].cost, need))
@@ -307,7 +310,7 @@ def callable_tools(facts: CallFacts, tools: Iterable[NavigationTool]) -> list[Na
         for meaning in lacking:
             takers[meaning].append(number)
     ready = [number for number, count in enumerate(missing) if not count]
-    for number in ready:
+    for number in ready:  # grows while it is read: a fixed point in linear time
         for meaning in sorted(listed[number].gives - known):
             known.add(meaning)
             for taker in takers.get(meaning, ()):
@@ -333,6 +336,7 @@ def useful_tools(
         for meaning in tool.gives:
             givers[meaning].append(tool)
     wanted = set(goal.known - facts.known)
+    # Chain backwards from the goal: a tool is useful if it gives something still needed.
     queue = sorted(wanted)
     kept = {tool.name for tool in ready if tool.name in goal.done - facts.done}
     for tool in ready:
@@ -380,6 +384,7 @@ def cheapest_chain(
     if facts.covers(goal):
         return ToolChain()
     start = CallFacts(facts.known | frozenset(askable), facts.done)
+    # The delete-free reachability check is exact and spares the planner unsolvable problems.
     if not reachable(start, tools).covers(goal):
         return None
     asked = tuple(sorted(set(askable) - facts.known))

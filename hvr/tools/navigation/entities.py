@@ -113,7 +113,7 @@ class EntityGraph:
             if value is not None
         ]
         ids = [(name, value) for name, value in given if last_word(name) in KEY_WORDS]
-        # Of several ids none says whose the result is.
+        # With several ids in the arguments the owner of the result is unclear.
         owner = self._named(ids[0][0], ids[0][1]) if len(ids) == 1 else None
         own = ids[0] if len(ids) == len(given) == 1 else None
         for number in self._read(outcome.result, outcome.call.tool, own):
@@ -140,7 +140,7 @@ class EntityGraph:
         return tuple(self._holders.get(_same(value), ()))
 
     def fit(self, number: int, constraint: NamedValue) -> ConstraintMatch:
-        """Return whether an entity meets a constraint, according to the nearest entity that tells.
+        """Return whether an entity meets a constraint, by its nearest related property.
 
         Args:
             number: Index of the entity.
@@ -152,8 +152,7 @@ class EntityGraph:
                 return ConstraintMatch.MET
             if words:
                 return ConstraintMatch.BROKEN
-        # A full name may be meant by a name: it says that the constraint is met, not that it is
-        # not.
+        # A partial name such as "name" for "full_name" can confirm a constraint, not contradict it.
         like = (v for vs in self._described(number, words, like=True) for v in vs)
         return (
             ConstraintMatch.MET
@@ -246,6 +245,7 @@ class EntityGraph:
         left = MAX_ENTITY_VALUES
         todo: _Todo = deque([(result, subject_of(tool), None, None, (tool,))])
         while todo and left > 0:
+            # Breadth first, so that a result cut off at the limit still has its outer entities.
             value, kind, around, key, place = todo.popleft()
             left -= 1
             if isinstance(value, list):
@@ -280,6 +280,7 @@ class EntityGraph:
         A flight number on two days stands for two flights.
         """
         entity = self._entities[number]
+        # Only within one result: a later result may well report a changed value.
         if number in self._read_now and any(
             not _has_parts(inner) and has and _same(inner) not in map(_same, has)
             for name, inner in value.items()
@@ -325,7 +326,7 @@ class EntityGraph:
         return self._entity(_kind(name, kind), value)
 
     def _entity(self, kind: Words, id_: Json) -> int:
-        # A text of some length is one thing's id only; a number is one thing's of each kind.
+        # A long text identifies one entity of any kind; numbers repeat across kinds.
         place = _same(id_) if isinstance(id_, str) and len(id_) > 2 else (kind, _same(id_))
         number = self._by_id.get(place) if id_ is not None else None
         if number is None:
@@ -338,6 +339,7 @@ class EntityGraph:
 
     def _set_property(self, number: int, name: str, value: Json, place: _Place = ()) -> None:
         entity, words = self._entities[number], singular_words(name)
+        # The first value in a new result replaces the values of earlier results.
         if entity.updated.get(words) != self._calls:
             entity.updated[words], entity.properties[words] = self._calls, []
         entity.properties[words].append(value)
@@ -364,7 +366,7 @@ def _own_id(value: dict[str, Json], kind: Words, whole: tuple[str, Json] | None)
         if words <= KEY_WORDS or words - KEY_WORDS == kind - KEY_WORDS:
             return name
     if whole is not None:
-        return ""  # the argument names it
+        return ""  # the argument of the call identifies it
     return next((name for name in ids if last_word(name) in ID_WORDS), "")
 
 

@@ -265,6 +265,7 @@ class EntityLinker:
         bound: Iterable[Json],
     ) -> tuple[EntityCandidate, ...]:
         """Return the candidates that meet the most constraints and share the call's owners."""
+        # Lexicographic: the query's own constraints count before other facts of the request.
         some = _least(candidates, lambda one: len(demanded - one.met))
         some = _least(some, lambda one: len(one.broken))
         some = _least(some, lambda one: -len(one.met))
@@ -283,6 +284,7 @@ class EntityLinker:
                 return some  # not comparable
             some = sorted(some, key=measures.__getitem__, reverse=selection.order is Order.MOST)
             ties = [one for one in some if measures[one] == measures[some[0]]]
+            # "The cheapest" is ambiguous if two are equally cheap.
             if selection.position == 1 and len(ties) > 1:
                 return ties
         place = selection.position - 1 if selection.position > 0 else selection.position

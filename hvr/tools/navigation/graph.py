@@ -375,6 +375,7 @@ class NavigationGraph:
             evidence=tool.evidence.after(ok, time),
         )
         absence = self.absent.get(seen.tool)
+        # A success on trial restores the tool; a tool that no longer exists stays marked.
         back = ok and absence is not None and not absence.gone
         absent = self.absent.delete(seen.tool) if back else self.absent
         tools = self.tools.set(seen.tool, tool)
@@ -437,6 +438,7 @@ def evolved(graph: NavigationGraph, time: float, pruning: Pruning = PRUNING) -> 
     # A trial ends with the next review; a tool that worked has already been restored.
     absent = Map({name: replace(a, trial=False) for name, a in graph.absent.items()})
     for name, tool in graph.tools.items():
+        # A tool that works again is spared, whatever its history.
         bad = tool.evidence.failures and not tool.evidence.worked_last
         if bad and name not in absent and prune_score(tool, most, pruning) > pruning.threshold:
             absent = absent.set(name, Absence(time, time))

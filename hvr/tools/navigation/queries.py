@@ -127,6 +127,7 @@ def _checking(
     words = {singular_words(leaf_of(name)) for name in lacking}
     near = {key(value): place for place, value in enumerate(search.near)}
     for tool in readers:
+        # A stated value of the missing property, such as an e-mail address, may find its entity.
         if any(
             found.tool == REQUEST_SOURCE
             for p in tool.takes
@@ -164,6 +165,7 @@ def _costs(
             costs[tool.name] = own + UNKNOWN_COST
         elif at_hand.gives(tool.name, shape, search.name, search.tool):
             costs[tool.name] = own + UNSHOWN_CONSTRAINT_COST * _unshown(features, tool, shape)
+    # Bellman-Ford from the value backwards: each round allows chains one call longer.
     for _ in range(MAX_QUERY_CHAIN):
         for tool in readers:
             shape = shape_of(tool, experience) or frozenset()
@@ -187,7 +189,7 @@ def _costs(
 def shape_of(tool: ToolSchema, experience: Experience) -> Shape | None:
     """Return the paths in a tool's results, as observed or by its schema; None if unknown.
 
-    A schema that declares an object without fields tells nothing.
+    A schema that declares an object without fields counts as unknown.
     """
     seen = experience.shape(tool.name)
     if seen is not None or all(set(given.type.split("|")) <= OPEN_TYPES for given in tool.gives):
@@ -255,6 +257,7 @@ class _Values:
             ((name, by_entity),) = having.items()
             yield from ((n, {name: [v for _, v in some]}) for n, some in by_entity.items())
             return
+        # Mixing values of unrelated entities would yield calls that no one means.
         for entity in dict.fromkeys(n for some in having.values() for n in some):
             levels = self._graph.levels(entity)
             own = {name: _nearest(levels, some) for name, some in having.items()}
@@ -490,10 +493,11 @@ class QueryProgress:
             met: Number of constraints that the best candidate meets.
             guess: Whether the query was a guess.
         """
-        told_before, met_before = self._best.get(goal, (0, 0))
+        known_before, met_before = self._best.get(goal, (0, 0))
         times, guesses = self._fruitless.get(goal, (0, 0))
-        times = 0 if knowledge > told_before else times + 1
+        # More knowledge resets the first count, more constraints met the count of guesses.
+        times = 0 if knowledge > known_before else times + 1
         guesses = 0 if met > met_before else guesses + guess
-        self._best[goal] = max(knowledge, told_before), max(met, met_before)
+        self._best[goal] = max(knowledge, known_before), max(met, met_before)
         self._fruitless[goal] = times, guesses
         return max(times, guesses) >= MAX_FRUITLESS_QUERIES

@@ -205,6 +205,7 @@ class TaskSteps:
             if last.tool in self._reading:
                 over = self._attempts.exhausted(last) or self._is_futile(last)
                 return None if over else NextCall(last, None, "it failed")
+        # Levels first: a fresh call for any goal is better than a retry for the first goal.
         for level in RetryLevel:
             for number in self._open(level):
                 step = self._step(number, level, tool)
@@ -404,6 +405,7 @@ class TaskSteps:
             self._give_up(number)
             return
         self.done.append(number)
+        # A finished goal may have changed what made other calls be refused.
         single = {n for n in self.left if not self._binder.count(n)}
         for again in self._attempts.allow_refused(single - set(self.done)):
             self.left.pop(again, None)

@@ -101,6 +101,7 @@ class TurnJudge:
             )
             wording[inside] = rest.scores([r for r, i in zip(requests, inside, strict=True) if i])
         self._wording = _Wording(requests, asks, encode)
+        # Features from models that saw the same dialogue would be overconfident.
         held = self._needs.held_out(parts.tolist())
         rows = np.array(
             [

@@ -1,1 +1,1 @@
-"""`hvr tools`: which tools carry out the steps of a plan."""
+"""`hvr tools`: plan and run requests to worlds of tools; find the tools for a plan."""

@@ -1,1 +1,1 @@
-"""Requests in words, read without a language model."""
+"""Reading of requests in words, without a language model."""

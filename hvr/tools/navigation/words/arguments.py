@@ -121,6 +121,7 @@ def read_call(
     _choices(call, clause, verb)
     _flags(call, clause)
     order: dict[str, list[tuple[int, Json]]] = {}
+    # Greedy assignment: the most certain pair first; ties go to the earlier value.
     pairs = sorted(_pairs(call, words, clause), key=lambda one: (-one.score, one.index))
     taken: set[int] = set()
     for pair in pairs:
@@ -169,7 +170,7 @@ def _pairs(call: ReadCall, words: ToolVocabulary, clause: RequestClause) -> Iter
                 continue
             several = "array" in parameter.type.split("|")
             score = fits + cue - (0 if parameter.required else 0.3) - 0.1 * several
-            score -= 0.01 * abs(order - place)
+            score -= 0.01 * abs(order - place)  # a tie-breaker: values often come in schema order
             if score >= MIN_BINDING_SCORE:
                 yield _Pair(score, index, parameter, value)
 

@@ -83,6 +83,7 @@ def spans_of(text: str) -> tuple[ValueSpan, ...]:
     free = [True] * (len(text) + 1)
     for form, pattern, read in _FORMS:
         for match in pattern.finditer(text):
+            # The group "v" is the value without its context, such as quotation marks.
             start, end = match.span("v") if "v" in pattern.groupindex else match.span()
             end -= len(text[start:end]) - len(text[start:end].rstrip(_ENDS[form]))
             if end <= start or not all(free[start:end]):

@@ -194,6 +194,7 @@ class RequestReader:
         )
         related = [one for one in ranked if only or self._related(one, clause, verb)]
         related = _best_suited(related, clause)
+        # Without a related tool the clause has no goal; FIND or a question follows.
         if not related:
             return _ClauseGoal(clause, unread=_words(clause))
         best = related[0]
