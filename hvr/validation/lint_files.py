@@ -180,10 +180,8 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
         if isinstance(domain, str):
             rule, message = rules.UNDECIDED, f"not linted: it {domain}"
             left.append(Finding(rule, rule.level, message, plan=problem, subject=message))
-    doubtful = [
-        seen for seen in listed.of(FileKind.DOUBTFUL) if seen.file.lower().endswith(".pddl")
-    ]
-    for seen in (*listed.of(FileKind.BROKEN), *doubtful):
+    mixed = [seen for seen in listed.of(FileKind.MIXED) if seen.file.lower().endswith(".pddl")]
+    for seen in (*listed.of(FileKind.BROKEN), *mixed):
         rule, message = rules.SYNTAX, "not linted: it defines neither a domain nor a problem"
         left.append(Finding(rule, rule.level, message, plan=seen.file, subject=message))
     # Linting a named file of another kind as a domain reports that it is not one.

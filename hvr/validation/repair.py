@@ -52,7 +52,6 @@ def find_suggestions(
     Changes are tried if no inserted steps make the plan valid, and in timed plans. For arguments
     and result, see `find_repair`.
     """
-
     clock = Deadline(seconds)
     repair, note = find_repair(validator, plan, report, seconds=seconds)
     failure = report.failure

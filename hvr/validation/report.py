@@ -225,7 +225,6 @@ class Failure(Value):
 
     def explain(self, limit: int | None = 20) -> str:
         """Return the failure in sentences, one per line, with at most `limit` literals."""
-
         return explain_failure(self, limit)
 
     def to_json(self) -> dict[str, Any]:
@@ -262,7 +261,6 @@ class StepReport(Value):
 
     def explain(self) -> str:
         """Return the report in sentences."""
-
         return explain_step(self)
 
     def to_json(self) -> dict[str, Any]:
@@ -356,7 +354,6 @@ class ValidationReport(Value):
 
     def explain(self, limit: int | None = 20) -> str:
         """Return the report in sentences, suitable as feedback to the plan's author."""
-
         return explain_report(self, limit)
 
     def to_json(self) -> dict[str, Any]:
@@ -539,8 +536,8 @@ def _literal(literal: UnmetLiteral, unchanged: str) -> str:
         changed = f", last changed by {literal.changed_by}" if literal.changed_by else ""
         return f"{start}; {explain_numbers(literal)}{changed}."
     if literal.because:
-        wanting = ", ".join(map(str, literal.because))
-        return f"{start}; it is {actual}, and would be {wanted} with {wanting}."
+        missing = ", ".join(map(str, literal.because))
+        return f"{start}; it is {actual}, and would be {wanted} with {missing}."
     if not isinstance(formula, Atom):
         return f"{start}; it is {actual}: it has no instance."
     if literal.fixed:

@@ -61,7 +61,7 @@ def test_files_that_are_called_like_plans_are_plans(name: str) -> None:
     ("name", "text", "kind"),
     [
         ("notes.txt", "Ask Ann about (holding b).\nThen go on.\n", FileKind.OTHER),
-        ("notes.txt", "Try this:\n(pick-up a)\n(stack a b)\n", FileKind.DOUBTFUL),
+        ("notes.txt", "Try this:\n(pick-up a)\n(stack a b)\n", FileKind.MIXED),
         ("result.txt", "; made by x\n0: (pick-up a) [1]\n(stack a b)\n", FileKind.PLAN),
         ("result.txt", "; by LPG-td\n0.0002:   (LOAD A B) [1.0000])\n", FileKind.PLAN),
         ("result.log", "done\nplan: SequentialPlan:\n    a(b)\n", FileKind.PLAN),
@@ -84,7 +84,7 @@ def test_files_that_are_called_like_plans_are_plans(name: str) -> None:
         ("panda.txt", "status: solved\n==>\n0 go a b\nroot 0\n<==\n", FileKind.PLAN),
         ("README.md", "(pick-up a)\n", FileKind.OTHER),
         ("planner.log", "Searching...\nno solution\n", FileKind.OTHER),
-        ("cut.txt", "(pick-up a\n", FileKind.DOUBTFUL),
+        ("cut.txt", "(pick-up a\n", FileKind.MIXED),
         ("empty.txt", "", FileKind.OTHER),
         ("model.pddl", "; x\n(define (domain x))", FileKind.DOMAIN),
         ("model.plan", "(DEFINE (PROBLEM x) (:domain y))", FileKind.PROBLEM),
@@ -344,7 +344,7 @@ def test_a_text_named_after_a_problem_is_no_success(name: str, text: str) -> Non
     (left,) = plans_of("domain.pddl", "p1.pddl", [".", "p2.plan"]).left
     assert left.file == name
     if not name.endswith(".gz"):
-        suite = collect(["."], doubtful=True)
+        suite = collect(["."], mixed=True)
         assert pairs(suite)[name] == ("domain.pddl", "p1.pddl")
         by_file = {result.plan: result.report for result in judge_suite(suite, BatchOptions())}
         assert not by_file[name].valid
@@ -360,7 +360,7 @@ def test_texts_about_other_things_are_listed_and_no_failure(name: str, extract: 
     write_model("domain.pddl", "p1.pddl")
     write("p1.plan")
     write(name, "Ask Ann (today) about the plan.\n")
-    suite = collect(["."], doubtful=extract)
+    suite = collect(["."], mixed=extract)
     assert pairs(suite) == {"p1.plan": ("domain.pddl", "p1.pddl")}
     assert not suite.left
     assert [left.file for left in suite.others] == [name]
@@ -372,7 +372,7 @@ def test_plans_in_other_texts_are_found_on_demand() -> None:
     fenced = "Here it is:\n\n```\n(a)\n```\n"
     for name in ("p1.md", "p2.txt", "README.md", "answer.md"):
         write(name, fenced)
-    suite = collect(["."], doubtful=True)
+    suite = collect(["."], mixed=True)
     assert set(pairs(suite)) == {"p1.md", "p2.txt"}
     assert [left.file for left in suite.left] == ["answer.md"]
     assert [left.file for left in suite.others] == ["README.md"]

@@ -34,24 +34,24 @@ def find_suite(
         DataFileError: A folder or a manifest cannot be read.
     """
     if not given and settings.get("suites"):
-        return collect(settings["suites"], skip, doubtful=extract)
+        return collect(settings["suites"], skip, mixed=extract)
     if not given and not any(name in settings for name in ("domain", "problem", "plans")):
-        return collect(["."], skip, doubtful=extract)
+        return collect(["."], skip, mixed=extract)
     names = given or _list(settings.get("plans"))
     if names and all(name.endswith(MANIFEST_ENDING) and not is_folder(name) for name in names):
         from hvr.validation.suites.collection import read_manifest
 
         return _merged([read_manifest(name, skip) for name in names])
     if given and "domain" not in settings and _is_many(given[:2]):
-        return collect(given, skip, doubtful=extract)
+        return collect(given, skip, mixed=extract)
     domain, problem, plans = _files(given, settings)
     if _has_fields(domain, problem, *plans):
         from hvr.validation.suites.collection import expand_patterns
 
         return expand_patterns(domain, problem, plans, skip)
     if _is_many((domain, problem)) or _has_models(plans):
-        return collect([domain, problem, *plans], skip, doubtful=extract)
-    return plans_of(domain, problem, plans, skip, doubtful=extract)
+        return collect([domain, problem, *plans], skip, mixed=extract)
+    return plans_of(domain, problem, plans, skip, mixed=extract)
 
 
 def _defines(file: str, kind: FileKind) -> bool:

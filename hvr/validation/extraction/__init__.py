@@ -32,7 +32,7 @@ class Candidate(Value):
         cost: The cost reported by the planner, if any.
         stray: Whether these are steps outside the plan that the text marks.
         mentions: The numbers of ignored lines that mention steps.
-        doubt: A line that may be a step but cannot be parsed, instead of steps.
+        unparsed: A line that may be a step but cannot be parsed, instead of steps.
     """
 
     reader: str
@@ -44,7 +44,7 @@ class Candidate(Value):
     cost: Fraction | None = None
     stray: bool = False
     mentions: tuple[int, ...] = ()
-    doubt: str = ""
+    unparsed: str = ""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -101,10 +101,10 @@ def extract(
             a step but cannot be parsed.
     """
     selected = _selected(text, actions, predicates, objects, unmarked=unmarked)
-    whole = [plan for plan in selected if not plan.stray and not plan.doubt]
-    doubts = [plan for plan in selected if plan.doubt and (number is None or not plan.stray)]
-    if doubts:
-        _refuse(doubts[0], file)
+    whole = [plan for plan in selected if not plan.stray and not plan.unparsed]
+    unparsed = [plan for plan in selected if plan.unparsed and (number is None or not plan.stray)]
+    if unparsed:
+        _refuse(unparsed[0], file)
     if number is not None and whole:
         index = number - 1 if number else len(whole) - 1
         if 0 <= index < len(whole):
@@ -144,7 +144,7 @@ def plans_in(
     """
     plans = _selected(text, actions, predicates, objects, unmarked=True)
     for plan in plans:
-        if plan.doubt:
+        if plan.unparsed:
             _refuse(plan, file)
     return tuple(sorted(plans, key=lambda plan: plan.first))
 
@@ -172,7 +172,7 @@ def _selected(
 
 
 def _refuse(plan: Candidate, file: str) -> NoReturn:
-    line = short(plan.doubt)
+    line = short(plan.unparsed)
     message = f"this line may be a step but cannot be parsed: {line}"
     expected = "steps such as (action object …), each on its own line"
     raise PddlTextSyntaxError(Diagnostic(Location(file, plan.first, 1), message, expected=expected))

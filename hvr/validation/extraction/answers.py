@@ -1,8 +1,8 @@
 """Plans written by models and people: steps in lines, lists, fences, tables, JSON and prose.
 
 A line that consists of steps is part of a plan. A step mentioned in a sentence is not, unless the
-whole plan is written in sentences. A line that looks like a step but cannot be parsed is a doubt: a
-plan beside it may lack a step.
+whole plan is written in sentences. A line that looks like a step but cannot be parsed is reported:
+a plan beside it may lack a step.
 """
 
 from __future__ import annotations
@@ -119,17 +119,17 @@ class NumberedLines:
         return until
 
 
-def doubtful_line(
+def unparsed_line(
     number: int, line: str, *, marked: bool = False, stray: bool = False
 ) -> Candidate:
     """Return a candidate for a line that may be a step but cannot be parsed."""
-    return Candidate("a doubt", (), number, 1, marked, stray=stray, doubt=line.strip() or line)
+    return Candidate("unparsed", (), number, 1, marked, stray=stray, unparsed=line.strip() or line)
 
 
 def read_answer(
     text: str, lines: Sequence[str], known: KnownSymbols, *, unmarked: bool = True
 ) -> list[Candidate]:
-    """Return the plans in an answer, in its order, and the doubtful lines beside them.
+    """Return the plans in an answer, in its order, and the unparsed lines beside them.
 
     Args:
         unmarked: Whether an action's name alone can make a line a step.
@@ -172,20 +172,20 @@ def _read(lines: Sequence[str], known: KnownSymbols, *, unmarked: bool) -> list[
         bare = _bare(left.items(), known)
         if bare:
             return [counted.candidate("steps without parentheses", bare, bare[0][0])]
-    runs, mentions, doubts = _Loose(left.items(), known, unmarked=unmarked).read()
+    runs, mentions, unparsed = _Loose(left.items(), known, unmarked=unmarked).read()
     if not blocks and not runs and unmarked and known.actions:
         runs, mentions = _plan_in_prose(mentions)
     if not runs and not blocks:
         return []
     if known.objects is None and not blocks:
         # Without known objects, sentences cannot be distinguished from malformed steps.
-        doubts = sorted([*doubts, *((number, lines[number - 1]) for number, _ in mentions)])
+        unparsed = sorted([*unparsed, *((number, lines[number - 1]) for number, _ in mentions)])
     stray, ignored = bool(blocks), [number for number, _ in mentions]
     plans = [
         counted.candidate("steps", run, run[0][0], stray=stray, mentions=ignored) for run in runs
     ]
-    doubtful = [doubtful_line(number, line, stray=stray) for number, line in doubts[:1]]
-    return [*sorted([*blocks, *plans], key=lambda plan: plan.first), *doubtful]
+    unparsed_plans = [unparsed_line(number, line, stray=stray) for number, line in unparsed[:1]]
+    return [*sorted([*blocks, *plans], key=lambda plan: plan.first), *unparsed_plans]
 
 
 def _plan_in_prose(
@@ -225,8 +225,8 @@ def _steps_of_fence(
     bare = _bare(inside, known)
     if bare:
         return bare
-    runs, _, doubts = _Loose(inside, known, unmarked=True).read()
-    return runs[0] if len(runs) == 1 and not doubts else None
+    runs, _, unparsed = _Loose(inside, known, unmarked=True).read()
+    return runs[0] if len(runs) == 1 and not unparsed else None
 
 
 def _bare(lines: Iterable[_Numbered], known: KnownSymbols) -> list[_Numbered] | None:
@@ -326,7 +326,7 @@ def _json_in(left: dict[int, str], counted: NumberedLines, known: KnownSymbols) 
 
 # Loose lines ----------------------------------------------------------------------------------
 
-_Kind: TypeAlias = Literal["step", "weak", "mention", "between", "prose", "doubt"]
+_Kind: TypeAlias = Literal["step", "weak", "mention", "between", "prose", "unparsed"]
 
 
 class _Kinded(Value):
@@ -344,7 +344,7 @@ class _Kinded(Value):
     bullet: bool = False
 
 
-_PROSE, _BESIDE, _DOUBT = _Kinded("prose"), _Kinded("between"), _Kinded("doubt")
+_PROSE, _BESIDE, _UNPARSED = _Kinded("prose"), _Kinded("between"), _Kinded("unparsed")
 
 
 class _Loose:
@@ -366,7 +366,7 @@ class _Loose:
         """Return the plans, the lines that mention steps, and the lines that may be steps."""
         runs: list[list[tuple[int, _Kinded]]] = []
         mentions: list[tuple[int, _Kinded]] = []
-        doubts: list[_Numbered] = []
+        unparsed: list[_Numbered] = []
         going = False
         classified: list[tuple[int, str, _Kinded]] = []
         for number, text in self._lines:
@@ -387,12 +387,12 @@ class _Loose:
             elif line.kind == "mention":
                 mentions.append((number, line))
                 going = False
-            elif line.kind == "doubt":
-                doubts.append((number, text))
+            elif line.kind == "unparsed":
+                unparsed.append((number, text))
                 going = False
             elif line.kind == "prose":
                 going = False
-        doubts += self._continuing(classified)
+        unparsed += self._continuing(classified)
         plain = [run for run in runs if any(line.kind == "step" for _, line in run)]
         if plain:
             mentions += [item for run in runs for item in run if len(plain) < len(runs)]
@@ -402,12 +402,12 @@ class _Loose:
         ignored = sorted(
             [item for item in mentions if item[0] not in taken], key=lambda item: item[0]
         )
-        return plans, ignored, sorted(doubts)
+        return plans, ignored, sorted(unparsed)
 
     def _line(self, text: str) -> _Kinded:
         known = self._known
         if len(text) > LINE_MOST:
-            return _DOUBT if "(" in text else _PROSE
+            return _UNPARSED if "(" in text else _PROSE
         plain = _plain(text, known)
         bullet = BULLET.match(plain)
         number = int(bullet["number"]) if bullet and bullet["number"] else None
@@ -426,18 +426,18 @@ class _Loose:
         found = [match for match in found if "(" in match[0] and _is_mention(match, known)]
         parts = _outside(inside, found)
         if _speaks_of(" ".join(parts), known) or (not found and self._may_be_step(text)):
-            return _DOUBT
+            return _UNPARSED
         if not found:
             return _PROSE
         if _has_surplus(parts):
-            return _DOUBT
+            return _UNPARSED
         if any(known.is_bare_step(part.split(), sure=False) for part in parts):
-            return _DOUBT
+            return _UNPARSED
         mentioned = tuple([step_of_mention(match) for match in found])
         if self._unmarked and all(_GAP.fullmatch(x) or _SIGNS.fullmatch(x) for x in parts):
             return _Kinded("step", mentioned, number, bullet is not None)
         if not self._unmarked:
-            return _DOUBT
+            return _UNPARSED
         if known.objects is not None and _is_annotated(inside, found, numbered=number is not None):
             return _Kinded("weak", mentioned, number, bullet is not None)
         return _Kinded("mention", mentioned)

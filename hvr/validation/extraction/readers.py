@@ -13,7 +13,7 @@ from hvr.pddl import Diagnostic, Location
 from hvr.pddl.diagnostics import PddlTextSyntaxError
 from hvr.pddl.plan import Step, read_plan
 from hvr.validation.extraction import Candidate, extract
-from hvr.validation.extraction.answers import NumberedLines, doubtful_line, is_broken, read_answer
+from hvr.validation.extraction.answers import NumberedLines, is_broken, read_answer, unparsed_line
 from hvr.validation.extraction.lines import (
     CALL,
     NAME,
@@ -77,7 +77,7 @@ def candidates(text: str, known: KnownSymbols, *, unmarked: bool = False) -> lis
     if found:
         counted = NumberedLines(lines)
         plans = [
-            doubtful_line(at, lines[at - 1], marked=True)
+            unparsed_line(at, lines[at - 1], marked=True)
             if steps == [_UNREAD]
             else counted.candidate(name, steps, at, marked=True)
             for name, steps, at in found
@@ -116,7 +116,7 @@ def _beside(
     taken = {number for plan in plans for number, _ in plan.steps}
     read = step_reader(lines)
     runs: list[_Steps] = []
-    doubts: list[Candidate] = []
+    unparsed: list[Candidate] = []
     going = False
     for number, line in enumerate(lines, 1):
         if not has_content(line):
@@ -131,12 +131,12 @@ def _beside(
             continue
         going = False
         if step is None and number not in taken and is_broken(line, is_step):
-            doubts.append(doubtful_line(number, line, marked=True, stray=True))
+            unparsed.append(unparsed_line(number, line, marked=True, stray=True))
     strays = [
         Candidate("steps beside it", tuple(run), run[0][0], 0, plans[0].marked, stray=True)
         for run in runs
     ]
-    return [*strays, *doubts]
+    return [*strays, *unparsed]
 
 
 # Planners -------------------------------------------------------------------------------------

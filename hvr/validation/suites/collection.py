@@ -27,7 +27,7 @@ from hvr.validation.suites.files import (
 # Collection ---------------------------------------------------------------------------------------
 
 _REASONS = {
-    FileKind.DOUBTFUL: (
+    FileKind.MIXED: (
         "it contains steps and other text",
         "use --extract to validate the plan in it",
     ),
@@ -41,18 +41,18 @@ _UNREAD = "use --extract to validate the plan in it, or name it like a plan: p01
 _OTHER = "to validate it as a plan, name it on the command line, or name it like a plan"
 
 
-def collect(names: Sequence[str], skip: Sequence[str] = (), *, doubtful: bool = False) -> Suite:
+def collect(names: Sequence[str], skip: Sequence[str] = (), *, mixed: bool = False) -> Suite:
     """Examine files and folders; assign each plan to its problem and each problem to its domain.
 
     Args:
         names: Files, patterns and folders. A file given by name counts as a plan unless it defines
             a domain or a problem; a file in a folder must look like a plan.
-        doubtful: Whether files with steps and other text count as plans.
+        mixed: Whether files with steps and other text count as plans.
 
     Raises:
         UsageError: A pattern matches no file, or there is no problem or no plan.
     """
-    listed = ListedFiles(names, skip, doubtful=doubtful)
+    listed = ListedFiles(names, skip, mixed=mixed)
     domains, problems = listed.of(FileKind.DOMAIN), listed.of(FileKind.PROBLEM)
     listed.look_for_namesakes(problems)
     suite = pair(domains, problems, listed.of(FileKind.PLAN))
@@ -61,7 +61,7 @@ def collect(names: Sequence[str], skip: Sequence[str] = (), *, doubtful: bool = 
     if not suite.jobs and not suite.left:
         raise UsageError(f"no plan found in {_shown(names)}")
     return suite.replace(
-        left=(*suite.left, *listed.doubtful),
+        left=(*suite.left, *listed.unclear),
         skipped=tuple(listed.skipped),
         others=listed.others(),
         hidden=tuple(listed.hidden),
@@ -74,21 +74,21 @@ def plans_of(
     names: Sequence[str],
     skip: Sequence[str] = (),
     *,
-    doubtful: bool = False,
+    mixed: bool = False,
 ) -> Suite:
     """Return the suite of one problem: all plans are for it, wherever they are.
 
     Args:
         names: Files, patterns, folders, and `-` for standard input.
-        doubtful: Whether files with steps and other text count as plans.
+        mixed: Whether files with steps and other text count as plans.
 
     Raises:
         UsageError: A pattern or a folder contains no plan.
     """
-    listed = ListedFiles(names, skip, models=False, doubtful=doubtful)
+    listed = ListedFiles(names, skip, models=False, mixed=mixed)
     listed.look_for_namesakes([ClassifiedFile(problem, FileKind.PROBLEM)])
     plans = tuple([seen.file for seen in listed.of(FileKind.PLAN)])
-    if not plans and not listed.doubtful:
+    if not plans and not listed.unclear:
         raise UsageError(f"no plan found in {_shown(names)}")
     models = {os.path.normpath(domain), os.path.normpath(problem)}
     more = [
@@ -100,7 +100,7 @@ def plans_of(
     jobs = (Job(domain, problem, plans),) if plans else ()
     return Suite(
         jobs,
-        tuple(listed.doubtful),
+        tuple(listed.unclear),
         tuple(listed.skipped),
         (*more, *listed.others()),
         hidden=tuple(listed.hidden),
@@ -113,7 +113,7 @@ class ListedFiles:
     Args:
         names: Files, patterns, folders, and `-` for standard input.
         models: Whether a file given by name may be a domain or a problem; else it is a plan.
-        doubtful: Whether files with steps and other text count as plans.
+        mixed: Whether files with steps and other text count as plans.
     """
 
     def __init__(
@@ -122,14 +122,14 @@ class ListedFiles:
         skip: Sequence[str] = (),
         *,
         models: bool = True,
-        doubtful: bool = False,
+        mixed: bool = False,
     ) -> None:
         self.skipped: list[str] = []
         self.hidden: list[str] = []
-        self.doubtful: list[Left] = []
+        self.unclear: list[Left] = []
         self._skip = tuple(skip)
         self._models = models
-        self._doubtful = doubtful
+        self._mixed = mixed
         self._seen: dict[str, ClassifiedFile] = {}
         for name in names:
             self._take(name)
@@ -142,7 +142,7 @@ class ListedFiles:
         return tuple([Left(seen.file, seen.why, _OTHER) for seen in self.of(FileKind.OTHER)])
 
     def look_for_namesakes(self, problems: Sequence[ClassifiedFile]) -> None:
-        """Report texts named after a problem, or accept them as plans if doubtful files count."""
+        """Report texts named after a problem, or accept them as plans if mixed files count."""
         for seen in self.of(FileKind.OTHER):
             problem = (
                 problem_named_like(seen.file, problems) if may_hold_a_plan(seen.file) else None
@@ -150,13 +150,13 @@ class ListedFiles:
             if problem is None:
                 continue
             packed = seen.why.startswith("it is compressed")
-            if self._doubtful and not packed:
+            if self._mixed and not packed:
                 self._seen[os.path.normpath(seen.file)] = ClassifiedFile(seen.file, FileKind.PLAN)
                 continue
-            self._seen[os.path.normpath(seen.file)] = ClassifiedFile(seen.file, FileKind.DOUBTFUL)
+            self._seen[os.path.normpath(seen.file)] = ClassifiedFile(seen.file, FileKind.MIXED)
             reason = f"it is named after {problem} but is not a plan file"
             remedy = _REASONS[FileKind.PACKED][1] if packed else _UNREAD
-            self.doubtful.append(Left(seen.file, reason, remedy))
+            self.unclear.append(Left(seen.file, reason, remedy))
 
     def _take(self, name: str) -> None:
         if name == STDIN:
@@ -198,12 +198,12 @@ class ListedFiles:
             )
         else:
             seen = classify(file)
-        if self._doubtful and (
-            seen.kind is FileKind.DOUBTFUL or (seen.kind is FileKind.OTHER and has_a_plan(file))
+        if self._mixed and (
+            seen.kind is FileKind.MIXED or (seen.kind is FileKind.OTHER and has_a_plan(file))
         ):
             seen = ClassifiedFile(file, FileKind.PLAN)
         if seen.kind in _REASONS:
-            self.doubtful.append(Left(file, *_REASONS[seen.kind]))
+            self.unclear.append(Left(file, *_REASONS[seen.kind]))
         self._seen[key] = seen
 
 

@@ -34,7 +34,7 @@ class FileKind(StrEnum):
     DOMAIN = "domain"
     PROBLEM = "problem"
     PLAN = "plan"
-    DOUBTFUL = "doubtful"
+    MIXED = "mixed"
     """The file contains steps and other text."""
     PACKED = "packed"
     """The file is named like a plan, but compressed."""
@@ -194,7 +194,7 @@ def classify(file: str) -> ClassifiedFile:
         return model
     whole = len(text) < SNIFFED // 2
     kind = _plan_kind(name, text, whole=whole)
-    if kind in (FileKind.DOUBTFUL, FileKind.OTHER) and _ending(name) not in _NEVER_PLANS:
+    if kind in (FileKind.MIXED, FileKind.OTHER) and _ending(name) not in _NEVER_PLANS:
         log = text if whole else text + ending(file)
         kind = FileKind.PLAN if _PLANNER.search(log) else kind
     if kind is FileKind.OTHER and _ending(name) in ("pddl", "hddl"):
@@ -258,7 +258,7 @@ def _plan_kind(name: str, text: str, *, whole: bool) -> FileKind:
     if _named_like_a_plan(name):
         return FileKind.PLAN
     if lines[0].startswith("(") or any(map(_STEPS.fullmatch, lines)):
-        return FileKind.DOUBTFUL
+        return FileKind.MIXED
     return FileKind.OTHER
 
 
