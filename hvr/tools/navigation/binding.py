@@ -206,20 +206,13 @@ class Binder:
             if searches:
                 searches.append(search)
                 continue
-            entities = self._entities(known)
-            open_ = [
-                one
-                for one in self._facts
-                if all(
-                    self.graph.fit(entity, one) is not ConstraintMatch.MET for entity in entities
-                )
-            ]
             if number in self._passed and query.every:
                 known[place] = before[place] = next(iter(self.pending(number)), None)
                 sources[place] = Source(Provenance.IDENTIFIED, f"one {name} of all matches")
                 continue
+            open_facts = self._open_facts(known)
             found = self._identifier.identify(
-                name, goal.tool, query, open_, ties, taken, final=final
+                name, goal.tool, query, open_facts, ties, taken, final=final
             )
             knowledge, met = knowledge + found.knowledge, met + found.met
             # Query first: a better match may still be unknown.
@@ -240,6 +233,14 @@ class Binder:
             searches += more[0]
             questions += more[1]
         return BoundValues(known, sources, tuple(searches), tuple(questions), knowledge, met)
+
+    def _open_facts(self, known: Mapping[Place, Json]) -> list[NamedValue]:
+        entities = self._entities(known)
+        return [
+            fact
+            for fact in self._facts
+            if all(self.graph.fit(entity, fact) is not ConstraintMatch.MET for entity in entities)
+        ]
 
     def _can_find(self, goal: GoalCall, place: Place, query: EntityQuery) -> bool:
         if not goal.tool or query.constraints or query.selection:
