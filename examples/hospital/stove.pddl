@@ -1,0 +1,15 @@
+(define (domain stove)
+  (:requirements :typing :durative-actions)
+  (:types pot)
+  (:predicates (on) (hot ?pot - pot) (full ?pot - pot) (hands-free))
+  (:durative-action fill
+    :parameters (?pot - pot)
+    :duration (= ?duration 3)
+    :condition (at start (hands-free))
+    :effect (and (at start (not (hands-free))) (at end (hands-free)) (at end (full ?pot))))
+  (:durative-action heat
+    :parameters (?pot - pot)
+    :duration (= ?duration 10)
+    :condition (and (at start (full ?pot)) (over all (on)))
+    :effect (at end (hot ?pot)))
+  (:action switch-on :parameters () :precondition (hands-free) :effect (on)))

@@ -1,0 +1,5 @@
+(define (problem tea)
+  (:domain stove)
+  (:objects a b - pot)
+  (:init (hands-free))
+  (:goal (and (hot a) (hot b))))
