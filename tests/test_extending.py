@@ -1,4 +1,4 @@
-"""The examples of CONTRIBUTING, named rightly and wrongly; `test_docs.py` runs its commands."""
+"""The package in examples/plugin, with right and wrong names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.documentation.pages import ROOT, read_page
+from tests.documentation.pages import ROOT
 from tests.documentation.reader import write_file
 
 
@@ -17,9 +17,8 @@ from tests.documentation.reader import write_file
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the examples, and what an installer would write for their package."""
     folder = tmp_path_factory.mktemp("toys")
-    for block in read_page(ROOT / "CONTRIBUTING.md").blocks:
-        if block.file:
-            write_file(folder / block.file, block.code)
+    for path in sorted((ROOT / "examples" / "plugin").iterdir()):
+        write_file(folder / path.name, path.read_text(encoding="utf-8"))
     return folder
 
 
