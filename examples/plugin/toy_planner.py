@@ -6,7 +6,7 @@ from hvr.planning.search.fast_downward import solve
 class Twice:
     """Fast Downward, and once more where it has proven nothing."""
 
-    def __init__(self, engine, seconds):
+    def __init__(self, _engine, seconds):
         self._seconds = seconds / 2
 
     def solve(self, task):

@@ -20,9 +20,9 @@ class Rote:
 
     simulated = True
 
-    def __init__(self, version, options):
+    def __init__(self, version, _options):
         self.name = f"rote:{version}"
 
-    def answer(self, request):
+    def answer(self, _request):
         """Answer with the plan, whatever is asked."""
         return Answer(text=STEPS, model=self.name, usage=Usage(input=0, output=0))
