@@ -61,6 +61,7 @@ INTERNALS = {
     "stand_in",
     "thor",
     "toolgraph",
+    "toy_planner",
     "verifier",
 }
 
