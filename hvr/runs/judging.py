@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +46,7 @@ from hvr.runs.result import Run
 from hvr.tools.logs.reading import ReadPlan
 from hvr.tools.tool_plans import ToolPlan
 from hvr.validation import Validator
+from hvr.validation.extraction.lines import KnownSymbols
 from hvr.validation.extraction.readers import read_steps
 from hvr.validation.sequences import action_of
 
@@ -290,28 +291,16 @@ def judge_plan(
     if asked.problem is not None:
         domain = _domain(asked)
         problem = parse_problem(asked.problem, domain, lenient=asked.lenient)
-        objects = [item.name for item in (*domain.constants, *problem.objects)]
-        steps, note = _steps(file, domain, asked, objects)
+        known = KnownSymbols.of(domain, problem)
+        steps, note = read_steps(file, known, lenient=asked.lenient)
         judged = _judged(file, steps, Validator(domain, problem), str(problem.goal), work)
         return (replace(judged, note=note),)
     if not any(given):
         raise UsageError(
             f"{plan}: no goal given; add a sentence, a PDDL condition or a problem", field="goal"
         )
-    steps, note = _steps(file, _domain(asked), asked)
+    steps, note = read_steps(file, KnownSymbols.of(_domain(asked)), lenient=asked.lenient)
     return (replace(_judged_in_scene(file, steps, asked, work), note=note),)
-
-
-def _steps(
-    file: Path, domain: Domain, asked: JudgingTarget, objects: Collection[str] | None = None
-) -> tuple[tuple[Step, ...], str]:
-    return read_steps(
-        file,
-        actions=[*domain.actions, *domain.durative_actions],
-        predicates=tuple(domain.predicates),
-        objects=objects,
-        lenient=asked.lenient,
-    )
 
 
 def _domain(asked: JudgingTarget) -> Domain:

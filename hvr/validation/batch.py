@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hvr.errors import HvrError, PddlSyntaxError, UsageError
 from hvr.pddl import (
@@ -32,6 +32,9 @@ from hvr.validation.report import OnFailure, Outcome, PlanResult, Repair, Valida
 from hvr.validation.suites.files import Language, PlanJudge, language_of
 from hvr.validation.validator import EXACT, TOLERANCE, Validator
 from hvr.values import Value
+
+if TYPE_CHECKING:
+    from hvr.validation.extraction.lines import KnownSymbols
 
 _STDIN_NAME = "<stdin>"
 _MOST_DOMAINS = 200
@@ -284,25 +287,15 @@ def _checked(
             refused = error
     from hvr.pddl.reader import SourceText
     from hvr.validation.extraction import extract
+    from hvr.validation.extraction.lines import KnownSymbols
 
     text = SourceText.read(source, file=name, lenient=True).text
-    domain = validator.task.domain
     unmarked = options.extract or name == _STDIN_NAME
-    actions = [*domain.actions, *domain.durative_actions]
-    predicates = tuple(domain.predicates)
-    objects = [item.name for item in (*domain.constants, *validator.task.problem.objects)]
-    plan = extract(
-        text,
-        name,
-        actions=actions,
-        predicates=predicates,
-        objects=objects,
-        unmarked=unmarked,
-        number=options.plan_number,
-    )
+    known = KnownSymbols.of(validator.task.domain, validator.task.problem)
+    plan = extract(text, name, known, unmarked=unmarked, number=options.plan_number)
     if plan is None:
         if refused is not None:
-            raise refused if unmarked else _with_hint(refused, text, actions, predicates, objects)
+            raise refused if unmarked else _with_hint(refused, text, known)
         return check(source, validator), source, model
     if plan.until is not None and options.until is None:
         validator = validator.lasting(plan.until)
@@ -337,13 +330,7 @@ def _with_smaller_epsilon(
     return report.replace(notes=(*report.notes, note))
 
 
-def _with_hint(
-    refused: PddlSyntaxError,
-    text: str,
-    actions: Sequence[str],
-    predicates: Sequence[str],
-    objects: Sequence[str],
-) -> PddlSyntaxError:
+def _with_hint(refused: PddlSyntaxError, text: str, known: KnownSymbols) -> PddlSyntaxError:
     """Extend the error about a text that is not a plan if it contains one."""
     from hvr.pddl.diagnostics import PddlTextSyntaxError
     from hvr.validation.extraction import extract
@@ -351,9 +338,7 @@ def _with_hint(
     if not isinstance(refused, PddlTextSyntaxError):
         return refused
     try:
-        plan = extract(
-            text, "", actions=actions, predicates=predicates, objects=objects, unmarked=True
-        )
+        plan = extract(text, "", known, unmarked=True)
     except PddlSyntaxError:
         found = "the text contains several plans; --extract shows where"
     else:

@@ -25,7 +25,7 @@ from hvr.pddl.model import parts_of
 from hvr.pddl.plan import Step, TimedAction, read_plan
 from hvr.validation import Outcome, Validator
 from hvr.validation.extraction import Candidate, last_of, plans_in
-from hvr.validation.occurrences import schemas_of
+from hvr.validation.extraction.lines import KnownSymbols
 from hvr.validation.stepper import Stepper
 from hvr.values import Value
 
@@ -348,14 +348,8 @@ def _score_of_plan(validator: Validator, plan: Sequence[Step], best: int | None)
 
 
 def _plans(completion: str, validator: Validator) -> tuple[Candidate, ...]:
-    domain, problem = validator.task.domain, validator.task.problem
-    return plans_in(
-        completion,
-        "the answer",
-        actions=[schema.name for schema in schemas_of(domain)],
-        predicates=tuple(domain.predicates),
-        objects=[item.name for item in (*domain.constants, *problem.objects)],
-    )
+    task = validator.task
+    return plans_in(completion, "the answer", KnownSymbols.of(task.domain, task.problem))
 
 
 def _each(given: str | Sequence[str], count: int, what: str) -> Sequence[str]:

@@ -17,6 +17,7 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.validation.extraction import extract
+from hvr.validation.extraction.lines import KnownSymbols
 
 many = settings(max_examples=300, deadline=None)
 
@@ -114,7 +115,7 @@ def test_all_steps_of_a_plan_in_a_text_are_read(
     if ";" in text:
         return
     try:
-        found = extract(text, "text", actions=ACTIONS, unmarked=asked)
+        found = extract(text, "text", KnownSymbols(ACTIONS), unmarked=asked)
         read = [] if found is None else steps_of(read_plan(found.text).steps)
     except PddlSyntaxError:
         return

@@ -6,9 +6,11 @@ import io
 import json
 import re
 import sys
+from collections.abc import Collection
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,6 +20,7 @@ from hvr.errors import PddlSyntaxError
 from hvr.pddl import parse_plan, read_plan
 from hvr.validation.batch import BatchOptions, ModelReader, judge
 from hvr.validation.extraction import extract
+from hvr.validation.extraction.lines import KnownSymbols
 from hvr.validation.findings import Judged
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,8 +40,15 @@ def verdict(text: str, folder: Path, **options: object) -> Judged:
     return judge(model, str(file))
 
 
-def taken(text: str, **more: object) -> tuple[str, ...] | None:
-    plan = extract(text, "answer", actions=ACTIONS, **more)
+def taken(
+    text: str,
+    *,
+    predicates: Collection[str] = (),
+    objects: Collection[str] | None = None,
+    **more: Any,
+) -> tuple[str, ...] | None:
+    known = KnownSymbols(ACTIONS, predicates, objects)
+    plan = extract(text, "answer", known, **more)
     if plan is None:
         return None
     return tuple([str(getattr(step, "action", step)) for step in read_plan(plan.text).steps])
@@ -126,9 +136,9 @@ def test_of_several_plans_the_best_is_named(file: str, count: int) -> None:
 def test_the_best_plan_need_not_be_the_last() -> None:
     log = (OUTPUTS / "errands" / "lama.log").read_text(encoding="utf-8")
     with pytest.raises(PddlSyntaxError, match="--plan-number 2 is the cheapest"):
-        extract(log.replace("Plan cost: 30", "Plan cost: 3"), "log")
+        extract(log.replace("Plan cost: 30", "Plan cost: 3"), "log", KnownSymbols())
     with pytest.raises(PddlSyntaxError, match=r"--plan-number 0 is the last$"):
-        extract(log.replace("Plan cost: 30", ""), "log")
+        extract(log.replace("Plan cost: 30", ""), "log", KnownSymbols())
 
 
 def test_plan_files_of_lpg_are_read_and_the_epsilon_that_they_need_is_named() -> None:
@@ -301,7 +311,7 @@ def test_answers_of_models_when_asked(text: str, tmp_path: Path) -> None:
 def test_answers_are_not_searched_unless_asked(text: str, tmp_path: Path) -> None:
     result = verdict(text, tmp_path)
     assert result.rule == "HVR001"
-    plan = extract(text, "answer", actions=ACTIONS, unmarked=True)
+    plan = extract(text, "answer", KnownSymbols(ACTIONS), unmarked=True)
     assert plan is not None and f"{plan.place}; --extract reads it" in str(result.result.diagnostic)
 
 
@@ -385,7 +395,7 @@ LINES = [
 @given(st.lists(st.sampled_from(LINES) | st.text(max_size=12), max_size=12))
 def test_no_text_is_an_unforeseen_error(lines: list[str]) -> None:
     try:
-        plan = extract("\n".join(lines), "text", actions=ACTIONS, unmarked=True)
+        plan = extract("\n".join(lines), "text", KnownSymbols(ACTIONS), unmarked=True)
         if plan is not None:
             read_plan(plan.text)
     except PddlSyntaxError:
@@ -394,7 +404,7 @@ def test_no_text_is_an_unforeseen_error(lines: list[str]) -> None:
 
 def test_a_cost_of_very_many_digits_that_is_not_closed_is_read_once() -> None:
     short, long = (
-        extract(f"(stack a b) [{'0' * digits}", "text", actions=ACTIONS, unmarked=True)
+        extract(f"(stack a b) [{'0' * digits}", "text", KnownSymbols(ACTIONS), unmarked=True)
         for digits in (2, 100_000)
     )
     assert short == long

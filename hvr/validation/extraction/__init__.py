@@ -7,7 +7,7 @@ two different plans in one text are an error that names both.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NoReturn
 
@@ -15,6 +15,7 @@ from hvr.base.printable import short
 from hvr.pddl import Diagnostic, Location
 from hvr.pddl.diagnostics import PddlTextSyntaxError
 from hvr.pddl.plan import decimal_text
+from hvr.validation.extraction.lines import KnownSymbols
 from hvr.validation.report import count
 from hvr.values import Value
 
@@ -81,18 +82,17 @@ class Candidate(Value):
 def extract(
     text: str,
     file: str,
+    known: KnownSymbols,
     *,
-    actions: Collection[str] = (),
-    predicates: Collection[str] = (),
-    objects: Collection[str] | None = None,
     unmarked: bool = False,
     number: int | None = None,
 ) -> Candidate | None:
     """Return the plan in a text; None if there is none.
 
     Args:
-        predicates: The names of predicates; lines that are facts do not count as steps.
-        objects: The names of objects, if known; they distinguish steps from sentences.
+        text: The text.
+        file: The file name to use in messages.
+        known: The names that distinguish steps from facts and sentences.
         unmarked: Whether to search for unmarked plans.
         number: The 1-based number of the plan to return among several; 0 for the last.
 
@@ -100,7 +100,7 @@ def extract(
         PddlSyntaxError: There are several different plans, or fewer than `number`; or a line may be
             a step but cannot be parsed.
     """
-    selected = _selected(text, actions, predicates, objects, unmarked=unmarked)
+    selected = _selected(text, known, unmarked=unmarked)
     whole = [plan for plan in selected if not plan.stray and not plan.unparsed]
     unparsed = [plan for plan in selected if plan.unparsed and (number is None or not plan.stray)]
     if unparsed:
@@ -126,23 +126,13 @@ def extract(
     return whole[0] if whole else None
 
 
-def plans_in(
-    text: str,
-    file: str,
-    *,
-    actions: Collection[str] = (),
-    predicates: Collection[str] = (),
-    objects: Collection[str] | None = None,
-) -> tuple[Candidate, ...]:
+def plans_in(text: str, file: str, known: KnownSymbols) -> tuple[Candidate, ...]:
     """Return all plans in an answer, in its order.
-
-    Args:
-        predicates: The names of predicates; lines that are facts do not count as steps.
 
     Raises:
         PddlSyntaxError: A line may be a step but cannot be parsed.
     """
-    plans = _selected(text, actions, predicates, objects, unmarked=True)
+    plans = _selected(text, known, unmarked=True)
     for plan in plans:
         if plan.unparsed:
             _refuse(plan, file)
@@ -156,18 +146,10 @@ def last_of(plans: Sequence[Candidate]) -> Candidate:
     return distinct[-1] if distinct else plans[-1]
 
 
-def _selected(
-    text: str,
-    actions: Collection[str],
-    predicates: Collection[str],
-    objects: Collection[str] | None,
-    *,
-    unmarked: bool,
-) -> list[Candidate]:
-    from hvr.validation.extraction.lines import KnownSymbols
+def _selected(text: str, known: KnownSymbols, *, unmarked: bool) -> list[Candidate]:
     from hvr.validation.extraction.readers import candidates
 
-    plans = candidates(text, KnownSymbols(actions, predicates, objects), unmarked=unmarked)
+    plans = candidates(text, known, unmarked=unmarked)
     return [plan for plan in plans if unmarked or plan.marked or not plan.ignored]
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hvr.pddl import Domain, Problem
 
 NAME = r"[^\W\d][^\s();:,\[\]{}`\"]*+"
 NUMBER = r"[0-9]+(?:\.[0-9]*)?"
@@ -50,6 +54,16 @@ class KnownSymbols:
         self.actions = frozenset(map(str.lower, actions))
         self.objects = None if objects is None else frozenset(map(str.lower, objects))
         self._facts = frozenset(map(str.lower, predicates)) - self.actions
+
+    @classmethod
+    def of(cls, domain: Domain, problem: Problem | None = None) -> KnownSymbols:
+        """Return the names of a domain, and of the objects of a problem if there is one."""
+        things = None if problem is None else (*domain.constants, *problem.objects)
+        return cls(
+            [*domain.actions, *domain.durative_actions],
+            tuple(domain.predicates),
+            None if things is None else [thing.name for thing in things],
+        )
 
     def is_action(self, name: str) -> bool:
         """Return whether a name is an action; True if the actions are unknown."""

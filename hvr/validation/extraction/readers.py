@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import NoReturn, TypeAlias
@@ -275,17 +275,9 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[Sequence[str]], _Found]], ...] 
 
 
 def read_steps(
-    path: Path,
-    *,
-    actions: Collection[str],
-    predicates: Collection[str],
-    objects: Collection[str] | None = None,
-    lenient: bool = False,
+    path: Path, known: KnownSymbols, *, lenient: bool = False
 ) -> tuple[tuple[Step, ...], str]:
     """Return the steps in a file, and how it was read; "" if the file is simply a plan.
-
-    Args:
-        predicates: The names of predicates; lines that are facts do not count as steps.
 
     Raises:
         PddlSyntaxError: The file contains no plan, several different ones, or a line that may be a
@@ -299,9 +291,7 @@ def read_steps(
         text = SourceText.read(path, lenient=True).text
         if _is_json(text):
             raise
-        plan = extract(
-            text, str(path), actions=actions, predicates=predicates, objects=objects, unmarked=True
-        )
+        plan = extract(text, str(path), known, unmarked=True)
         if plan is None:
             raise
         return read_plan(plan.text, file=str(path)).steps, plan.note

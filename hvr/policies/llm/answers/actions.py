@@ -26,6 +26,7 @@ from hvr.policies.llm.answers.text import (
     starts_with_verb,
 )
 from hvr.validation.extraction import last_of, plans_in
+from hvr.validation.extraction.lines import KnownSymbols
 from hvr.validation.sequences import action_of
 
 
@@ -285,9 +286,8 @@ def read_exact_actions(
     if not all(exact(*call) for call in calls):
         return read
     try:
-        plans = plans_in(
-            _plain(text), "the answer", actions=arities, predicates=predicates, objects=objects
-        )
+        known = KnownSymbols(arities, predicates, objects)
+        plans = plans_in(_plain(text), "the answer", known)
         plan = last_of(plans) if plans else None
         steps = [] if plan is None else [*map(action_of, read_plan(plan.text).steps)]
     except PddlSyntaxError:
