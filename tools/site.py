@@ -38,8 +38,10 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     for shelf in nav[1:]:
         for name, pages in shelf.items():
             if name == "Reference":
+                rules = "reference/rules/README.md"
+                pages[:] = [page for page in pages if rules not in page.values()]
+                pages += [{"Rules": [rules, *_below("reference/rules")]}]
                 pages += [{"Command line": "reference/cli.md"}, {"Signatures": "reference/api.md"}]
-                pages += [{"Rules, one by one": _below("reference/rules")}]
             elif name == "Results":
                 pages += [*_below("results")]
     nav.append({"Project": [{Path(n).stem.capitalize(): p} for n, p in PAGES.items()]})
