@@ -1,9 +1,9 @@
-"""The start of an ALFRED demonstration as a scene.
+"""Build the start scene of an ALFRED demonstration.
 
-ALFRED's demonstrations were recorded in AI2-THOR 2.1.0. A record (one line of the
-extracted `train_kitchen.jsonl`) names the kitchen, the pose of every pickupable object
-and the agent's pose. The fixed things come from the packaged kitchen of the same name,
-which is that of AI2-THOR 5; furniture and appliances that stood elsewhere are moved back.
+ALFRED's demonstrations were recorded in AI2-THOR 2.1.0. A record (one line of the extracted
+`train_kitchen.jsonl`) gives the kitchen, the pose of each pickupable object, and the agent's pose.
+Fixed objects come from the packaged AI2-THOR 5 kitchen of the same name; furniture and appliances
+that have moved since 2.1.0 are moved back.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hvr.worlds.scenes import LegacyReceptacle, ObjectSpec, Scene, load_scene
 from hvr.worlds.thor.types import TypeFacts, load_facts
 
 RENAMED = MappingProxyType({"Glassbottle": "Bottle"})
-"""Types of 2.1.0 that are called otherwise since."""
+"""Object types renamed since 2.1.0."""
 
 _MOVABLE = frozenset(
     {"CoffeeMachine", "DiningTable", "Fridge", "GarbageCan", "Microwave", "SideTable", "Toaster"}
@@ -36,7 +36,7 @@ _GONE = {
     "Dresser": (1.0, 0.9, 0.5),
     "Shelf": (0.8, 0.35, 0.3),
 }
-"""Sizes, in metres, of furniture that a room of AI2-THOR 5 may have lost altogether."""
+"""Sizes, in metres, of furniture types that an AI2-THOR 5 room may no longer contain."""
 _OPEN_AT_FIRST = frozenset({"Box", "Laptop"})
 _CELL = 0.25
 
@@ -44,20 +44,20 @@ _CELL = 0.25
 def scene_from_alfred(record: Mapping[str, Any]) -> Scene:
     """Return the scene in which a demonstration starts.
 
-    * Pickupable objects are exactly those of `object_poses`; a name that occurs k times
-      means k copies. Their ids are those that AI2-THOR gives after the poses are set,
-      `Type|x|y|z`. Sizes are those of the same type in the packaged kitchen.
-    * Their parents are judged from the boxes (`hvr.worlds.kitchen.placement`).
-    * `dirty_and_empty` makes dirtyable objects dirty and fillable ones empty;
-      `object_toggles` switches all objects of a type.
-    * The agent stands as `init` says, with that point added to the grid if need be.
+    * `object_poses` lists all pickupable objects; a name listed k times means k copies. Ids have
+      the form that AI2-THOR assigns after setting poses, `Type|x|y|z`. Sizes come from objects of
+      the same type in the packaged kitchen.
+    * Parents are derived from bounding boxes (`hvr.worlds.kitchen.placement`).
+    * `dirty_and_empty` makes dirtyable objects dirty and fillable ones empty.
+    * `object_toggles` switches all objects of a type.
+    * The agent's position comes from `init` and is added to the grid if missing.
 
     Args:
-        record: one demonstration with the fields `floor_plan`, `object_poses`, `init`, and
-            optionally `object_toggles` and `dirty_and_empty`.
+        record: Demonstration with the fields `floor_plan`, `object_poses`, `init` and, optionally,
+            `object_toggles` and `dirty_and_empty`.
 
     Raises:
-        SceneError: the kitchen is unknown or the record lacks what is needed.
+        SceneError: The kitchen is unknown or the record is incomplete.
     """
     try:
         base = load_scene(str(record["floor_plan"]))
@@ -93,11 +93,10 @@ def scene_from_alfred(record: Mapping[str, Any]) -> Scene:
 
 
 def resolve_id(scene: Scene, alfred_id: str, first_piece: int = 0) -> str | None:
-    """Return the id in a scene of `scene_from_alfred` of what a record calls `alfred_id`.
+    """Return the scene id of the object that a record calls `alfred_id`.
 
-    Ids of things that stood elsewhere, or were rounded otherwise, are taken to the nearest
-    object of the type; pieces are counted from `first_piece`, in the record from 1. None when
-    the scene has no object of the type.
+    An id without an exact match resolves to the nearest object of its type, or to None without one.
+    Pieces are numbered from `first_piece` in the scene and from 1 in the record.
     """
     whole, _, tail = alfred_id.partition("|")
     parts = tail.split("|")
@@ -139,10 +138,10 @@ def resolve_id(scene: Scene, alfred_id: str, first_piece: int = 0) -> str | None
 def _as_in_2_1_0(
     objects: Iterable[ObjectSpec], legacy: Iterable[LegacyReceptacle]
 ) -> list[ObjectSpec]:
-    """Return the objects with furniture and appliances where 2.1.0 had them.
+    """Return the objects, with furniture and appliances moved to their places in 2.1.0.
 
-    Each one of 2.1.0 is the nearest of its type; what differs by more than 5 cm on the
-    floor plan is shifted. An appliance keeps its height above what it stands on.
+    Objects are matched to the nearest of the same type and moved if more than 5 cm apart on the
+    floor plan. An appliance keeps its height above its support.
     """
     result = {spec.object_id: spec for spec in objects}
     free = set(result)
@@ -175,7 +174,7 @@ def _as_in_2_1_0(
 
 
 def _lost(entry: LegacyReceptacle) -> ObjectSpec:
-    """Return furniture of a type that the room of AI2-THOR 5 has not."""
+    """Return a piece of furniture of a type that the AI2-THOR 5 room lacks."""
     size = _GONE.get(entry.object_type, (0.8, 0.6, 0.5))
     x, y, z = entry.position
     return ObjectSpec(
@@ -268,7 +267,7 @@ def _placed(record: Mapping[str, Any], base: Scene) -> list[ObjectSpec]:
 
 
 def _size(facts: TypeFacts, sample: ObjectSpec | None) -> tuple[Vec, float]:
-    """Return size without rotation and height of the pivot above the bottom, metres."""
+    """Return the unrotated size and the height of the pivot above the bottom, in metres."""
     if sample is None:
         return facts.size, facts.pivot_height
     x, yaw, z = sample.rotation
@@ -281,7 +280,7 @@ def _size(facts: TypeFacts, sample: ObjectSpec | None) -> tuple[Vec, float]:
 
 
 def _box(position: Vec, yaw: float, size: Vec, pivot: float) -> Box:
-    """Return the axis aligned box of something turned about the vertical."""
+    """Return the axis-aligned box of an object rotated about the vertical axis."""
     w, h, d = size
     turn = math.radians(yaw)
     c, s = abs(math.cos(turn)), abs(math.sin(turn))
@@ -292,7 +291,7 @@ def _box(position: Vec, yaw: float, size: Vec, pivot: float) -> Box:
 
 
 def _free_id(kind: str, position: Vec, used: set[str]) -> str:
-    """Return `Type|x|y|z`, with a number for a second object at the very same place."""
+    """Return `Type|x|y|z`, with a suffix if the id is taken."""
     text = "|".join(f"{value:+06.2f}" for value in position)
     object_id = f"{kind}|{text}"
     count = 1

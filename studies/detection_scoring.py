@@ -1,4 +1,4 @@
-"""Scores of failure detection: the right kinds for each fault, recall and precision."""
+"""Score failure detection: correct kinds for each fault, recall and precision."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ RIGHT: Mapping[str, frozenset[DeviationKind]] = MappingProxyType(
         FaultKind.FAILED: frozenset({DeviationKind.ACTION_FAILED}),
         FaultKind.BLOCKED: frozenset({DeviationKind.BLOCKED}),
         FaultKind.OCCUPIED: frozenset({DeviationKind.OCCUPIED}),
-        # A step that was never sent and one that did nothing look the same.
+        # A step that was never sent is indistinguishable from one without effect.
         FaultKind.MISSING_STEP: frozenset(
             {DeviationKind.NO_EFFECT, DeviationKind.MISSING_PRECONDITION}
         ),
         FaultKind.WRONG_OBJECT: frozenset({DeviationKind.WRONG_OBJECT}),
         FaultKind.SWAPPED: frozenset({DeviationKind.WRONG_OBJECT}),
-        # Noticed at once, or when the robot comes to look.
+        # Reported at once, or when the robot next observes the place.
         FaultKind.MOVED: frozenset(
             {
                 DeviationKind.CHANGED_BY_OTHERS,
@@ -32,32 +32,32 @@ RIGHT: Mapping[str, frozenset[DeviationKind]] = MappingProxyType(
             }
         ),
         FaultKind.CHANGED: frozenset({DeviationKind.CHANGED_BY_OTHERS, DeviationKind.MISPERCEIVED}),
-        # What is misperceived looks like what was changed.
+        # A misperceived object is indistinguishable from a changed one.
         FaultKind.MISPERCEIVED: frozenset(
             {DeviationKind.CHANGED_BY_OTHERS, DeviationKind.MISPERCEIVED}
         ),
         FaultKind.NOISE: frozenset(),
-        # Faults of a plan, as REFLECT has them.
+        # Plan faults of REFLECT.
         "missing_step_in_plan": frozenset({DeviationKind.MISSING_PRECONDITION}),
         "wrong_order_in_plan": frozenset({DeviationKind.MISSING_PRECONDITION}),
         "ambiguous_plan": frozenset({DeviationKind.WRONG_OBJECT, DeviationKind.GOAL_UNMET}),
     }
 )
-"""The failure kinds that count as right for each kind of fault.
+"""Failure kinds that count as correct for each kind of fault.
 
-NOISE has none: after filtering nothing should be reported.
+NOISE has none: filtering should suppress every report.
 """
 
 
 ALIKE: Mapping[str, frozenset[DeviationKind]] = MappingProxyType(
     {
-        # It falls back to where it was just taken from, as if it had never been taken.
+        # The object falls back to its previous place, as if it had never been taken.
         FaultKind.DROP: frozenset({DeviationKind.NO_EFFECT, DeviationKind.WRONG_EFFECT}),
         FaultKind.SLIPPERY: frozenset({DeviationKind.NO_EFFECT, DeviationKind.WRONG_EFFECT}),
-        # A step of several actions, such as cracking an egg, was done in part.
+        # A step of several actions, such as cracking an egg, was only partly executed.
         FaultKind.SILENT: frozenset({DeviationKind.WRONG_EFFECT}),
         FaultKind.MISSING_STEP: frozenset({DeviationKind.WRONG_EFFECT}),
-        # What somebody does to the very thing that the robot has just handled.
+        # Another agent acts on the object that the robot has just handled.
         FaultKind.MOVED: frozenset(
             {DeviationKind.WRONG_OBJECT, DeviationKind.WRONG_EFFECT, DeviationKind.NO_EFFECT}
         ),
@@ -65,24 +65,23 @@ ALIKE: Mapping[str, frozenset[DeviationKind]] = MappingProxyType(
         FaultKind.MISPERCEIVED: frozenset({DeviationKind.WRONG_EFFECT, DeviationKind.NO_EFFECT}),
     }
 )
-"""Kinds that are also right where a fault hits what the step itself handles.
+"""Further correct kinds for a fault that hits an object handled by the step itself.
 
-The facts are then the same as if the step had gone wrong by itself.
+The resulting facts are the same as if the step had failed on its own.
 """
 
 
 @dataclass(frozen=True)
 class Detection:
-    """The detection of one fault.
+    """Detection result for one fault.
 
     Args:
-        kind: of the fault.
-        step: the step of the run in which it happened, from 1.
-        noticed: the first step, from that one on, in which a failure was reported; None when
-            none was.
-        reported: kinds of the failures reported in that step, in order.
-        early: kinds of failures that were reported before the fault.
-        own: the fault hit what the step itself handles.
+        kind: Kind of the fault.
+        step: 1-based step in which the fault occurred.
+        noticed: First step with a reported failure, at or after `step`; None without one.
+        reported: Kinds of the failures reported in step `noticed`, in order.
+        early: Kinds of the failures reported before the fault.
+        own: Whether the fault hit an object handled by the step itself.
     """
 
     kind: str
@@ -94,27 +93,21 @@ class Detection:
 
     @property
     def in_time(self) -> bool:
-        """A failure was reported in the step of the fault."""
+        """Whether a failure was reported in the step of the fault."""
         return self.noticed == self.step
 
     @property
     def right_kind(self) -> bool:
-        """One of the failures reported has a right kind."""
+        """Whether at least one reported failure has a correct kind."""
         return any(map(self.accepts, self.reported))
 
     def accepts(self, kind: DeviationKind) -> bool:
-        """Return whether a failure of this kind is a right answer to the fault."""
+        """Return whether a failure kind is correct for this fault."""
         return kind in RIGHT[self.kind] or (self.own and kind in ALIKE.get(self.kind, ()))
 
 
 def detection(kind: str, step: int, failures: Iterable[Deviation]) -> Detection:
-    """Return the detection of a fault of a run.
-
-    Args:
-        kind: of the fault.
-        step: the step in which it happened, from 1.
-        failures: all that were reported in the run.
-    """
+    """Return the detection result for one fault of a run, given all its reported failures."""
     known = sorted(failures, key=lambda f: f.step)
     early = tuple(f.kind for f in known if f.step < step)
     later = [f for f in known if f.step >= step]
@@ -129,14 +122,14 @@ class Rates:
     """Recall and precision of detection.
 
     Args:
-        faults: how many there were.
-        in_time: how many were noticed in the step in which they happened.
-        noticed: how many were noticed then or later.
-        right: how many were noticed in time and with a right kind.
-        reported: how many failures were reported of the kinds that are right for the fault,
-            in the step in which some fault of any kind was first noticed.
-        justified: how many of these in runs with this kind of fault.
-        early: how many failures were reported before the fault.
+        faults: Number of faults.
+        in_time: Faults noticed in the step in which they occurred.
+        noticed: Faults noticed in that step or later.
+        right: Faults noticed in time and with a correct kind.
+        reported: Failures of kinds that are correct for this fault, counted in the step in which a
+            fault of any kind was first noticed.
+        justified: Those of `reported` from runs with this kind of fault.
+        early: Failures reported before the fault.
     """
 
     faults: int = 0
@@ -154,17 +147,14 @@ class Rates:
 
     @property
     def precision(self) -> float | None:
-        """Share of reported failures of these kinds that a fault with that right kind caused."""
+        """Share of the reported failures of these kinds with a matching fault as the cause."""
         return self.justified / self.reported if self.reported else None
 
 
 def rates(kind: str, detections: Sequence[Detection]) -> Rates:
-    """Return recall and precision for one kind of fault.
+    """Return recall and precision for one kind of fault, given the detections of all kinds.
 
-    Args:
-        kind: the kind.
-        detections: of all faults, of all kinds; a report is justified when its kind is right
-            for the fault of its run.
+    A report is justified if its kind is correct for the fault of its run.
     """
     own = [d for d in detections if d.kind == kind]
     reported = [(d, k) for d in detections for k in (*d.early, *d.reported) if k in RIGHT[kind]]

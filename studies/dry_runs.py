@@ -1,4 +1,4 @@
-"""Compare dry runs of simulated models with the same runs carried out without faults.
+"""Compare dry runs of simulated models with fault-free executions of the same runs.
 
 python -m studies.dry_runs [--runs N]
 """
@@ -24,7 +24,7 @@ KNOWN = {True: "reached", False: "not reached", None: "not judged"}
 
 
 def cases() -> Iterator[tuple[str, str, str]]:
-    """Yield a task, a setting and a model; no two of them are the same."""
+    """Yield distinct combinations of task, setting and model."""
     for seed in itertools.count(1):
         for number, (rate, task) in enumerate(itertools.product(RATES, TASKS)):
             setting = SETTINGS[(number + seed) % len(SETTINGS)]
@@ -32,7 +32,7 @@ def cases() -> Iterator[tuple[str, str, str]]:
 
 
 def ending(case: tuple[str, str, str], *, execute: bool, folder: Path) -> str:
-    """Return how a run ends, in the words for executed runs."""
+    """Return how a run ends, in the terms used for executed runs."""
     task, setting, model = case
     choice = ModelChoice(spec=model, setting=setting)
     options = Options(model=choice, save=folder, execute=execute)
@@ -40,12 +40,12 @@ def ending(case: tuple[str, str, str], *, execute: bool, folder: Path) -> str:
         run = plan(task=task, options=options)
     except HvrError as error:
         return type(error).__name__
-    # A model's plan that is invalid ends a dry run as it ends an execution.
+    # An invalid plan from the model ends a dry run the same way as an execution.
     return KNOWN[run.reached if run.finished is not None else run.would_reach]
 
 
 def main() -> int:
-    """Print the pairs of endings, and the runs where they differ."""
+    """Print the pairs of endings and the runs in which they differ."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--runs", type=int, default=200)
     wanted = parser.parse_args().runs

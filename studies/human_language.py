@@ -1,10 +1,9 @@
-"""What people said of ALFRED's demonstrations: read, carried out, and judged by ALFRED.
+"""Evaluate hvr on the sentences with which people described ALFRED's demonstrations.
 
-A demonstration has a start, a goal, and the sentences of the three or more people who described
-it. Each sentence is read in the kitchen as it was at the start; what was read is carried out
-there; and the last state is judged by ALFRED's own condition for the demonstration's goal, which
-the reader never sees. The demonstrations fall into two parts by their task folder (goal and
-kitchen), so that a sentence kept apart speaks of a goal in a kitchen that no tuning has seen.
+Each demonstration has a start, a goal, and descriptions by three or more people. hvr reads each
+sentence in the start scene and executes the goal it read. ALFRED's own goal condition, which the
+reader never sees, judges the final state. Demonstrations are split by task folder (goal and
+kitchen), so that held-out sentences have combinations of goal and kitchen unseen during tuning.
 """
 
 from __future__ import annotations
@@ -37,27 +36,27 @@ from studies.alfred import scene_from_alfred
 Part = Literal["tuning", "kept"]
 PARTS: tuple[Part, ...] = ("tuning", "kept")
 _EVERY = 5
-"""One task folder in so many is kept apart."""
+"""Hold out one task folder in this many."""
 
 ReadSentence = Callable[[str, Inventory], Goal]
-"""Reads a sentence in a scene; raises an `HvrError` for one that it does not understand."""
+"""Reads a sentence in a scene; raises an `HvrError` if it cannot be understood."""
 
 
 def part_of(demonstration: str) -> Part:
-    """Return the part of a demonstration, by its task folder: the goal and the kitchen."""
+    """Return the part of a demonstration, chosen by its task folder (goal and kitchen)."""
     folder = demonstration.partition("/")[0]
     return "kept" if zlib.crc32(folder.encode()) % _EVERY == 0 else "tuning"
 
 
 @dataclass(frozen=True)
 class Demonstration:
-    """A demonstration that people described.
+    """A demonstration with its human descriptions.
 
     Args:
-        id: the task folder and the trial.
-        wanted: its goal, for the judge.
-        start: the record that the scene is built from.
-        sentences: one for each person, without those left out.
+        id: Task folder and trial.
+        wanted: Goal condition for the judge.
+        start: Record that the scene is built from.
+        sentences: One sentence per annotator, excluding omitted ones.
     """
 
     id: str
@@ -69,14 +68,14 @@ class Demonstration:
 def demonstrations(
     sentences: Path, starts: Path, part: Part | None = None
 ) -> Iterator[Demonstration]:
-    """Yield the demonstrations of which both the sentences and the start are known.
+    """Yield the demonstrations with both sentences and a start record.
 
-    Sentences of one part that occur word for word in the other are left out of both.
+    Sentences that occur verbatim in both parts are omitted from both.
 
     Args:
-        sentences: JSON lines, gzipped: `id` and `annotations` with a `task_desc` each.
-        starts: JSON lines, gzipped: what `scene_from_alfred` takes.
-        part: only demonstrations of this part.
+        sentences: Gzipped JSON lines with `id` and `annotations`, each with a `task_desc`.
+        starts: Gzipped JSON lines of records for `scene_from_alfred`.
+        part: Part to restrict to; None yields both.
     """
     said = {str(r["id"]): tuple(_sentences(r)) for r in _records(sentences)}
     in_parts: dict[str, set[Part]] = defaultdict(set)
@@ -118,22 +117,22 @@ def _plain(text: str) -> str:
 
 @dataclass
 class Outcome:
-    """What became of a sentence.
+    """Result for one sentence.
 
     Args:
-        demonstration: its id.
-        task_type: of the demonstration.
-        text: the sentence.
-        goal: what it was read as, one PDDL condition a stage; empty if it was not understood.
-        said: the reading in words.
-        refusal: the kind of the error that refused it, empty if none did.
-        message: why it was refused, or why its goal was not reached.
-        claimed: hvr reports success.
-        met: ALFRED's condition holds at the end.
-        met_by_any: it does, where every appliance that heats counts for a microwave.
-        lacking: what ALFRED's condition lacks.
-        steps: atomic actions.
-        flagged: success was reported with notes or with words that were not read.
+        demonstration: Demonstration id.
+        task_type: Task type of the demonstration.
+        text: The sentence.
+        goal: Goal that was read, one PDDL condition per stage; empty if none was understood.
+        said: Paraphrase of the goal.
+        refusal: Kind of the error that refused the sentence; empty if none.
+        message: Reason for the refusal or for missing the goal.
+        claimed: Whether hvr reports success.
+        met: Whether ALFRED's condition holds at the end.
+        met_by_any: Same as `met`, accepting any heating appliance in place of a microwave.
+        lacking: Unmet parts of ALFRED's condition.
+        steps: Number of atomic actions.
+        flagged: Whether success was reported with notes or with unread words.
     """
 
     demonstration: str
@@ -152,24 +151,24 @@ class Outcome:
 
     @property
     def understood(self) -> bool:
-        """A goal was read."""
+        """Whether a goal was read."""
         return bool(self.goal)
 
     @property
     def wrong(self) -> bool:
-        """Success is reported, and nothing that people could have meant by it holds."""
+        """Whether hvr reports success although no plausible reading of the sentence holds."""
         return self.claimed and not (self.met or self.met_by_any)
 
 
 @dataclass
 class Described:
-    """A demonstration with what became of its sentences.
+    """A demonstration with the results for its sentences.
 
     Args:
-        id: of the demonstration.
-        outcomes: one for each sentence.
-        equal: all sentences were read as the same goal; None with fewer than two of them.
-        equal_read: all that were understood were; None with fewer than two of those.
+        id: Demonstration id.
+        outcomes: One result per sentence.
+        equal: Whether all sentences were read as the same goal; None with fewer than two.
+        equal_read: Same as `equal`, counting understood sentences only.
     """
 
     id: str
@@ -179,10 +178,9 @@ class Described:
 
 
 class AnyAppliance(Judge):
-    """ALFRED's judge, for which a thing is heated by whatever makes it hot or cooks it."""
+    """ALFRED's judge, accepting any appliance that makes an object hot or cooks it."""
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """See `Judge`."""
         event = super().step(action, **kwargs)
         if event:
             self.hot |= {o["objectId"] for o in event.metadata["objects"]
@@ -194,7 +192,7 @@ class AnyAppliance(Judge):
         self.hot: set[str] = set()
 
     def lacks(self, wanted: Wanted) -> tuple[str, str]:
-        """Return what ALFRED's condition lacks, and what it lacks with any appliance."""
+        """Return the unmet parts of ALFRED's condition: strictly, and with any appliance."""
         strict = self.missing(wanted)
         microwaved = self.history["microwaved"]
         self.history["microwaved"] = microwaved | self.hot
@@ -204,13 +202,13 @@ class AnyAppliance(Judge):
 
 
 class Trial:
-    """Reads and carries out the sentences of one demonstration, equal readings once.
+    """Reads and executes the sentences of one demonstration, each distinct goal once.
 
     Args:
-        demonstration: the sentences, the start and the goal.
-        policy: plans for what was read.
-        read: reads a sentence.
-        execute: carry out what was read; if `policy.any_place`, puts are forced as ALFRED does.
+        demonstration: Sentences, start and goal.
+        policy: Policy that plans for each goal; with `any_place`, puts are forced as in ALFRED.
+        read: Function that reads a sentence.
+        execute: Whether to execute the goals.
     """
 
     def __init__(
@@ -227,7 +225,7 @@ class Trial:
         self._runs: dict[tuple[Stage, ...], tuple[Outcome, World]] = {}
 
     def run(self) -> Described:
-        """Return what became of the sentences."""
+        """Return the results for all sentences."""
         described = Described(self.demonstration.id)
         goals = []
         for text in self.demonstration.sentences:
@@ -257,7 +255,7 @@ class Trial:
         return outcome, goal
 
     def _run(self, goal: Goal) -> tuple[Outcome, World]:
-        """Carry out a goal from the start, unless that has been done."""
+        """Execute a goal from the start and cache the result."""
         known = self._runs.get(goal.stages)
         if known is not None:
             return known
@@ -279,9 +277,9 @@ class Trial:
         return done, world
 
     def _all_equal(self, goals: Sequence[Goal | None]) -> bool:
-        """Return whether all goals were read, and each run's end meets all the other goals.
+        """Return whether all goals were read and the end state of each run meets all other goals.
 
-        Without runs, they are equal if they want the same of the same kinds of things.
+        Without runs, goals are equal if they require the same facts of the same types.
         """
         read = [goal for goal in goals if goal is not None]
         if len(read) < len(goals):
@@ -310,12 +308,9 @@ class Trial:
 
 
 def wants(goal: Goal, domain: Domain, objects: Sequence[TypedName]) -> frozenset[tuple[str, int]]:
-    """Return what a goal wants of which kinds of things, and how often; names do not matter.
+    """Return the conditions of a goal over object types, with their counts.
 
-    Args:
-        goal: the goal.
-        domain: the predicates.
-        objects: of the scene, with their types.
+    Object names are replaced by types, so that goals over interchangeable objects compare equal.
     """
     kinds = {o.name: "/".join(o.types) for o in objects}
     counts: dict[str, int] = defaultdict(int)
@@ -347,7 +342,7 @@ def _collect(
 
 
 def refused_because(outcome: Outcome) -> str:
-    """Return the class of a refusal: what it was about, without the words of the sentence."""
+    """Return the class of a refusal; empty if the sentence was understood."""
     if outcome.understood:
         return ""
     kinds = {LanguageError.__name__: "not understood", ImpossibleGoalError.__name__: "impossible"}

@@ -1,10 +1,9 @@
-"""Partial order of the blocks of a plan.
+"""Derive the partial order of a plan's blocks.
 
-Explanation-based order generalisation (Kambhampati & Kedar, Artificial Intelligence 67,
-1994), over whole blocks: of two blocks the first stays first when it brings about what the
-second needs, when the second undoes what the first needs, or when it undoes what a block
-between them brings about again. Blocks are not interleaved: the robot is at one place at a
-time and has one hand.
+Explanation-based order generalisation (Kambhampati & Kedar, Artificial Intelligence 67, 1994) on
+whole blocks. Block A stays before block B if A establishes a precondition of B, if B deletes a
+precondition of A, or if B deletes one that a block between them re-establishes. Blocks are not
+interleaved: the robot is in one place at a time and has one hand.
 """
 
 from __future__ import annotations
@@ -31,14 +30,9 @@ class _Summary:
 
 
 def block_order(task: Task, blocks: Blocks) -> Pairs:
-    """Return the pairs of blocks (i, j), numbered from 1, of which i must come before j.
+    """Return the pairs of blocks (i, j), numbered from 1, in which i must precede j.
 
-    Args:
-        task: the task; the blocks in the given order must be a valid plan of it.
-        blocks: the plan.
-
-    Returns:
-        The pairs without those that follow from others.
+    The blocks must form a valid plan of the task in the given order. Transitive pairs are omitted.
     """
     summaries = _summaries(task, blocks)
     goal = support(task.goal, _final(task, blocks))
@@ -71,17 +65,17 @@ def _constrain(
     wanted: bool,
     before: list[list[bool]],
 ) -> None:
-    """Order the producers of what block `b` needs, and what would undo it.
+    """Order the producers and threats of the literals needed by block `b`.
 
-    The producer is the first block that makes the literal after it was last undone, so that
-    blocks which use something and give it back (the empty hand) are not chained.
+    The producer is the first block to establish the literal after its last deletion. Blocks that
+    use and restore a literal (the empty hand) are therefore not chained.
 
     Args:
-        summaries: of all blocks.
-        b: the consumer; one past the last block for the goal.
-        literals: the bits it needs, and those of them that hold at the start.
-        wanted: whether the bits must be true or false.
-        before: the order, to which this adds.
+        summaries: Summaries of all blocks.
+        b: Index of the consumer; one past the last block stands for the goal.
+        literals: Bits that `b` needs, and the subset that holds initially.
+        wanted: Whether the bits must be true or false.
+        before: Ordering matrix, updated in place.
     """
     needed, given = literals
     count = len(summaries)
@@ -153,7 +147,7 @@ def _closure(before: list[list[bool]], count: int) -> list[list[bool]]:
 
 
 def sample_linearization(count: int, order: Pairs, rng: random.Random) -> tuple[int, ...]:
-    """Return a random order of blocks (numbered from 1) that respects the pairs."""
+    """Return a random block order (numbered from 1) that respects the pairs."""
     waiting = set(range(1, count + 1))
     result: list[int] = []
     while waiting:

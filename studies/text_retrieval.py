@@ -1,6 +1,6 @@
-"""Retrieval by texts alone, with settings chosen on true plans: baselines of the benchmark.
+"""Text-only retrieval baselines, with settings tuned on true plans.
 
-Among them is SGC: tool vectors smoothed over the graph, without training (GNN4Plan, section 4.2).
+Includes SGC: tool vectors smoothed over the graph without training (GNN4Plan, section 4.2).
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from hvr.tools.tool_plans import ToolGraph, ToolPlan, agreement
 ALPHAS = tuple(round(0.5 + 0.05 * i, 2) for i in range(11))
 """Values of alpha that `choose_alpha` tries for SGC."""
 TEMPERATURES = (0.02, 0.04, 0.08)
-"""Softmax temperatures that `fit_text_decoder` tries for cosines of texts."""
+"""Softmax temperatures that `fit_text_decoder` tries for text cosines."""
 
 
 def normalised(graph: ToolGraph) -> NDArray[np.float32]:
     """Return the normalised adjacency matrix  Â = D^-1/2 A D^-1/2.
 
-    D = diag(sum_v A[u, v]) holds the out-degrees, on both sides; no self-loops are added. A tool
-    without out-links has D[u, u] = 0, for which D^-1/2 is taken to be 0: its row and column are 0.
+    D = diag(sum_v A[u, v]) holds the out-degrees on both sides; no self-loops are added. For a tool
+    without out-links, D[u, u]^-1/2 is defined as 0, which makes its row and column 0.
 
     Returns:
-        Â (tools, tools), float32; the row's tool aggregates its successors.
+        Â (tools, tools), float32; each row aggregates the tool's successors.
     """
     linked = adjacency(graph).astype(np.float32)
     degree = linked.sum(axis=1)
@@ -48,14 +48,14 @@ def normalised(graph: ToolGraph) -> NDArray[np.float32]:
 
 
 def propagate(vectors: NDArray[np.float32], graph: ToolGraph, alpha: float) -> NDArray[np.float32]:
-    """Return tool vectors mixed with those of their successors.
+    """Return tool vectors mixed with their successors' vectors.
 
-    X' = alpha X + (1 - alpha) Â X  (GNN4Plan, section 4.2), with Â of `normalised`.
+    X' = alpha X + (1 - alpha) Â X  (GNN4Plan, section 4.2), with Â from `normalised`.
 
     Args:
         vectors: X (tools, d).
-        graph: with as many tools.
-        alpha: weight of a tool's own vector.
+        graph: Graph with the same number of tools.
+        alpha: Weight of a tool's own vector.
 
     Returns:
         X' (tools, d), float32.
@@ -68,13 +68,13 @@ class SmoothedScores(TextScores):
     """S[i, t] = <x_i, h_t>, with x_i the vector of step i and H = `propagate`(X, alpha).
 
     Args:
-        alpha: weight of a tool's own text; 1 ignores the graph.
+        alpha: Weight of a tool's own text; 1 ignores the graph.
     """
 
     alpha: float = 1.0
 
     def tools(self) -> NDArray[np.float32]:
-        """Return H (tools, d), whose rows have length 1 only if `alpha` is 1."""
+        """Return H (tools, d); its rows have length 1 only if `alpha` is 1."""
         return propagate(super().tools(), self.graph, self.alpha)
 
 
@@ -88,16 +88,16 @@ def fit_text_decoder(
     held_out: float = 0.1,
     seed: int = 0,
 ) -> Decoder:
-    """Choose the settings of `viterbi` for text scores on a held-out part of some true plans.
+    """Choose the `viterbi` settings for text scores on a held-out part of the true plans.
 
     Args:
-        source: of the scores.
-        plans: true ones.
-        counts: count transitions in them; else transitions follow from the links alone.
-        seen_links: as for `fit_retriever`.
-        names: leave the tools' names in the steps.
-        held_out: fraction of the plans on which settings are chosen.
-        seed: of the split.
+        source: Text scores.
+        plans: True plans.
+        counts: Count transitions in the plans; otherwise use the links alone.
+        seen_links: Same as in `fit_retriever`.
+        names: Keep the tools' names in the steps.
+        held_out: Fraction of the plans to choose settings on.
+        seed: Seed of the split.
     """
     inner, held = hold_out(plans, held_out, seed)
 
@@ -118,9 +118,9 @@ def choose_alpha(
     rule: str = "greedy",
     names: bool = True,
 ) -> float:
-    """Return the alpha of SGC whose plans agree best with some true plans, not test ones.
+    """Return the alpha of SGC whose plans agree best with the given true (not test) plans.
 
-    Of equals the highest, which relies least on the graph.
+    Ties go to the highest alpha, which relies least on the graph.
     """
     decoder = Decoder(Transitions(graph), rule="nearest" if rule == "nearest" else "greedy")
     overall_by_alpha = {}

@@ -1,1 +1,1 @@
-"""The two heuristic searches of NaviAgent for chains of calls, beside hvr's proven one."""
+"""NaviAgent's two heuristic searches for call chains, as baselines for hvr's exact search."""

@@ -1,7 +1,7 @@
-"""The paper's heuristic search: a population of subgraphs, mutated, accepted by annealing.
+"""The paper's heuristic search: a population of subgraphs, mutated and accepted by annealing.
 
-NaviAgent, section 3.3 and eq. 23. The text gives neither constants nor pseudocode; what is here is
-as simple as its prose allows, with values of hvr's own. It may miss chains that there are.
+NaviAgent (section 3.3, eq. 23) gives neither constants nor pseudocode. This implementation follows
+its prose, with constants chosen by hvr. It may miss existing chains.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from studies.chain_search.backward import (
 
 @dataclass(frozen=True)
 class Annealing:
-    """The settings of the search; all values are hvr's.
+    """Settings of the search, with values chosen by hvr.
 
     Args:
-        population: subgraphs at a time.
-        rounds: of mutation.
-        hot: the temperature at the beginning; it sinks to nearly 0.
-        closeness: c1, of tools to the goal.
-        parameters: c2, of the share of needs that are met.
-        depth: c3, of mean depth and number of tools.
-        weights: c4, of the sum of weights.
-        complexity: c5, of links within.
+        population: Number of subgraphs.
+        rounds: Number of mutation rounds.
+        hot: Initial temperature, which falls to nearly 0.
+        closeness: c1, weight of the tools' closeness to the goal.
+        parameters: c2, weight of the share of satisfied parameters.
+        depth: c3, weight of mean depth and number of tools.
+        weights: c4, weight of the sum of link weights.
+        complexity: c5, weight of the number of internal links.
     """
 
     population: int = 12
@@ -53,7 +53,7 @@ ANNEALING = Annealing()
 
 @dataclass(frozen=True)
 class _Space:
-    """What subgraphs are made of: steps, how deep and how good each tool is, who gives what."""
+    """Search space: tools with depth and score, and the producers of each parameter."""
 
     steps: Mapping[str, NavigationTool]
     scores: Mapping[str, float]
@@ -70,15 +70,15 @@ def annealed_chain(
     settings: Annealing = ANNEALING,
     bounds: BackwardBounds = BOUNDS,
 ) -> ToolChain | None:
-    """Return a chain that the heuristic search finds; None if it finds none.
+    """Return a chain found by the heuristic search; None if it finds none.
 
     Args:
-        graph: of the tools.
-        facts: what is so now.
-        goal: what is to be so.
-        seed: of all that is random.
-        settings: of the search.
-        bounds: of the pruned subgraph from which tools are taken.
+        graph: Tool graph.
+        facts: Current facts.
+        goal: Goal facts.
+        seed: Random seed.
+        settings: Search settings.
+        bounds: Bounds of the pruned subgraph that supplies the tools.
     """
     if facts.covers(goal):
         return ToolChain()
@@ -123,14 +123,14 @@ def _steps(some: frozenset[str], space: _Space) -> list[NavigationTool]:
 
 
 def _unmet(some: frozenset[str], space: _Space) -> list[str]:
-    """Return what the goal and the tools need that no call gives which can be made."""
+    """Return the needs of the goal and the tools that these tools cannot produce."""
     steps = _steps(some, space)
     needs = space.goal.known.union(*(step.needs for step in steps))
     return sorted(needs - reachable(space.facts, steps).known)
 
 
 def _mutated(some: frozenset[str], space: _Space, random: Random) -> frozenset[str]:
-    """Add a tool that gives what is missing, or take one away, or both."""
+    """Add a producer of a missing parameter, remove a tool, or both."""
     new = [
         name for parameter in _unmet(some, space) for name in space.givers.get(parameter, ())
         if name not in some
@@ -145,7 +145,7 @@ def _mutated(some: frozenset[str], space: _Space, random: Random) -> frozenset[s
 
 
 def _fitness(some: frozenset[str], space: _Space, settings: Annealing) -> float:
-    """Return eq. 23."""
+    """Return the fitness of a subgraph (eq. 23)."""
     steps = _steps(some, space)
     if not steps:
         return 0.0
@@ -164,7 +164,7 @@ def _fitness(some: frozenset[str], space: _Space, settings: Annealing) -> float:
 
 
 def _depths(steps: list[NavigationTool], space: _Space) -> dict[str, int]:
-    """Return how many calls lie between each tool and the goal, at most as many as there are."""
+    """Return the number of calls between each tool and the goal, capped at the number of tools."""
     depth = {
         step.name: 0 for step in steps
         if step.name in space.goal.done or step.gives & space.goal.known

@@ -1,8 +1,8 @@
-"""The paper's pruned backward search: from the goal to what is known, thresholds decay with depth.
+"""The paper's pruned backward search from the goal to known facts, with depth-decaying thresholds.
 
-NaviAgent, section 3.3 and eq. 22, calls it alpha-beta; it prunes by thresholds and is no search of
-games. Its constants and its pseudocode are not in the text, so this is a bounded best-first search
-of the same kind. It may miss chains that there are: `hvr.tools.navigation.chains` does not.
+NaviAgent (section 3.3, eq. 22) calls it alpha-beta, although it prunes by thresholds rather than
+by game-tree bounds. The paper gives neither constants nor pseudocode, so this is a bounded
+best-first search of the same kind. It may miss chains that `hvr.tools.navigation.chains` finds.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from hvr.tools.navigation.graph import UNTRIED, NavigationGraph
 
 @dataclass(frozen=True)
 class BackwardBounds:
-    """The settings of the search; all values are hvr's.
+    """Settings of the search, with values chosen by hvr.
 
     Args:
-        alpha: a parameter that scores less is not looked for, unless the goal's tools take it.
-        beta: a tool that scores less is left out.
-        decay: by how much both sink from one depth to the next.
-        depth: of calls before the goal, at most.
-        tools: that are kept, at most.
-        producers: of one parameter that are looked at, at most: the best.
+        alpha: Minimum score of a parameter to search for, unless a goal tool takes it.
+        beta: Minimum score of a tool.
+        decay: Factor on both thresholds per level of depth.
+        depth: Maximum number of calls before the goal.
+        tools: Maximum number of tools to keep.
+        producers: Maximum number of producers per parameter, best first.
     """
 
     alpha: float = 0.3
@@ -43,13 +43,13 @@ BOUNDS = BackwardBounds()
 def backward_chain(
     graph: NavigationGraph, facts: CallFacts, goal: CallFacts, bounds: BackwardBounds = BOUNDS
 ) -> ToolChain | None:
-    """Return a chain that the pruned search finds; None if it finds none, though there may be one.
+    """Return a chain found by the pruned search; None if it finds none, even if one exists.
 
     Args:
-        graph: of the tools.
-        facts: what is so now.
-        goal: what is to be so.
-        bounds: of the search.
+        graph: Tool graph.
+        facts: Current facts.
+        goal: Goal facts.
+        bounds: Search bounds.
     """
     if facts.covers(goal):
         return ToolChain()
@@ -97,7 +97,7 @@ def backward_tools(
 
 
 def producers(graph: NavigationGraph, parameter: str) -> Iterable[str]:
-    """Return the tools that give a parameter, or one whose value was passed on to it; sorted."""
+    """Return the tools that produce a parameter, or one whose value was passed on to it, sorted."""
     made = set(graph.outputs.sources(parameter))
     for source in graph.passes.sources(parameter):
         evidence = graph.passes.get(source, parameter)
@@ -107,13 +107,13 @@ def producers(graph: NavigationGraph, parameter: str) -> Iterable[str]:
 
 
 def tool_score(graph: NavigationGraph, tool: str, parameter: str, goal: CallFacts) -> float:
-    """Return eq. 22: the weight of the link, and of those to the goal's tools and parameters."""
+    """Return a tool's score (eq. 22): its link weight plus the weights of its links to the goal."""
     score = (graph.outputs.get(tool, parameter) or UNTRIED).weight
     targets = graph.calls.targets(tool)
     score += max((targets[name].weight for name in goal.done if name in targets), default=0.0)
     if parameter in goal.known:
         score += (graph.outputs.get(tool, parameter) or UNTRIED).weight
-    # A tool that fails more often than one that nobody tried is worth less, and the other way.
+    # Rank a tool that fails more often than an untried one below it, and vice versa.
     return score * graph.tools[tool].evidence.weight / UNTRIED.weight
 
 
@@ -123,10 +123,11 @@ def forward_chain(
     tools: Iterable[NavigationTool],
     scores: Mapping[str, float],
 ) -> tuple[str, ...] | None:
-    """Return calls of some tools that reach a goal, without what no other call needs.
+    """Return a sequence of calls that reaches the goal, without redundant calls; None if
+    impossible.
 
-    Tools come as soon as they can, of those at once the best score first. Then those are kept
-    from which the goal, or a call that is kept, has something first.
+    Tools are scheduled as early as possible, best score first. A backward pass then keeps only the
+    calls that first produce something needed by the goal or by another kept call.
     """
     waiting = sorted(tools, key=lambda tool: (-scores.get(tool.name, 0.0), tool.name))
     giver: dict[str, str] = {}

@@ -1,5 +1,5 @@
-"""hvr under servers that misbehave, kills, full disks, odd terminals, and many of itself.
+"""Run hvr against misbehaving servers, kills, full disks, odd terminals and concurrent copies.
 
-A check is a small function that makes one situation, lets hvr run in it as a process of its own,
-and looks at what is left: `invariants` says what must hold in all of them.
+A check sets up one situation, runs hvr in it as a subprocess, and inspects the result. `invariants`
+defines what must hold in every situation.
 """

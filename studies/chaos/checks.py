@@ -1,4 +1,4 @@
-"""Checks: what one is, how they are collected, what came of one."""
+"""Define, collect and judge checks."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _SHOWN = 400
 
 
 class BrokeError(Exception):
-    """Something that must hold does not; the message says what."""
+    """An invariant is violated; the message names it."""
 
 
 class CannotError(Exception):
-    """The situation cannot be made on this machine; the message says why."""
+    """This machine cannot produce the situation; the message says why."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """A situation, and what must hold in it.
+    """A situation and its required outcome.
 
     Args:
-        group: the kind of situation.
-        name: unlike the others of its group.
-        body: makes the situation; raises `BrokeError` or `CannotError`.
-        quick: it belongs to the short form.
-        alone: no other check may run beside it.
+        group: Kind of situation.
+        name: Name, unique within the group.
+        body: Sets up the situation; raises `BrokeError` or `CannotError`.
+        quick: Whether the check belongs to the quick selection.
+        alone: Whether the check must run without others in parallel.
     """
 
     group: str
@@ -45,23 +45,17 @@ class Check:
 
     @property
     def id(self) -> str:
-        """Group and name."""
         return f"{self.group}/{self.name}"
 
 
 class Group:
-    """The checks of one kind, in the order in which they are added.
-
-    Args:
-        name: of the group.
-    """
+    """The checks of one kind, in insertion order."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.checks: list[Check] = []
 
     def add(self, name: str, body: Body, *, quick: bool = False, alone: bool = False) -> None:
-        """Add a check."""
         self.checks.append(Check(self.name, name, body, quick, alone))
 
     def check(self, *, quick: bool = False, alone: bool = False) -> Callable[[Body], Body]:
@@ -76,14 +70,14 @@ class Group:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a check.
+    """Result of a check.
 
     Args:
-        check: which one.
-        state: whether what must hold held.
-        why: why not, on one line; empty when it held.
-        seconds: wall time.
-        counts: runs of hvr, kills, and calls to servers.
+        check: The check.
+        state: Whether the invariants held.
+        why: One-line reason for a failure; empty otherwise.
+        seconds: Wall time.
+        counts: Numbers of hvr runs, kills and server calls.
     """
 
     check: Check
@@ -93,7 +87,6 @@ class Outcome:
     counts: Counter[str] = field(default_factory=Counter)
 
     def to_json(self) -> dict[str, object]:
-        """Return plain JSON values."""
         return {
             "group": self.check.group,
             "name": self.check.name,
@@ -105,14 +98,14 @@ class Outcome:
 
 
 def judged(check: Check, lab: Lab) -> tuple[State, str]:
-    """Run a check; return its state, and why on one line."""
+    """Run a check and return its state with a one-line reason."""
     try:
         check.body(lab)
     except BrokeError as error:
         return "broke", one_line(str(error))
     except CannotError as error:
         return "skipped", one_line(str(error))
-    except Exception as error:  # a fault of the check itself must not pass for a success
+    except Exception as error:  # an error in the check itself must not count as a success
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{place.name}, line {place.lineno}"
         return "broke", one_line(f"the check itself failed in {where}: {error!r}")
@@ -120,12 +113,12 @@ def judged(check: Check, lab: Lab) -> tuple[State, str]:
 
 
 def chosen(checks: Iterable[Check], only: Iterable[str], *, quick: bool) -> tuple[Check, ...]:
-    """Return the checks that are meant.
+    """Return the selected checks.
 
     Args:
-        checks: all.
-        only: groups, `group/name`, or patterns of the shell of either; empty for all.
-        quick: those of the short form.
+        checks: All checks.
+        only: Shell patterns that match a group or `group/name`; empty selects all.
+        quick: Whether to restrict the selection to quick checks.
     """
     wanted = tuple(only)
     return tuple(
@@ -137,7 +130,7 @@ def chosen(checks: Iterable[Check], only: Iterable[str], *, quick: bool) -> tupl
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line of bearable length, without control characters."""
+    """Return a text as a single, shortened line without control characters."""
     line = " ".join(text.split())
     line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
     return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"

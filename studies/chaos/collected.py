@@ -1,4 +1,4 @@
-"""All checks, in the order in which they are run."""
+"""All checks, in execution order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold whatever happens: exit codes, words, files, memory, secrets."""
+"""Invariants of every situation: exit codes, messages, files, memory, secrets."""
 
 from __future__ import annotations
 
@@ -32,17 +32,13 @@ _ADMITS = re.compile(
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder, and what is known of it.
-
-    Args:
-        folder: the folder; there may be none.
-    """
+    """A run folder, which may not exist."""
 
     folder: Path
 
     @property
     def about(self) -> dict[str, Any]:
-        """What task.json says; nothing where there is none or it is damaged."""
+        """Content of task.json; empty if the file is missing or damaged."""
         try:
             value = json.loads((self.folder / "task.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -51,18 +47,18 @@ class Run:
 
     @property
     def state(self) -> str:
-        """What the folder says of its own state; empty where it says nothing."""
+        """Run status recorded in the folder; empty if none."""
         return str(self.about.get("state") or "")
 
     @property
     def complete(self) -> bool:
-        """Whether the run says that it went to its end."""
+        """Whether the recorded status is complete."""
         state = self.state
         return state == "finished" if state else "reached" in self.about
 
     @property
     def answers(self) -> int:
-        """How many answers of a model are in its recording, or in one that was set aside."""
+        """Number of model answers in the recording, or in one that was set aside."""
         counts = [0]
         for path in self.folder.rglob("llm*.jsonl"):
             lines = path.read_bytes().split(b"\n")[1:-1]
@@ -71,17 +67,13 @@ class Run:
 
     @property
     def plan(self) -> list[Any]:
-        """The actions of its first plan."""
+        """Actions of the first plan."""
         value = json.loads((self.folder / "plan.json").read_text(encoding="utf-8"))
         return [action for block in value["blocks"] for action in block["actions"]]
 
 
 def require(holds: bool, why: str) -> None:
-    """Say that something does not hold.
-
-    Raises:
-        BrokeError: it does not.
-    """
+    """Raise `BrokeError` with this reason unless the condition holds."""
     if not holds:
         raise BrokeError(why)
 
@@ -96,24 +88,24 @@ def examine(
     escapes: bool = False,
     longest: int = _LONGEST_ERROR,
 ) -> None:
-    """Look at all that a command left behind.
+    """Check everything that a command left behind.
 
     Args:
-        lab: where it ran.
-        ended: how it ended.
-        codes: the exit codes that are right here.
-        run: the run folder that it was to fill.
-        says: a pattern that its output must have.
-        escapes: it was told to write escapes of a terminal.
-        longest: characters of an error at most.
+        lab: Lab in which the command ran.
+        ended: Result of the process.
+        codes: Acceptable exit codes.
+        run: Run folder to be filled.
+        says: Pattern that the output must match.
+        escapes: Whether terminal escapes were requested.
+        longest: Maximum length of an error message in characters.
 
     Raises:
-        BrokeError: something does not hold; the message has all that was found.
+        BrokeError: One or more invariants are violated; the message lists all of them.
     """
     wrong = list(_ending(ended, codes))
     wrong += _words(ended, says, escapes=escapes, longest=longest)
     wrong += _traces(lab)
-    # A kill may come between making the folder and the first word in it.
+    # A kill may hit between creating the folder and writing its first file.
     if not ended.late and run is not None and run.folder.is_dir() and any(run.folder.iterdir()):
         wrong += _truth(lab, run, ended)
     if wrong:
@@ -154,12 +146,12 @@ def _traces(lab: Lab) -> Iterator[str]:
 
 
 def damaged(folder: Path, *, orderly: bool = True) -> Iterator[str]:
-    """Yield what is half-written under a folder.
+    """Yield the half-written files under a folder.
 
     Args:
-        folder: where to look.
-        orderly: the process ended by itself; a kill excuses a last line that is cut off, and
-            the temporary file that was being written.
+        folder: Folder to search.
+        orderly: Whether the process ended by itself. A kill excuses a truncated last line and the
+            temporary file being written.
     """
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
@@ -193,7 +185,7 @@ def _not_json(name: str) -> None:
 
 
 def _truth(lab: Lab, run: Run, ended: Ended) -> Iterator[str]:
-    """Yield what a run folder says of itself that is not so."""
+    """Yield the false statements that a run folder makes about itself."""
     shown = lab.hvr("show", run.folder)
     said = shown.out.decode("utf-8", "replace")
     if shown.code == UNUSABLE and "killed before it started" in shown.last:
@@ -220,7 +212,7 @@ def _truth(lab: Lab, run: Run, ended: Ended) -> Iterator[str]:
         if ended.code <= UNANSWERED and run.folder.name not in ended.said:
             yield f"the message does not name the run folder ({ended.last})"
         orderly = ended.code <= UNANSWERED or ended.code in (INTERRUPTED, TERMINATED)
-        # Where there is no room, there is none for an account either.
+        # On a full disk there may be no room for the run status either.
         full = re.search("no space|space left", ended.said, re.IGNORECASE)
         if orderly and not full and run.state.startswith(("start", "run")):
             yield f"the run is over, and its folder says {run.state!r}"

@@ -1,4 +1,4 @@
-"""The place of a check: a folder, an environment, and hvr as a process in them."""
+"""The workplace of a check: a folder, an environment, and hvr as a subprocess."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ timeout = 2
 attempts = 3
 seconds = 8
 """
-"""Limits of transport that make every fault end soon."""
+"""Transport limits under which every fault ends soon."""
 
 
 class Shared:
-    """What checks measure once and use together, such as an undisturbed run."""
+    """Cached measurements shared by checks, such as an undisturbed run."""
 
     def __init__(self) -> None:
         self._values: dict[str, Any] = {}
@@ -36,7 +36,7 @@ class Shared:
         self._lock = threading.Lock()
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return a value that the first who asks for it makes."""
+        """Return a cached value, computing it on first use."""
         with self._lock:
             lock = self._locks.setdefault(name, threading.Lock())
         with lock:
@@ -47,12 +47,12 @@ class Shared:
 
 @dataclass
 class Lab:
-    """The place of a check.
+    """The workplace of a check.
 
     Args:
-        folder: its own, and empty.
-        random: what it draws from.
-        shared: what other checks have measured.
+        folder: Private, initially empty folder.
+        random: Random source.
+        shared: Measurements shared with other checks.
     """
 
     folder: Path
@@ -60,7 +60,7 @@ class Lab:
     shared: Shared = field(default_factory=Shared)
     counts: Counter[str] = field(default_factory=Counter)
     killed: bool = False
-    """A process was killed here that could not put its things in order."""
+    """Whether a process was killed here without a chance to clean up."""
 
     def __post_init__(self) -> None:
         self.secrets = Secrets.draw(self.random)
@@ -74,7 +74,7 @@ class Lab:
 
     @property
     def environ(self) -> dict[str, str]:
-        """The usual environment: nothing of the user's, and a key."""
+        """The default environment: an API key, and no variables of the user."""
         return {
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(self.home),
@@ -89,11 +89,11 @@ class Lab:
     def surroundings(
         self, env: Mapping[str, str | None] | None = None, **changes: Any
     ) -> Surroundings:
-        """Return the usual surroundings with changes.
+        """Return the default surroundings with changes.
 
         Args:
-            env: variables to set; None takes one away.
-            changes: fields of `Surroundings`.
+            env: Variables to set; None unsets one.
+            changes: Fields of `Surroundings`.
         """
         values = {**self.environ, **(env or {})}
         kept = {name: value for name, value in values.items() if value is not None}
@@ -105,7 +105,7 @@ class Lab:
         how: Surroundings | None = None,
         python: tuple[str, ...] = ("-m", "hvr"),
     ) -> Process:
-        """Start a command of hvr, or another program in Python."""
+        """Start an hvr command or another Python program."""
         with self._lock:
             self.counts["runs"] += 1
             place = self._said / f"{self.counts['runs']}"
@@ -118,15 +118,15 @@ class Lab:
         how: Surroundings | None = None,
         python: tuple[str, ...] = ("-m", "hvr"),
     ) -> Ended:
-        """Run a command of hvr to its end."""
+        """Run an hvr command to completion."""
         return self.start(*words, how=how, python=python).wait()
 
     def python(self, code: str, *words: object, how: Surroundings | None = None) -> Ended:
-        """Run a program in Python to its end."""
+        """Run a Python program to completion."""
         return self.hvr(*words, how=how, python=("-c", code))
 
     def shell(self, script: str, *words: object, how: Surroundings | None = None) -> Ended:
-        """Run a script of bash that calls hvr as `hvr`; the words are its arguments."""
+        """Run a bash script in which `hvr` is hvr; the words are its arguments."""
         text = f'hvr() {{ "{sys.executable}" -m hvr "$@"; }}\n{script}'
         with self._lock:
             self.counts["runs"] += 1
@@ -135,10 +135,10 @@ class Lab:
         return Process.start(command, how or self.surroundings(), place).wait()
 
     def need(self, *programs: str) -> None:
-        """Say that the situation cannot be made without some programs.
+        """Require some programs.
 
         Raises:
-            CannotError: one is missing.
+            CannotError: A program is missing.
         """
         import shutil
 

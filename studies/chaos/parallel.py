@@ -1,4 +1,4 @@
-"""Group "parallel": many runs at once, with one name and with names that hvr gives them."""
+"""Group "parallel": simultaneous runs under one name and under automatic names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studies.chaos.lab import Lab
 
 parallel = Group("parallel")
 
-# Processes that have imported everything, wait for one another, and begin at the same moment.
+# The processes import everything, wait for each other, and start simultaneously.
 _AT_ONCE = """
 import gc, json, os, sys, traceback
 count, folder, words = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
@@ -53,7 +53,7 @@ _BOUND = 580.0
 
 
 def _at_once(lab: Lab, count: int, *words: object) -> tuple[list[int], list[str]]:
-    """Run a command so often at once; return the exit codes, and what each said."""
+    """Run several copies of a command simultaneously; return their exit codes and outputs."""
     said = lab.folder / "children"
     said.mkdir()
     ended = lab.python(_AT_ONCE, count, said, *words, how=lab.surroundings(bound=_BOUND))
@@ -67,7 +67,7 @@ def _at_once(lab: Lab, count: int, *words: object) -> tuple[list[int], list[str]
 
 
 def _alone(lab: Lab) -> Any:
-    """Return the events of a run that nobody was beside, without times and names."""
+    """Return the events of an undisturbed run, without times and names."""
 
     def run() -> Any:
         run = Run(lab.work.parent / "alone")
@@ -79,13 +79,13 @@ def _alone(lab: Lab) -> Any:
 
 
 def _events(folder: Path) -> list[Any]:
-    """Return the kinds of the events of a run, and the actions of its steps."""
+    """Return the kinds of a run's events and the actions of its steps."""
     lines = (folder / "trace.jsonl").read_text(encoding="utf-8").splitlines()
     return [(event.get("event"), event.get("action")) for event in map(json.loads, lines)]
 
 
 def _one_name(count: int, lab: Lab) -> None:
-    """Plan so often at once into one folder: one does, and all others are told so."""
+    """Plan into one folder simultaneously: one run succeeds, and the others report the conflict."""
     alone = _alone(lab)
     run = Run(lab.work / "same")
     codes, said = _at_once(lab, count, *_WORDS, "--save", run.folder)
@@ -102,7 +102,7 @@ def _one_name(count: int, lab: Lab) -> None:
 
 
 def _automatic_names(count: int, lab: Lab) -> None:
-    """Plan so often at once under names that hvr gives: none is lost, none is mixed."""
+    """Plan simultaneously under automatic names: no run is lost or mixed with another."""
     alone = _alone(lab)
     codes, said = _at_once(lab, count, *_WORDS)
     bad = [(code, said[n].strip()[-120:]) for n, code in enumerate(codes) if code != GOOD]
@@ -123,7 +123,7 @@ def _require_whole(lab: Lab) -> None:
 
 
 def _shells(count: int, name: str, lab: Lab) -> None:
-    """Start so many commands from a shell at once, as `for` and `&` do."""
+    """Start several commands from a shell at once, with `for` and `&`."""
     words = ("plan", "make coffee", "--scene", "FloorPlan1", "-q")
     named = ("--save", name) if name else ()
     how = lab.surroundings(bound=_BOUND)
@@ -149,7 +149,7 @@ parallel.add("18-shells-with-automatic-names", partial(_shells, 18, ""), alone=T
 
 @parallel.check()
 def a_loser_leaves_what_is_there(lab: Lab) -> None:
-    """Plan into a folder that somebody else has filled: it stays as it was."""
+    """Plan into a folder that another program has filled: its content is unchanged."""
     folder = lab.work / "mine"
     folder.mkdir()
     (folder / "thesis.txt").write_text("years of work", encoding="utf-8")

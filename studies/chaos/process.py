@@ -1,4 +1,4 @@
-"""Processes: started with odd surroundings, watched, killed, and what they ended with."""
+"""Start processes in unusual surroundings, watch and kill them, and collect their results."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _GONE_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended.
+    """Result of a process.
 
     Args:
-        code: its exit code; 128 and the number of the signal that ended it.
-        out: what it wrote to standard output.
-        err: the same of standard error.
-        seconds: wall time.
-        peak: Bytes of memory that it or a process it waited for used at most; 0 if that is no
-            more than this process has used, and so cannot be told.
-        late: it had to be ended because its time was over.
+        code: Exit code; 128 plus the signal number after a signal.
+        out: Standard output.
+        err: Standard error.
+        seconds: Wall time.
+        peak: Peak memory in bytes of the process and its reaped children; 0 if unknown, because it
+            does not exceed the peak of this process.
+        late: Whether it was killed at its time limit.
     """
 
     code: int
@@ -41,12 +41,12 @@ class Ended:
 
     @property
     def said(self) -> str:
-        """All that it wrote, as text."""
+        """Standard output and standard error as text."""
         return (self.out + b"\n" + self.err).decode("utf-8", "replace")
 
     @property
     def last(self) -> str:
-        """The last line that is not empty of standard error, or of standard output."""
+        """The last non-empty line of standard error, or else of standard output."""
         for stream in (self.err, self.out):
             lines = stream.decode("utf-8", "replace").strip().splitlines()
             if lines:
@@ -56,16 +56,16 @@ class Ended:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a process meets.
+    """Execution environment of a process.
 
     Args:
-        cwd: its working folder.
-        env: its whole environment.
-        bound: seconds after which it is ended.
-        prefix: a command that starts it, such as `nice`.
-        stdin: what it reads.
-        stdout: where its output goes instead of a file that is read afterwards.
-        stderr: the same for standard error.
+        cwd: Working folder.
+        env: Complete environment.
+        bound: Time limit in seconds.
+        prefix: Command that starts the process, such as `nice`.
+        stdin: Standard input.
+        stdout: Target of standard output, replacing the default capture file.
+        stderr: Target of standard error, replacing the default capture file.
     """
 
     cwd: Path
@@ -79,12 +79,12 @@ class Surroundings:
 
 @dataclass
 class Process:
-    """A process under way, the first of a group of its own.
+    """A running process that leads its own process group.
 
     Args:
-        popen: the process.
-        out, err: files with what it writes.
-        bound: seconds after which it is ended.
+        popen: The process.
+        out, err: Files that capture its output.
+        bound: Time limit in seconds.
     """
 
     popen: subprocess.Popen[bytes]
@@ -99,9 +99,9 @@ class Process:
         """Start a process.
 
         Args:
-            words: the command.
-            how: what it meets.
-            place: name of the files for what it writes, to which `.out` and `.err` are added.
+            words: Command line.
+            how: Execution environment.
+            place: Path of the capture files without the suffixes `.out` and `.err`.
         """
         out, err = place.with_suffix(".out"), place.with_suffix(".err")
         with out.open("wb") as first, err.open("wb") as second:
@@ -118,20 +118,19 @@ class Process:
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended yet."""
         if self._ended is not None:
             return False
-        # Without reaping it: what it used is asked for in `wait`.
+        # Do not reap the process here: `wait` reads its resource usage.
         info = os.waitid(os.P_PID, self.popen.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         return info is None
 
     def send(self, number: int, *, to_group: bool = False) -> None:
-        """Send a signal to the process, or to all of its group."""
+        """Send a signal to the process or its whole group."""
         if self._ended is None:
             (os.killpg if to_group else os.kill)(self.popen.pid, number)
 
     def wait(self) -> Ended:
-        """Wait until it ends, or end it when its time is over."""
+        """Wait for the process, killing it at its time limit."""
         if self._ended is not None:
             return self._ended
         late = threading.Event()
@@ -147,8 +146,8 @@ class Process:
         code = os.waitstatus_to_exitcode(status)
         self.popen.returncode = code
         seconds = time.monotonic() - self.started
-        # A child starts with the memory of its parent, which counts in its maximum: what is no
-        # more than the parent's is not its own.
+        # A child starts with its parent's memory, which counts towards its peak: a peak no higher
+        # than the parent's says nothing about the child.
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         peak = used.ru_maxrss if used.ru_maxrss > own else 0
         self._ended = Ended(
@@ -162,7 +161,7 @@ class Process:
         return self._ended
 
     def survivors(self) -> list[int]:
-        """Return those of its group that are still there after some seconds; they are ended."""
+        """Kill and return the members of the group that are still alive after some seconds."""
         limit = time.monotonic() + _GONE_SECONDS
         while (left := _group(self.popen.pid)) and time.monotonic() < limit:
             time.sleep(0.05)
@@ -184,14 +183,14 @@ def _read(path: Path) -> bytes:
 
 
 def _group(leader: int) -> list[int]:
-    """Return the processes of a group that live."""
+    """Return the live processes of a group."""
     members = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             text = (entry / "stat").read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue
-        # The name in parentheses may have spaces; after it come the state, parent and group.
+        # The name in parentheses may contain spaces; state, parent and group follow it.
         parts = re.sub(r"^.*\) ", "", text, flags=re.DOTALL).split()
         if parts[0] not in "ZX" and int(parts[2]) == leader:
             members.append(int(entry.name))

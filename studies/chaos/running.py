@@ -1,4 +1,4 @@
-"""Running checks side by side, with progress, and the table of what came of them."""
+"""Run checks in parallel with progress output, and tabulate the results."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Listen = Callable[[Outcome], None]
 def run_all(
     checks: Sequence[Check], folder: Path, seed: int, *, jobs: int, keep: bool, listen: Listen
 ) -> list[Outcome]:
-    """Run checks and return what came of them, in their order.
+    """Run checks and return their results in the same order.
 
     Args:
-        checks: what to run.
-        folder: where each gets a folder of its own.
-        seed: of all that is drawn; a check draws the same whatever runs beside it.
-        jobs: checks side by side; those that must be alone come last.
-        keep: leave the folders of checks that broke.
-        listen: is told of each outcome.
+        checks: Checks to run.
+        folder: Parent of the checks' private folders.
+        seed: Random seed; the draws of a check do not depend on the others.
+        jobs: Number of parallel checks; checks marked `alone` run last.
+        keep: Whether to keep the folders of failed checks.
+        listen: Callback for each result.
     """
     shared = Shared()
     outcomes: dict[str, Outcome] = {}
@@ -52,14 +52,14 @@ def run_all(
 def run_one(
     check: Check, folder: Path, seed: int, *, shared: Shared | None = None, keep: bool = False
 ) -> Outcome:
-    """Run a check in a folder of its own, which is removed afterwards.
+    """Run a check in a private temporary folder.
 
     Args:
-        check: what to run.
-        folder: where the folder is made.
-        seed: of all that is drawn.
-        shared: what other checks have measured.
-        keep: leave the folder if the check breaks.
+        check: Check to run.
+        folder: Parent of the private folder.
+        seed: Random seed.
+        shared: Measurements shared with other checks.
+        keep: Whether to keep the folder if the check fails.
     """
     place = folder / check.group / check.name[:80]
     shutil.rmtree(place, ignore_errors=True)
@@ -74,11 +74,11 @@ def run_one(
 
 
 class Progress:
-    """A line on standard error for each check.
+    """Prints one line per check to standard error.
 
     Args:
-        total: how many there are.
-        quiet: only those that broke.
+        total: Number of checks.
+        quiet: Whether to print failed checks only.
     """
 
     def __init__(self, total: int, *, quiet: bool = False) -> None:
@@ -87,7 +87,6 @@ class Progress:
         self._done = 0
 
     def __call__(self, outcome: Outcome) -> None:
-        """Show an outcome."""
         self._done += 1
         if self._quiet and outcome.state != "broke":
             return
@@ -98,7 +97,7 @@ class Progress:
 
 
 def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield the lines of a table with a row for each group, in Markdown."""
+    """Yield the lines of a Markdown table with one row per group."""
     yield "| group | checks | held | broke | not possible | runs of hvr | kills | model calls |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     groups = list(dict.fromkeys(outcome.check.group for outcome in outcomes))
@@ -112,7 +111,7 @@ def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def broken(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield a line for each check that broke or could not be made."""
+    """Yield one line per check that failed or could not be set up."""
     for state, title in (("broke", "broke"), ("skipped", "not possible here")):
         members = [o for o in outcomes if o.state == state]
         if members:

@@ -1,4 +1,4 @@
-"""Secrets that must not be found anywhere afterwards."""
+"""Secrets that must not appear in any output or file."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _CHUNK = 1 << 22
 
 @dataclass(frozen=True)
 class Secrets:
-    """A key that hvr is given, and others' keys that a server speaks of.
+    """The key that hvr is given, and other people's keys mentioned by a server.
 
     Args:
-        key: the key, of no known form.
-        lookalikes: strings of the forms that providers' keys have.
+        key: Key without a recognisable format.
+        lookalikes: Strings in the formats of providers' keys.
     """
 
     key: str
@@ -27,7 +27,7 @@ class Secrets:
 
     @classmethod
     def draw(cls, source: random.Random) -> Secrets:
-        """Return new ones."""
+        """Return random secrets."""
 
         def letters(count: int) -> str:
             return "".join(source.choice(_LETTERS) for _ in range(count))
@@ -45,7 +45,7 @@ class Secrets:
 
     @property
     def spoken(self) -> str:
-        """All of them in a sentence, as a careless server has them in its messages."""
+        """A sentence with all secrets, as a careless server might include in a message."""
         sk, project, google, face, bearer = self.lookalikes
         return (
             f"key {self.key} was refused, so were {sk}, {project}, {google}, {face} and "
@@ -53,7 +53,7 @@ class Secrets:
         )
 
     def patterns(self) -> Iterator[tuple[str, bytes]]:
-        """Yield what to look for: a name, and the bytes."""
+        """Yield the names and bytes to search for."""
         key = self.key.encode()
         yield "the key", key
         yield "the key in base64", base64.b64encode(key).rstrip(b"=")
@@ -62,11 +62,11 @@ class Secrets:
             yield f"a key like {text[:4]}…", text.encode()
 
     def found_in(self, data: bytes) -> str:
-        """Return the name of the first that is in the data; empty for none."""
+        """Return the name of the first secret in the data; empty if none."""
         return next((name for name, pattern in self.patterns() if pattern in data), "")
 
     def found_under(self, folder: Path) -> str:
-        """Return the first file with a secret in it, and which; empty for none."""
+        """Return the first file that contains a secret, and the secret's name; empty if none."""
         for path in sorted(folder.rglob("*")):
             if path.is_symlink() or not path.is_file():
                 continue

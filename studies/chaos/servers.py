@@ -25,12 +25,13 @@ from studies.chaos.wire import Act, ChaosServer, Protocol
 servers = Group("servers")
 
 _BOUND = 180.0
-"""Seconds for a run against a fault; its requests may take 8 s for an answer, and a hundred may be
-made, each with an answer of half a megabyte."""
+"""Time limit in seconds for a run against a fault. Requests time out after 8 s, and a run may
+make a hundred of them, each answered with half a megabyte.
+"""
 
 
 def _meet(fault: Fault, protocol: Protocol, lab: Lab) -> None:
-    """Plan with a model behind a server that has a fault."""
+    """Plan with a model behind a faulty server."""
     run = Run(lab.work / "run")
     with ChaosServer(fault, protocol, greets=fault.greets, spoken=lab.secrets.spoken) as server:
         ended = lab.hvr(
@@ -51,7 +52,7 @@ for _fault in FAULTS:
 
 @servers.check()
 def nobody_there(lab: Lab) -> None:
-    """Plan with a model at an address where nobody listens."""
+    """Plan with a model at an address without a listener."""
     run = Run(lab.work / "run")
     ended = lab.hvr("plan", "make coffee", "--llm", "openai:m", "--base-url",
                     "http://127.0.0.1:9/v1", "--save", run.folder)  # fmt: skip
@@ -60,7 +61,7 @@ def nobody_there(lab: Lab) -> None:
 
 @servers.check()
 def no_such_host(lab: Lab) -> None:
-    """Plan with a model at a name that nobody has."""
+    """Plan with a model at an unknown host name."""
     run = Run(lab.work / "run")
     ended = lab.hvr("plan", "make coffee", "--llm", "openai:m", "--base-url",
                     "http://chaos.invalid/v1", "--save", run.folder)  # fmt: skip
@@ -69,7 +70,7 @@ def no_such_host(lab: Lab) -> None:
 
 @servers.check()
 def retries_are_seen_while_they_happen(lab: Lab) -> None:
-    """Look at what is shown before a run that asks again and again has ended."""
+    """Inspect the output while a run is still retrying."""
     run = Run(lab.work / "run")
     with ChaosServer(failing(503)) as server:
         process = lab.start("plan", "make coffee", "--llm", server.spec, "--base-url", server.url,
@@ -91,7 +92,7 @@ def _shown_at(server: ChaosServer, process: Process, call: int) -> str:
 
 
 def _check(act: Act, codes: set[int], lab: Lab) -> None:
-    """Ask whether a model answers."""
+    """Check whether a model is available."""
     with ChaosServer(act, spoken=lab.secrets.spoken) as server:
         ended = lab.hvr("llm", "check", server.spec, "--base-url", server.url, "--timeout", "3",
                         how=lab.surroundings(bound=_BOUND))  # fmt: skip
@@ -110,7 +111,7 @@ for _name in ("keys-in-an-error-500", "body-deeply-nested", "error-with-escapes"
 
 
 def _bench(name: str, lab: Lab) -> None:
-    """Measure a model behind a server that has a fault: cells end in errors, the bench does not."""
+    """Run a bench against a faulty server: cells end in errors, the bench itself completes."""
     with ChaosServer(_faulty(name), spoken=lab.secrets.spoken) as server:
         ended = lab.hvr(
             "bench", "--tasks", "T2", "--settings", "LLM,HVR", "--models", server.spec,
@@ -131,7 +132,7 @@ for _name in ("keys-in-an-error-500", "body-deeply-nested", "error-with-escapes"
 
 @servers.check()
 def a_cache_keeps_no_keys_and_no_garbage(lab: Lab) -> None:
-    """Plan with a cache while a server speaks of keys, then look for them in the cache."""
+    """Plan with a cache against a server that leaks keys, then search the cache for them."""
     run = Run(lab.work / "run")
     with ChaosServer(_faulty("keys-in-the-answer"), spoken=lab.secrets.spoken) as server:
         ended = lab.hvr("plan", "make coffee", "--scene", "FloorPlan1", "--llm", server.spec,
@@ -143,7 +144,7 @@ def a_cache_keeps_no_keys_and_no_garbage(lab: Lab) -> None:
 
 @servers.check()
 def a_replay_of_a_careless_server(lab: Lab) -> None:
-    """Replay a run whose server spoke of keys: the answers are the recorded ones, without keys."""
+    """Replay a run whose server leaked keys: the recorded answers return without keys."""
     run, again = Run(lab.work / "run"), Run(lab.work / "again")
     with ChaosServer(_faulty("keys-in-the-answer"), spoken=lab.secrets.spoken) as server:
         lab.hvr("plan", "make coffee", "--scene", "FloorPlan1", "--llm", server.spec,

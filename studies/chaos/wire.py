@@ -1,4 +1,4 @@
-"""A server that says exactly the bytes that a fault wants, whatever they are."""
+"""A server that sends exactly the bytes of a fault."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _STALLED = 60.0
 
 @dataclass(frozen=True)
 class Talk:
-    """One request, and the connection on which it is answered.
+    """One request and its connection.
 
     Args:
-        connection: the connection.
-        asked: the request; nothing is known of it before it was read.
-        number: of the request, from 1.
-        protocol: of the server.
-        over: is set when the server stops.
-        spoken: a sentence with keys in it, for servers that are careless with them.
+        connection: Client connection.
+        asked: The request; None until it has been read.
+        number: 1-based number of the request.
+        protocol: Protocol of the server.
+        over: Event that is set when the server stops.
+        spoken: Sentence with keys, for servers that leak them.
     """
 
     connection: socket.socket
@@ -40,19 +40,19 @@ class Talk:
     spoken: str = ""
 
     def send(self, *parts: bytes) -> None:
-        """Say bytes; a client that has gone is no error of the server's."""
+        """Send bytes, ignoring a client that has disconnected."""
         for part in parts:
             self.connection.sendall(part)
 
     def stream(self, parts: Iterable[bytes], pause: float = 0.0) -> None:
-        """Say parts, one after the other, until the client or the server goes."""
+        """Send parts one after another until the client or the server stops."""
         for part in parts:
             if self.over.wait(pause) if pause else self.over.is_set():
                 return
             self.connection.sendall(part)
 
     def hang(self) -> None:
-        """Say nothing until the client goes."""
+        """Send nothing until the client disconnects."""
         self.connection.settimeout(0.2)
         while not self.over.is_set():
             try:
@@ -62,8 +62,8 @@ class Talk:
                 continue
 
     def reset(self) -> None:
-        """Break the connection off, so that the client sees a reset."""
-        # Lingering for no time makes closing a reset.
+        """Reset the connection."""
+        # A linger time of zero turns closing into a reset.
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.connection.close()
 
@@ -73,26 +73,26 @@ class Talk:
         status: int | str = 200,
         headers: Mapping[str, str | None] | None = None,
     ) -> None:
-        """Say a whole reply.
+        """Send a complete reply.
 
         Args:
-            body: bytes, or a value that becomes JSON.
-            status: of HTTP, or all that follows the version in the first line.
-            headers: more headers, or others; None takes one away.
+            body: Bytes, or a value to encode as JSON.
+            status: HTTP status, or the rest of the status line after the version.
+            headers: Additional or replacement headers; None removes one.
         """
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send(head(len(data), status, headers), data)
 
     def answer(self) -> str:
-        """Return what a model says that knows how coffee is made."""
+        """Return the answer of a model that knows how to make coffee."""
         assert self.asked is not None
         try:
             return make_coffee(question(self.asked))
         except (AssertionError, KeyError, IndexError):
-            return "ready"  # it was asked something else
+            return "ready"  # the request is not a planning question
 
     def good(self, text: str | None = None, **changes: Any) -> dict[str, Any]:
-        """Return the body of a good reply with changes in it."""
+        """Return the body of a good reply, with changes."""
         return {**body_of(self.protocol, self.answer() if text is None else text), **changes}
 
 
@@ -102,7 +102,7 @@ Act = Callable[[Talk], None]
 def head(
     length: int, status: int | str = 200, headers: Mapping[str, str | None] | None = None
 ) -> bytes:
-    """Return the first line and the headers of a reply."""
+    """Return the status line and headers of a reply."""
     first = f"{status} Said" if isinstance(status, int) else status
     values: dict[str, str | None] = {
         "Content-Type": "application/json",
@@ -115,7 +115,7 @@ def head(
 
 
 def body_of(protocol: Protocol, text: str) -> dict[str, Any]:
-    """Return a good reply of a protocol."""
+    """Return the body of a good reply in a protocol."""
     if protocol == "gemini":
         return {
             "candidates": [
@@ -149,20 +149,20 @@ def body_of(protocol: Protocol, text: str) -> dict[str, Any]:
 
 
 def error_of(protocol: Protocol, message: str, status: int = 400) -> dict[str, Any]:
-    """Return the body of an error as a protocol has it."""
+    """Return the body of an error reply in a protocol."""
     if protocol == "gemini":
         return {"error": {"code": status, "message": message, "status": "FAILED", "details": []}}
     return {"error": {"message": message, "type": "server_error", "param": None, "code": None}}
 
 
 class ChaosServer:
-    """A server that does what it is told with each request.
+    """A server that answers each request as instructed.
 
     Args:
-        act: answers a request; where `greets` is set, it is called before one is read.
-        protocol: what a good reply looks like.
-        greets: speak first, as no server of HTTP does.
-        spoken: see `Talk`.
+        act: Answers a request; with `greets`, it is called before the request is read.
+        protocol: Protocol of good replies.
+        greets: Whether to send first, unlike any HTTP server.
+        spoken: Same as in `Talk`.
     """
 
     def __init__(
@@ -174,9 +174,9 @@ class ChaosServer:
         spoken: str = "",
     ) -> None:
         self.calls = 0
-        """Requests that arrived whole, or connections of a server that greets."""
+        """Complete requests, or connections of a server that greets."""
         self.changed = threading.Condition()
-        """Is told of each request."""
+        """Callback for each request."""
         self._act = act or behave
         self._protocol: Protocol = protocol
         self._greets = greets
@@ -187,13 +187,12 @@ class ChaosServer:
 
     @property
     def url(self) -> str:
-        """The base URL."""
         path = "/v1" if self._protocol == "openai" else ""
         return f"http://127.0.0.1:{self._socket.getsockname()[1]}{path}"
 
     @property
     def spec(self) -> str:
-        """The model behind it, as hvr names it."""
+        """hvr's specification of the model behind the server."""
         return f"{self._protocol}:test-model"
 
     def __enter__(self) -> Self:
@@ -203,7 +202,7 @@ class ChaosServer:
     def __exit__(self, *_: object) -> None:
         self._over.set()
         with contextlib.suppress(OSError):
-            # Closing alone does not wake a thread that waits for a connection.
+            # Closing alone does not wake a thread blocked in accept().
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         self._thread.join()
@@ -232,12 +231,12 @@ class ChaosServer:
 
 
 def behave(talk: Talk) -> None:
-    """Answer as a good server does."""
+    """Answer correctly."""
     talk.reply(talk.good())
 
 
 def _read(connection: socket.socket) -> Received | None:
-    """Read a request; None if the client goes before it has said all."""
+    """Read a request; None if the client disconnects first."""
     file = connection.makefile("rb")
     first = file.readline().decode("latin-1").split()
     headers: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Every fault at every step of a plan: played, detected, recovered from, and counted."""
+"""Inject every fault at every step of a plan; measure detection and recovery."""
 
 from studies.fault_runs.baseline import Baseline, Lab
 from studies.fault_runs.cases import Case, cases

@@ -1,4 +1,4 @@
-"""The run without faults that runs with faults are compared with."""
+"""The fault-free reference run for comparison with faulty runs."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Sent:
     """One AI2-THOR action of a step.
 
     Args:
-        number: as the injector counts, from 1.
-        action: its name.
-        target: id of the object that it was sent for; empty without one.
+        number: 1-based number, as counted by the injector.
+        action: Action name.
+        target: Id of the target object; empty without one.
     """
 
     number: int
@@ -52,15 +52,15 @@ class Sent:
 
 @dataclass(frozen=True)
 class BaseStep:
-    """One step of the run without faults.
+    """One step of the fault-free run.
 
     Args:
-        number: of the step, from 1.
-        action: what was done.
-        sent: the AI2-THOR actions.
-        held_before: name of what was in the hand before it, empty for nothing.
-        held_after: and after it.
-        handled: names of the objects that it names or changes.
+        number: 1-based step number.
+        action: Executed action.
+        sent: AI2-THOR actions.
+        held_before: Name of the held object before the step; empty for none.
+        held_after: Name of the held object after the step.
+        handled: Names of the objects that the step names or changes.
     """
 
     number: int
@@ -73,17 +73,17 @@ class BaseStep:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A task in a scene: its plan, and the run without faults.
+    """A task in a scene, with its plan and fault-free run.
 
     Args:
-        task: the task.
-        scene: where.
-        planned: the first plan with its problem.
-        steps: the steps of the run.
-        reached: the goal was reached.
-        failures: how many failures were noticed; each is a false alarm.
-        metadata: of the scene as it starts.
-        names: hvr's name of every object by AI2-THOR's id.
+        task: Task.
+        scene: Scene name.
+        planned: First plan with its problem.
+        steps: Steps of the run.
+        reached: Whether the goal was reached.
+        failures: Number of reported failures, all of them false alarms.
+        metadata: Metadata of the initial scene.
+        names: hvr's object names by AI2-THOR id.
     """
 
     task: PaperTask
@@ -97,11 +97,11 @@ class Baseline:
 
 
 class Given(Policy[Stage]):
-    """A policy that gives a certain plan first, and plans itself after that.
+    """A policy that uses a given first plan and replans on its own afterwards.
 
     Args:
-        first: the plan; None plans itself from the beginning.
-        policy: makes the others.
+        first: First plan; None plans from the start.
+        policy: Policy for all further plans.
     """
 
     def __init__(self, first: Planned | None, policy: SymbolicPolicy) -> None:
@@ -111,35 +111,32 @@ class Given(Policy[Stage]):
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """See `SymbolicPolicy.plan`."""
         first, self.first = self.first, None
         return first or self.policy.plan(stage, graph, inventory, reason)
 
     @classmethod
     def open(cls, context: PolicyContext) -> Given:
-        """Return a policy that plans itself from the beginning."""
+        """Return a policy without a given first plan."""
         return cls(None, SymbolicPolicy.open(context))
 
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
     ) -> Understanding[Stage]:
-        """See `SymbolicPolicy.understand`."""
         return self.policy.understand(request, graph, inventory)
 
     def clearing(self, things: Sequence[str], place: str) -> Stage:
-        """See `SymbolicPolicy.clearing`."""
         return self.policy.clearing(things, place)
 
 
 @dataclass
 class Lab:
-    """What all runs of a process share.
+    """Settings shared by all runs of a process.
 
     Args:
-        planner: name of the classical planner.
-        budget: seconds for one planner call at most.
-        max_replans: how many new plans a run may make.
-        seed: for what faults leave open, and for noise.
+        planner: Name of the classical planner.
+        budget: Time limit per planner call in seconds.
+        max_replans: Maximum number of replans per run.
+        seed: Seed of fault details and noise.
     """
 
     planner: str = DEFAULT
@@ -150,7 +147,7 @@ class Lab:
 
     @cached_property
     def policy(self) -> SymbolicPolicy:
-        """Plans from the observed state."""
+        """Policy that plans from the observed state."""
         domain = load_world().agent.domain()
         return SymbolicPolicy(load_ontology(), domain, make_planner(self.planner, self.budget))
 
@@ -159,13 +156,13 @@ class Lab:
         return open_world(env, ontology=self.policy.ontology, sensors=sensors)
 
     def baseline(self, task: PaperTask, scene: str) -> Baseline:
-        """Return the plan of a task in a scene and its run without faults, made once.
+        """Return the cached plan of a task in a scene with its fault-free run.
 
-        In the scene of the task's ground truth that is its plan; elsewhere the planner's.
+        The plan is the ground truth in the scene of the ground truth, and the planner's elsewhere.
 
         Raises:
-            PlannerError: no plan was found, or the run without faults does not reach the goal.
-            ImpossibleGoalError: there is no plan.
+            PlannerError: No plan was found, or the fault-free run misses the goal.
+            ImpossibleGoalError: No plan exists.
         """
         key = task.id, scene
         if key not in self._baselines:
@@ -219,7 +216,7 @@ class Lab:
 
 
 def _with_truth(planned: Planned, task: PaperTask) -> Planned:
-    """Return the ground truth as the plan, if its objects are those of the problem."""
+    """Return the ground truth as the plan if its objects occur in the problem."""
     truth = task.ground_truth.steps
     if not Validator(planned.task).check(truth).valid:
         return planned
@@ -228,5 +225,4 @@ def _with_truth(planned: Planned, task: PaperTask) -> Planned:
     return Planned(planned.problem, planned.task, planned.relevant, plan, planned.planner_calls)
 
 
-def _nobody(_planned: Planned) -> None:
-    """Nobody needs to be told of a plan."""
+def _nobody(_planned: Planned) -> None: ...

@@ -1,4 +1,4 @@
-"""Cases: every fault at every step of a plan at which it can happen."""
+"""Cases: every fault at every step of a plan where it is possible."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hvr.worlds.faults.fault import MOVES, SWITCHES
 from studies.fault_runs.baseline import Baseline, BaseStep, Sent
 
 KINDS = tuple(kind for kind in FaultKind if kind is not FaultKind.NOISE)
-"""The kinds that happen at a step."""
+"""Fault kinds that occur at a step."""
 
 _POSES = 3
-"""Places that the robot tries before it gives up going somewhere."""
+"""Places that the robot tries before it abandons a navigation."""
 
 _MISTAKEN = 3
-"""Number of actions for which something is misperceived."""
+"""Number of actions for which an object is misperceived."""
 
 _GRASPABLE = frozenset({"OpenObject", "PickupObject"})
 _STATES = ("openable", "toggleable", "dirtyable", "canFillWithLiquid")
@@ -29,11 +29,11 @@ class Case:
     """One run with one fault.
 
     Args:
-        task: id of the task.
-        scene: where.
-        step: of the plan, from 1.
-        fault: what goes wrong there.
-        seed: for what it leaves open.
+        task: Task id.
+        scene: Scene name.
+        step: 1-based step of the plan.
+        fault: Fault to inject at the step.
+        seed: Seed of the fault's details.
     """
 
     task: str
@@ -44,17 +44,17 @@ class Case:
 
     @property
     def key(self) -> str:
-        """Unique among all cases."""
+        """Unique key of the case."""
         return f"{self.task}/{self.scene}/{self.fault.kind.value}/{self.step}"
 
 
 def cases(baseline: Baseline, kinds: Iterable[FaultKind] = KINDS, seed: int = 0) -> Iterator[Case]:
-    """Yield every kind of fault at every step at which it can happen.
+    """Yield every kind of fault at every step where it is possible.
 
     Args:
-        baseline: the run without faults.
-        kinds: the kinds wanted.
-        seed: chooses which object is moved, changed or misperceived.
+        baseline: Fault-free run.
+        kinds: Kinds of faults to include.
+        seed: Seed for choosing the object to move, change or misperceive.
     """
     for kind in kinds:
         for step in baseline.steps:
@@ -113,7 +113,7 @@ def _has_twin(last: Sent, baseline: Baseline) -> bool:
 
 
 def _bystanders(baseline: Baseline) -> list[str]:
-    """Return the names of pickupable objects that have nothing to do with the task."""
+    """Return the names of pickupable objects unrelated to the task."""
     relevant = set(baseline.planned.relevant.names)
     loose = (baseline.names[o["objectId"]] for o in _objects(baseline) if o["pickupable"])
     return sorted(name for name in loose if name not in relevant)
@@ -122,7 +122,7 @@ def _bystanders(baseline: Baseline) -> list[str]:
 def _target(
     kind: FaultKind, step: BaseStep, baseline: Baseline, chance: random.Random
 ) -> str | None:
-    """Return an object of the task: one that is still needed, if there is one."""
+    """Return an object of the task, preferably one that is still needed."""
     relevant = set(baseline.planned.relevant.names)
     options = []
     for o in _objects(baseline):
@@ -132,7 +132,9 @@ def _target(
         if o["pickupable"] if kind is FaultKind.MOVED else any(o[s] for s in _STATES):
             options.append(name)
     ahead = {n for later in baseline.steps[step.number :] for n in later.action.args}
-    others = [n for n in options if n not in step.action.args]  # else it looks like the action's
+    others = [
+        n for n in options if n not in step.action.args
+    ]  # otherwise it would look like the action's effect
     needed = [n for n in others if n in ahead]
     return _pick(sorted(needed or others or options), chance) or None
 

@@ -1,4 +1,4 @@
-"""One run with a fault or without: the failures noticed, and whether the goal was reached."""
+"""Run one case: the reported failures, and whether the goal was reached."""
 
 from __future__ import annotations
 
@@ -33,37 +33,37 @@ _WATCHED = frozenset(
         "heldBy",
     }
 )
-"""Properties in statements for which the domain has facts, besides places."""
+"""Properties, besides locations, for which the domain has facts."""
 
 CRASHED = "crashed:"
-"""Beginning of the reason of a run that ended with an error that hvr should not raise."""
+"""Prefix of the reason for a run that ended in an unexpected exception."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """The result of one run.
+    """Result of one run.
 
     Args:
-        key: which run; see `Case.key`.
-        task: id of the task.
-        scene: where.
-        kind: of the fault; `none` without one, `noise` with a noisy sensor.
-        injected: the fault could be made to happen.
-        observable: it changed a fact about the objects of the task, or an action was refused.
-        step: the step in which it happened, from 1.
-        noticed: the first step from then on with a failure; None when there was none.
-        reported: kinds of the failures in that step.
-        early: kinds of the failures before the fault; without a fault, of all.
-        own: the fault hit what the step itself handles.
-        explanations: of `reported`; without a fault, of all failures.
-        reached: the goal was reached.
-        steps: how many steps the run took.
-        extra: how many more than without a fault.
-        replans: how many new plans were made.
-        looks: how often the robot looked again.
-        wrong: wrong readings of a noisy sensor.
-        seconds: wall time.
-        reason: why the goal was not reached.
+        key: Key of the run (see `Case.key`).
+        task: Task id.
+        scene: Scene name.
+        kind: Kind of fault; `none` without a fault, `noise` with a noisy sensor.
+        injected: Whether the fault was injected.
+        observable: Whether it changed a fact about the task's objects or an action was refused.
+        step: 1-based step in which it occurred.
+        noticed: First step with a failure, at or after `step`; None without one.
+        reported: Kinds of the failures in step `noticed`.
+        early: Kinds of the failures before the fault; of all failures in a run without a fault.
+        own: Whether the fault hit an object handled by the step itself.
+        explanations: Explanations of `reported`; of all failures in a run without a fault.
+        reached: Whether the goal was reached.
+        steps: Number of steps.
+        extra: Number of steps in excess of the fault-free run.
+        replans: Number of replans.
+        looks: Number of repeated observations.
+        wrong: Number of wrong readings from a noisy sensor.
+        seconds: Wall time.
+        reason: Reason for missing the goal.
     """
 
     key: str
@@ -88,12 +88,11 @@ class Row:
     reason: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
         return asdict(self)
 
     @property
     def detection(self) -> Detection:
-        """The detection of its fault, for scoring."""
+        """Detection result of the run's fault."""
         return Detection(
             kind=self.kind,
             step=self.step,
@@ -105,13 +104,13 @@ class Row:
 
 
 def run_case(lab: Lab, baseline: Baseline, case: Case, sight: Sight = Sight.OMNISCIENT) -> Row:
-    """Run the plan of a baseline with one fault.
+    """Run a baseline's plan with one fault.
 
     Args:
-        lab: what runs share.
-        baseline: the plan, and the run without the fault.
-        case: the fault.
-        sight: what the robot sees.
+        lab: Shared settings.
+        baseline: Plan and fault-free run.
+        case: Fault.
+        sight: The robot's field of view.
     """
     env = FaultyEnvironment(Kitchen(case.scene), Schedule((case.fault,), case.seed))
     seen = _Run(lab, baseline, env, Sensors(sight))
@@ -136,10 +135,10 @@ def run_case(lab: Lab, baseline: Baseline, case: Case, sight: Sight = Sight.OMNI
 
 
 def _hits_own(baseline: Baseline, case: Case, injection: Injection) -> bool:
-    """Return whether the fault hit what its step handles.
+    """Return whether the fault hit an object handled by its step.
 
-    That is what the step names, changes or has just taken, or does in several actions of which
-    it has done some.
+    Handled objects are those that the step names, changes or has just taken. A step of several
+    actions counts as hit if only some of them were executed.
     """
     step = baseline.steps[case.step - 1]
     if case.fault.kind in (FaultKind.DROP, FaultKind.SLIPPERY):
@@ -152,14 +151,14 @@ def _hits_own(baseline: Baseline, case: Case, injection: Injection) -> bool:
 def run_free(
     lab: Lab, baseline: Baseline, noise: float = 0.0, seed: int = 0, sight: Sight = Sight.OMNISCIENT
 ) -> Row:
-    """Run the plan of a baseline without a fault; every failure noticed is a false alarm.
+    """Run a baseline's plan without a fault; every reported failure is a false alarm.
 
     Args:
-        lab: what runs share.
-        baseline: the plan.
-        noise: share of wrong readings of the sensor; the robot knows it.
-        seed: for the noise.
-        sight: what the robot sees.
+        lab: Shared settings.
+        baseline: Plan.
+        noise: Share of wrong sensor readings, known to the robot.
+        seed: Seed of the noise.
+        sight: The robot's field of view.
     """
     env = FaultyEnvironment(Kitchen(baseline.scene), Schedule())
     sense = NoisySensor(noise, seed=seed) if noise else None
@@ -173,7 +172,7 @@ def run_free(
 
 
 class _Run:
-    """A run of the executor, with what is needed to judge it."""
+    """A run of the executor with the data needed to score it."""
 
     def __init__(
         self, lab: Lab, baseline: Baseline, env: FaultyEnvironment, sensors: Sensors
@@ -197,13 +196,15 @@ class _Run:
             self.reached, self.reason = finished.reached, finished.reason
         except HvrError as error:
             self.reached, self.reason = False, f"{type(error).__name__}: {error}"
-        except Exception as error:  # a crash is a finding: listed, and the other runs go on
+        except (
+            Exception
+        ) as error:  # a crash is recorded as a result so that the remaining runs continue
             self.reached, self.reason = False, f"{CRASHED} {type(error).__name__}: {error}"
         self.replans, self.steps = executor.replans, executor.steps
         self.seconds = time.perf_counter() - started
 
     def row(self, key: str, kind: str) -> Row:
-        """Return the row without the fields about the fault."""
+        """Return the row without the fault fields."""
         base = self.baseline
         return Row(
             key=key,
@@ -220,14 +221,14 @@ class _Run:
         )
 
     def step_of(self, injection: Injection) -> int:
-        """Return the step of the run in which a fault happened."""
+        """Return the step in which a fault occurred."""
         return next(
             (n for n, end in enumerate(self._ends, start=1) if end >= injection.step),
             len(self._ends),
         )
 
     def observable(self, step: int) -> bool:
-        """Return whether the objects of the task show what happened in a step."""
+        """Return whether the task's objects show the effect of a step's fault."""
         if step in self._refused or step in self._far:
             return True
         of_step = (i for i in self.env.log if i.step and self.step_of(i) == step)
@@ -254,7 +255,7 @@ class _Run:
             self._far.add(event.number)
 
     def _is_far(self, action: GroundAction) -> bool:
-        """Return whether the robot is not where it went, too far off to reach it by a step."""
+        """Return whether the target is too far away to be reached with a small move."""
         target = self.world.names.object_id(action.args[0])
         there = self.env.env.last_event.get_object(target)
         return there is not None and not there["isInteractable"] and there["distance"] > SHUFFLE

@@ -1,4 +1,4 @@
-"""Tables of fault runs: by kind, and of the runs without faults."""
+"""Tables of the results: one by fault kind, one for fault-free runs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ _HEAD = (
 
 
 def by_kind(rows: Sequence[Row]) -> str:
-    """Return a table with one row for each kind of fault.
+    """Return a table with one row per kind of fault.
 
-    Columns: runs in which the fault happened; those in which it changed a fact about the
-    task's objects or had an action refused; of these the share noticed in the same step, the
-    number noticed later only, the share noticed in the same step with a right kind; the share
-    of failures reported with such a kind for which a fault of that kind was the reason; of
-    all runs the share that reached the goal, and the median of the extra steps of these.
+    Columns:
+        * number of runs with an injected fault, and number with an observable one;
+        * share of the observable faults noticed in the same step, number noticed only later, and
+          share noticed in the same step with a correct kind;
+        * share of the failures reported with a correct kind that a fault of this kind caused;
+        * share of all runs that reached the goal, and their median number of extra steps.
     """
     happened = [r for r in rows if r.injected]
     seen = [r for r in happened if r.observable]
@@ -58,7 +59,7 @@ def by_kind(rows: Sequence[Row]) -> str:
 
 
 def confusion(rows: Sequence[Row]) -> str:
-    """Return what was reported where nothing was noticed in time or the kind was not right."""
+    """Return the kinds reported for faults noticed late or with a wrong kind."""
     lines = []
     seen = [r for r in rows if r.injected and r.observable]
     for kind in dict.fromkeys(r.kind for r in seen):
@@ -77,7 +78,7 @@ def confusion(rows: Sequence[Row]) -> str:
 
 
 def without_faults(rows: Sequence[Row]) -> str:
-    """Return one line for a perfect and one for a noisy sensor."""
+    """Return one line each for a perfect and a noisy sensor."""
     lines = []
     for kind, name in (("none", "perfect sensor"), ("noise", "noisy sensor")):
         runs = [r for r in rows if r.kind == kind]

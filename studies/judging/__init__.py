@@ -1,1 +1,1 @@
-"""Plans with known errors, for measuring judges: demonstrations, damage, labels, scores."""
+"""Damaged plans with known errors for measuring judges: generation, labels, scoring."""

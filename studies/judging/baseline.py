@@ -1,10 +1,10 @@
-"""A judge of simple rules, for comparison: what can be said of a plan without executing it.
+"""A rule-based baseline judge that does not execute the plan.
 
-* A step that was done before, with nothing else done to its objects since, is repeated.
-* Two adjacent steps on the same first object whose verbs undo each other cancel.
-* An object that the goal does not name, nor its type, and that is only gone to, taken and put down,
-  is irrelevant, with all steps on it.
-* A step whose verb undoes another one needs that one before it, on the same object.
+* A step is repeated if it occurred before and no other step has touched its objects since.
+* Two adjacent steps on the same first object cancel if their verbs are inverse.
+* All steps on an object are irrelevant if they only go to it, take it and put it down, and the goal
+  names neither the object nor its type.
+* A step whose verb inverts another needs that other step before it on the same object.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CARRIES = (*_MOVES, "pick", "put")
 
 
 def judge(plan: Sequence[GroundAction], problem: Problem) -> PlanVerdict:
-    """Judge a plan by the rules; nothing is proven and nothing repaired."""
+    """Judge a plan by the rules, without proofs or repairs."""
     removed = {i for i in range(len(plan)) if _repeated(plan, i)}
     for i in range(len(plan) - 1):
         if not {i, i + 1} & removed and _undoes(plan[i], plan[i + 1]):

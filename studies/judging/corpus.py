@@ -1,4 +1,4 @@
-"""Judged plans as lines of JSON: a problem, a plan, and what is wrong with it."""
+"""Labelled plans as JSON lines: a problem, a plan, and the plan's errors."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from hvr.pddl import Domain, GroundAction, Problem, parse_domain, parse_plan, pa
 from studies.judging import demonstrations
 
 FULL_HANDS = "kitchen-full-hands"
-"""Names the domain of ALFRED's demonstrations, see `demonstrations.domain_text`."""
+"""Name of the domain of ALFRED's demonstrations (see `demonstrations.domain_text`)."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """A step that is missing.
+    """A missing step.
 
     Args:
-        step: the number of the step that it belongs before; one more than the last at the end.
-        action: the step.
-        kind: of the error.
+        step: 1-based number of the step it belongs before; one past the last step means the end.
+        action: Ground action of the missing step.
+        kind: Kind of error.
     """
 
     step: int
@@ -35,24 +35,24 @@ class Missing:
 
 @dataclass(frozen=True)
 class Case:
-    """A plan with what is wrong with it.
+    """A plan labelled with its errors.
 
     Args:
-        id: of the case.
-        source: where the plan comes from.
-        domain: PDDL, a file beside the data, or `kitchen-full-hands`.
-        problem: PDDL, or a file beside the data.
-        plan: the steps.
-        kinds: of the errors that were put in.
-        remove: sets of superfluous steps, numbered from 1; any one of them is right.
-        missing: the missing steps.
-        base: length of the plan before it was damaged.
-        added: of each step that was put in, the kind of its error.
-        inserted: how many steps have to be put back.
-        length: how many steps are left after the best repair.
-        sentences: the goal in words.
-        record: the demonstration.
-        oracle: how the labels were made: `exhaustive` or `search`.
+        id: Case id.
+        source: Origin of the plan.
+        domain: PDDL text, a file relative to the data, or `kitchen-full-hands`.
+        problem: PDDL text, or a file relative to the data.
+        plan: Steps.
+        kinds: Kinds of the injected errors.
+        remove: Sets of redundant steps, 1-based; removing any one set is correct.
+        missing: Missing steps.
+        base: Length of the plan before the damage.
+        added: Error kind of each injected step, by step number.
+        inserted: Number of steps to restore.
+        length: Number of steps after the best repair.
+        sentences: Goal in natural language.
+        record: Demonstration id.
+        oracle: How the labels were computed: `exhaustive` or `search`.
     """
 
     id: str
@@ -72,15 +72,14 @@ class Case:
     oracle: str = "exhaustive"
 
     def actions(self) -> tuple[GroundAction, ...]:
-        """Return the steps."""
         return parse_plan("\n".join(self.plan)) if self.plan else ()
 
 
 def read_cases(path: Path) -> Iterator[Case]:
-    """Yield the cases of a file, gzipped or not.
+    """Yield the cases of a file, which may be gzipped.
 
     Raises:
-        DataFileError: the file cannot be read, or a line of it is no case; the message names it.
+        DataFileError: The file is unreadable or contains an invalid case.
     """
     try:
         opened = gzip.open if path.suffix == ".gz" else open
@@ -130,7 +129,7 @@ def _missing(value: Any) -> Missing:
 
 
 def write_cases(path: Path, cases: Iterable[Case]) -> int:
-    """Write cases, gzipped where the name says so; return how many."""
+    """Write cases, gzipped if the name ends in `.gz`, and return their number."""
     everything = list(cases)
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "wt", encoding="utf-8") as file:
@@ -140,10 +139,10 @@ def write_cases(path: Path, cases: Iterable[Case]) -> int:
 
 
 def load(case: Case, beside: Path, domains: dict[str, Domain]) -> tuple[Domain, Problem]:
-    """Return the domain and the problem of a case; `domains` keeps what was read.
+    """Return the domain and problem of a case, caching domains in `domains`.
 
     Raises:
-        DataFileError: they cannot be read; the message names the case.
+        DataFileError: The domain or problem cannot be read.
     """
     try:
         domain = domains.get(case.domain)

@@ -1,7 +1,7 @@
-"""Errors put into valid plans, of the kinds of the taxonomy (docs/how-to/judging.md).
+"""Inject errors of the taxonomy's kinds (docs/how-to/judging.md) into valid plans.
 
-Each function takes the items of a plan and returns them with one more error, or None where the
-kind does not fit. All but R3, R4 and C1 fit plans of any domain.
+Each function takes the items of a plan and returns them with one more error, or None if the kind
+does not apply. All kinds except R3, R4 and C1 apply to any domain.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ENABLING = ("open_obj", "navigate_to_obj", "pick_up")
 
 
 def marks_of(task: Task, items: Sequence[Item]) -> list[TraceState]:
-    """Return the states before the items of a plan, and at its end, errors of C1 passed over."""
+    """Return the states before each item and at the end, skipping errors of kind C1."""
     marks: list[TraceState] = [(task.initial.bits, task.initial.values)]
     for item in items:
         operator = task.try_ground(item.action)
@@ -49,7 +49,7 @@ def applicable_at(task: Task, mark: TraceState, rng: Random) -> list[GroundActio
 
 
 def repeat(task: Task, items: Items, rng: Random) -> Items | None:
-    """R1: do again what was just done, where that changes nothing."""
+    """R1: repeat a step whose repetition has no effect."""
     places = list(range(1, len(items) + 1))
     rng.shuffle(places)
     for place in places[:_TRIES]:
@@ -60,12 +60,12 @@ def repeat(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def cancel(task: Task, items: Items, rng: Random) -> Items | None:
-    """R2: do something and undo it."""
+    """R2: do a step and undo it."""
     return _there_and_back(task, items, rng, "R2", 1)
 
 
 def wander(task: Task, items: Items, rng: Random) -> Items | None:
-    """R3 in any domain: go away and come back, in three steps or four."""
+    """R3, any domain: leave and return, in three or four steps."""
     return _there_and_back(task, items, rng, "R3", 2) or _there_and_back(task, items, rng, "R3", 3)
 
 
@@ -95,13 +95,13 @@ def _there_and_back(task: Task, items: Items, rng: Random, kind: str, away: int)
 
 
 def carry_other(task: Task, items: Items, rng: Random) -> Items | None:
-    """R3 in a kitchen: carry something elsewhere that has nothing to do with the goal."""
+    """R3, kitchen: carry an object irrelevant to the goal elsewhere."""
     named = {name for item in items for name in item.action.args}
     return _carried(task, items, rng, "R3", [n for n in task.objects if n not in named])
 
 
 def fetch_early(task: Task, items: Items, rng: Random) -> Items | None:
-    """R4 in a kitchen: carry something that is needed later somewhere else first."""
+    """R4, kitchen: first carry an object that is needed later to another place."""
     wanted = [item.action.args[0] for item in items if item.action.name == "pick_up"]
     return _carried(task, items, rng, "R4", wanted)
 
@@ -135,7 +135,7 @@ def _carried(
 
 
 def premature(task: Task, items: Items, rng: Random) -> Items | None:
-    """C1 in a kitchen: switch off before switching on, or close before putting in."""
+    """C1, kitchen: switch off before switching on, or close before putting in."""
     marks = marks_of(task, items)
     candidates = []
     for place, item in enumerate(items):
@@ -156,7 +156,7 @@ def premature(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def impossible(task: Task, items: Items, rng: Random) -> Items | None:
-    """C1 in any domain: a step of the plan where it cannot be executed."""
+    """C1, any domain: move a step of the plan to where it is not applicable."""
     marks = marks_of(task, items)
     for _ in range(_TRIES):
         place, action = rng.randrange(len(items) + 1), rng.choice(items).action
@@ -166,7 +166,7 @@ def impossible(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def undo(task: Task, items: Items, rng: Random) -> Items | None:
-    """C2: undo what a step has just done, and do it again."""
+    """C2: undo the effect of a step and redo it."""
     marks = marks_of(task, items)
     places = list(range(1, len(items) + 1))
     rng.shuffle(places)
@@ -184,7 +184,7 @@ def undo(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def wrong_object(task: Task, items: Items, rng: Random) -> Items | None:
-    """C3: an argument is replaced by an object of another type, or by another object."""
+    """C3: replace an argument by another object, possibly of another type."""
     for _ in range(_TRIES):
         place = rng.randrange(len(items))
         item = items[place]
@@ -202,14 +202,14 @@ def wrong_object(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def drop(task: Task, items: Items, rng: Random) -> Items | None:
-    """M1: a step is missing."""
+    """M1: omit a step."""
     del task
     places = [i for i, item in enumerate(items) if not item.kind]
     return _dropped(items, [rng.choice(places)], "M1") if len(places) > 1 else None
 
 
 def truncate(task: Task, items: Items, rng: Random) -> Items | None:
-    """M2: the last steps are missing."""
+    """M2: omit the last steps."""
     del task
     count = rng.randint(1, 4)
     places = [i for i in range(max(0, len(items) - count), len(items)) if not items[i].kind]
@@ -217,7 +217,7 @@ def truncate(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def drop_enabling(task: Task, items: Items, rng: Random) -> Items | None:
-    """M3 in a kitchen: a step is missing that another one needs to be executed at all."""
+    """M3, kitchen: omit a step that makes another one applicable."""
     del task
     places = [i for i, item in enumerate(items) if not item.kind and item.action.name in _ENABLING]
     return _dropped(items, [rng.choice(places)], "M3") if places else None
@@ -233,13 +233,13 @@ KITCHEN: Mapping[str, Damage] = MappingProxyType({
     "R1": repeat, "R2": cancel, "R3": carry_other, "R4": fetch_early, "C1": premature, "C2": undo,
     "C3": wrong_object, "M1": drop, "M2": truncate, "M3": drop_enabling,
 })  # fmt: skip
-"""The kinds for plans in a kitchen. Those that take steps out come last when a plan is damaged."""
+"""Damage kinds for kitchen plans. Kinds that omit steps are applied last."""
 
 ANY_DOMAIN: Mapping[str, Damage] = MappingProxyType({
     "R1": repeat, "R2": cancel, "R3": wander, "C1": impossible, "C2": undo, "C3": wrong_object,
     "M1": drop, "M2": truncate,
 })  # fmt: skip
-"""The kinds for plans of any domain."""
+"""Damage kinds for plans of any domain."""
 
 _LAST = ("C1", "C3", "M1", "M3", "M2")
 
@@ -247,7 +247,7 @@ _LAST = ("C1", "C3", "M1", "M3", "M2")
 def damaged(
     task: Task, plan: Sequence[GroundAction], kinds: Mapping[str, Damage], count: int, rng: Random
 ) -> Items:
-    """Return a plan with some errors, of kinds drawn evenly; fewer where they do not fit."""
+    """Return a plan with up to `count` errors of uniformly drawn kinds."""
     items: Items = tuple([Item(action) for action in plan])
     chosen = [rng.choice(sorted(kinds)) for _ in range(count)]
     for kind in sorted(chosen, key=lambda k: _LAST.index(k) if k in _LAST else -1):

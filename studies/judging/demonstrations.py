@@ -1,9 +1,8 @@
-"""ALFRED's demonstrations as plans of hvr's skills, each with its problem and its goal.
+"""Convert ALFRED's demonstrations to plans of hvr's skills, each with a problem and a goal.
 
-A demonstration becomes a plan when each of its interactions is a step that can be executed, with
-one `navigate_to_obj` before it where that is needed, and when the goal and the preferences for how
-a kitchen is left hold at the end. ALFRED's agent opens and closes with full hands and puts
-everything everywhere; so do the plans here.
+A demonstration is converted if each of its interactions maps to an applicable step, preceded by
+`navigate_to_obj` where needed, and if the goal and the tidiness preferences hold at the end.
+ALFRED's agent opens and closes with full hands and may put any object anywhere; so do these plans.
 """
 
 from __future__ import annotations
@@ -41,11 +40,11 @@ class Demonstration:
     """A demonstration as a valid plan.
 
     Args:
-        id: of the demonstration.
-        task_type: ALFRED's.
-        sentences: what people called the task.
-        problem: over the objects of the plan, of the goal, and a few others.
-        plan: the steps.
+        id: Demonstration id.
+        task_type: ALFRED's task type.
+        sentences: Human descriptions of the task.
+        problem: Problem over the objects of the plan and the goal, and a few distractors.
+        plan: Steps.
     """
 
     id: str
@@ -57,7 +56,7 @@ class Demonstration:
 
 @lru_cache(maxsize=1)
 def domain_text() -> str:
-    """Return hvr's kitchen domain, in which opening and closing need no free hand."""
+    """Return hvr's kitchen domain, modified so that opening and closing need no free hand."""
     text = (data_path("domains") / "kitchen" / "domain.pddl").read_text(encoding="utf-8")
     for before in ("(hand_empty) (not (opened ?o))", "(hand_empty) (opened ?o)"):
         if before not in text:
@@ -68,19 +67,15 @@ def domain_text() -> str:
 
 @lru_cache(maxsize=1)
 def domain() -> Domain:
-    """Return the domain of the demonstrations."""
     return parse_domain(domain_text())
 
 
 def read_demonstration(record: Mapping[str, Any], wanted: str) -> Demonstration | None:
-    """Return a demonstration as a plan.
+    """Return a demonstration as a plan; None if it is not a valid plan of hvr's skills.
 
     Args:
-        record: a line of ALFRED's file.
-        wanted: the goal as PDDL, without how the kitchen is left.
-
-    Returns:
-        the demonstration; None where it is no valid plan of hvr's skills.
+        record: One line of ALFRED's file.
+        wanted: Goal in PDDL, without tidiness preferences.
     """
     try:
         scene = scene_from_alfred(record)
@@ -115,13 +110,13 @@ def read_demonstration(record: Mapping[str, Any], wanted: str) -> Demonstration 
 def problem_of(
     world: World, inventory: Inventory, stages: Sequence[Stage], named: Iterable[str]
 ) -> Problem:
-    """Return the problem of a goal, over what it needs and some more objects.
+    """Return the problem of a goal, over the required objects and some distractors.
 
     Args:
-        world: the kitchen.
-        inventory: what there is in it.
-        stages: the goal.
-        named: objects that a plan names.
+        world: Kitchen.
+        inventory: Objects in the kitchen.
+        stages: Goal.
+        named: Objects named in a plan.
     """
     chosen = set(named)
     wider = [*chosen, *_bystanders(inventory, chosen)]
@@ -131,7 +126,7 @@ def problem_of(
 
 
 def _bystanders(inventory: Inventory, chosen: set[str], count: int = 3) -> Iterator[str]:
-    """Yield some things that could be carried about and have nothing to do with the task."""
+    """Yield some portable objects unrelated to the task."""
     classes = {inventory.classes[name] for name in chosen if name in inventory.classes}
     for name, object_class in inventory.classes.items():
         able = inventory.true("pickupable", name) and inventory.true("present", name)

@@ -1,7 +1,7 @@
-"""Plans of the competitions' domains, damaged in ways that people and models damage plans.
+"""Plans of competition domains with typical human and model errors.
 
-A label is what undoes the damage: the steps that were put in go, the steps that were taken out
-come back. A judge may know a cheaper repair, never a dearer one.
+A label is the inverse of the damage: remove the inserted steps and restore the omitted ones. A
+judge may find a cheaper repair, but never needs a costlier one.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Damage = Callable[[Task, Items, Random], Items | None]
 
 
 def _walk(task: Task, items: Items, rng: Random, place: int, length: int) -> Items | None:
-    """Insert steps that can be executed one after the other, whatever becomes of the rest."""
+    """Insert consecutively applicable steps, regardless of the effect on the rest of the plan."""
     mark = marks_of(task, items)[place]
     steps: list[Item] = []
     for _ in range(length):
         for action in applicable_at(task, mark, rng):
-            # An effect may have no value.
+            # An effect may have an undefined value.
             after = execute(task, task.ground(action), mark)
             if after is not None:
                 break
@@ -60,7 +60,7 @@ def walk(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def go_on(task: Task, items: Items, rng: Random) -> Items | None:
-    """Go on for one to four steps after the goal is reached."""
+    """Append one to four steps after the goal is reached."""
     return _walk(task, items, rng, len(items), rng.randint(1, 4))
 
 
@@ -75,7 +75,7 @@ def _sound(items: Items, place: int) -> bool:
 
 
 def early(task: Task, items: Items, rng: Random) -> Items | None:
-    """Do a step some places too early, where it can be executed."""
+    """Move a step to an earlier place where it is applicable."""
     marks = marks_of(task, items)
     for _ in range(_TRIES):
         place = rng.randrange(len(items))
@@ -87,7 +87,7 @@ def early(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def late(task: Task, items: Items, rng: Random) -> Items | None:
-    """Do a step some places too late."""
+    """Move a step to a later place."""
     del task
     place = rng.randrange(len(items))
     if not _sound(items, place) or place + 2 > len(items) - 1:
@@ -96,7 +96,7 @@ def late(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def swap(task: Task, items: Items, rng: Random) -> Items | None:
-    """Swap two neighbours."""
+    """Swap two adjacent steps."""
     del task
     places = [p for p in range(len(items) - 1) if _sound(items, p) and _sound(items, p + 1)]
     if not places:
@@ -112,14 +112,14 @@ def _dropped(items: Items, places: Sequence[int], kind: str) -> Items | None:
 
 
 def first(task: Task, items: Items, rng: Random) -> Items | None:
-    """Leave out the first step, or the first two."""
+    """Omit the first one or two steps."""
     del task
     places = [p for p in range(min(rng.randint(1, 2), len(items))) if _sound(items, p)]
     return _dropped(items, places, "first")
 
 
 def last(task: Task, items: Items, rng: Random) -> Items | None:
-    """Leave out the last step, or the last two."""
+    """Omit the last one or two steps."""
     del task
     count = len(items)
     places = [p for p in range(max(0, count - rng.randint(1, 2)), count) if _sound(items, p)]
@@ -127,7 +127,7 @@ def last(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def enabling(task: Task, items: Items, rng: Random) -> Items | None:
-    """Leave out a step that the next one needs."""
+    """Omit a step that the next one needs."""
     marks = marks_of(task, items)
     places = [
         p for p in range(len(items) - 1)
@@ -138,14 +138,14 @@ def enabling(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def missing(task: Task, items: Items, rng: Random) -> Items | None:
-    """Leave out any one to three steps."""
+    """Omit one to three arbitrary steps."""
     del task
     places = [p for p in range(len(items)) if _sound(items, p)]
     return _dropped(items, rng.sample(places, min(rng.randint(1, 3), len(places))), "missing")
 
 
 def other_object(task: Task, items: Items, rng: Random) -> Items | None:
-    """Take another object of the same class."""
+    """Replace an object by another of the same class."""
     for _ in range(_TRIES):
         place = rng.randrange(len(items))
         action = items[place].action
@@ -174,7 +174,7 @@ _SINGLE: Mapping[str, Damage] = MappingProxyType({
 
 
 def several(task: Task, items: Items, rng: Random) -> Items | None:
-    """Do two to four kinds of damage at once."""
+    """Apply two to four kinds of damage."""
     for name in rng.sample(sorted(_SINGLE), rng.randint(2, 4)):
         items = _SINGLE[name](task, items, rng) or items
     return items
@@ -185,7 +185,7 @@ KINDS: Mapping[str, Damage] = MappingProxyType({"none": lambda _, items, __: ite
 
 
 def cases(folder: Path, seed: int = 0) -> Iterator[Case]:
-    """Yield a case of each kind for each sound plan of the hard families.
+    """Yield one case per kind for each valid plan of the hard families.
 
     Args:
         folder: Folder of the corpus, with its `manifest.jsonl`.

@@ -1,4 +1,4 @@
-"""Cases made of valid plans: reduced, damaged, and labelled by meaning."""
+"""Make labelled cases from valid plans: reduce, damage and label them."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ _SHARES = (25, 19, 19, 19, 18)
 
 
 def reduced(task: Task, plan: Sequence[GroundAction]) -> tuple[GroundAction, ...] | None:
-    """Return the smallest part of a plan that reaches the goal; None if it does not."""
+    """Return the smallest subplan that reaches the goal; None if the plan does not reach it."""
     reduction = smallest_reduction(task.initial, [task.ground(action) for action in plan])
     return None if reduction.kept is None else tuple([plan[i] for i in reduction.kept])
 
 
 def draw_count(rng: Random) -> int:
-    """Return how many errors a plan gets."""
+    """Draw the number of errors for a plan."""
     return rng.choices(_COUNTS, _SHARES)[0]
 
 
 def case_of(task: Task, items: Sequence[Item], case: Case) -> Case | None:
-    """Return a case with its labels.
+    """Return a case completed with the damaged plan and its labels.
 
     Args:
-        task: what the plan is for.
-        items: the damaged plan.
-        case: what is known of it: id, source, domain, problem, base.
+        task: Task that the plan solves.
+        items: Items of the damaged plan.
+        case: Template with id, source, domain, problem and base.
 
     Returns:
-        None where the errors cannot be repaired by what was dropped.
+        The case, or None if restoring dropped steps cannot repair the plan.
     """
     oracle = "exhaustive"
     try:
@@ -74,7 +74,7 @@ def case_of(task: Task, items: Sequence[Item], case: Case) -> Case | None:
 
 
 def _kinds(items: Sequence[Item]) -> tuple[str, ...]:
-    """Return the kinds of the errors, each run of one kind counted once."""
+    """Return the error kinds, counting each run of the same kind once."""
     kinds = []
     for before, item in zip([None, *items], items, strict=False):
         if item.kind and (before is None or before.kind != item.kind):
@@ -83,7 +83,7 @@ def _kinds(items: Sequence[Item]) -> tuple[str, ...]:
 
 
 def _searched(task: Task, items: Sequence[Item]) -> Answers | None:
-    """Return the best repairs where there are too many states for the exhaustive way."""
+    """Return the best repairs by search, for state spaces too large for the exhaustive oracle."""
     left = [
         i
         for i, item in enumerate(items)
@@ -105,7 +105,7 @@ def _searched(task: Task, items: Sequence[Item]) -> Answers | None:
             able = [i for i, at in zip(dropped, places, strict=True) if at == place]
             able = [i for i in able if items[i].action == operator.action and i not in put_back]
             if not able:
-                # A dropped step does more than once what was needed.
+                # The repair uses one dropped step more often than it was dropped.
                 return None
             put_back.append(able[0])
         everything = frozenset(range(len(left)))
@@ -124,7 +124,7 @@ def cases_of(
     kinds: Mapping[str, Damage],
     seeds: Sequence[int],
 ) -> Iterator[Case]:
-    """Yield a case for each seed; the first of each plan that can have one is a hard negative."""
+    """Yield one damaged case per seed; none if the reduced plan has fewer than three steps."""
     task = Task(domain, problem)
     base = reduced(task, plan)
     if base is None or len(base) < 3:
@@ -141,9 +141,9 @@ def cases_of(
 def hard_negative(
     domain: Domain, problem: Problem, plan: Sequence[GroundAction], case: Case
 ) -> Case | None:
-    """Return a case in which a second object is carried, as the goal wants it.
+    """Return a case whose goal also requires carrying a second object.
 
-    It looks as if something irrelevant or repeated was done, and nothing is wrong.
+    The extra steps look irrelevant or repeated, but the plan has no errors.
     """
     task = Task(domain, problem)
     base = reduced(task, plan)
@@ -184,6 +184,6 @@ def hard_negative(
             )
             made = case_of(Task(domain, harder), items, known)
             if made is not None and made.length == len(items):
-                # No sentence speaks of the second thing.
+                # The sentences do not mention the second object.
                 return replace(made, kinds=("H",), sentences=())
     return None

@@ -1,8 +1,8 @@
-"""The right answer to a damaged plan, by going through all of its parts.
+"""Compute the correct repairs of a damaged plan by exhaustive search over its subplans.
 
-This shares with hvr's judge the execution of a step and what a step reads. No step is known to be
-needed, no state is dropped, and only literals that neither a step nor the goal ever reads are not
-looked at. It knows which steps were dropped from the plan, and where.
+The oracle shares with hvr's judge only the execution of steps and the literals they read. It
+assumes no step necessary, prunes no state, and ignores only literals that neither a step nor the
+goal reads. It knows which steps were dropped from the plan, and where.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ MOST_ANSWERS = 200
 
 @dataclass(frozen=True)
 class Item:
-    """A step of a plan that was damaged.
+    """A step of a damaged plan.
 
     Args:
-        action: the step.
-        dropped: it is missing from the damaged plan.
-        kind: of the error that put it in or took it out; "" for an undamaged step.
+        action: Ground action.
+        dropped: Whether the damaged plan lacks the step.
+        kind: Kind of the error that inserted or dropped it; empty for an undamaged step.
     """
 
     action: GroundAction
@@ -36,12 +36,12 @@ class Item:
 
 @dataclass(frozen=True)
 class Answers:
-    """The best ways to repair a damaged plan.
+    """The best repairs of a damaged plan.
 
     Args:
-        inserted: how many dropped steps are put back.
-        length: how many steps are left.
-        kept: of each way the indexes of the items that are kept; some ways where there are many.
+        inserted: Number of dropped steps restored.
+        length: Number of remaining steps.
+        kept: Indexes of the kept items, one set per repair; truncated if there are many repairs.
     """
 
     inserted: int
@@ -50,10 +50,10 @@ class Answers:
 
 
 def repairs(task: Task, items: Sequence[Item], most: int = MOST_STATES) -> Answers | None:
-    """Return the ways with the fewest steps put back and, of these, the fewest kept.
+    """Return the repairs with the fewest restored steps, and among these the fewest kept steps.
 
     Raises:
-        OverflowError: there are too many states to look at all of them.
+        OverflowError: There are too many states to enumerate.
     """
     compiled = [task.try_ground(item.action) for item in items]
     read = task.goal.mentioned()

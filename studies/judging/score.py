@@ -1,4 +1,4 @@
-"""How well a judge's findings agree with the labels: by meaning, not by numbers alone."""
+"""Score a judge's findings against the labels by their effect, not only by step numbers."""
 
 from __future__ import annotations
 
@@ -25,32 +25,31 @@ class Counts:
 
     @property
     def precision(self) -> float:
-        """The share of findings that are right; 1 where there are none."""
+        """Share of findings that are correct; 1 without findings."""
         return self.hit / (self.hit + self.false) if self.hit + self.false else 1.0
 
     @property
     def recall(self) -> float:
-        """The share of errors that are found; 1 where there are none."""
+        """Share of errors that were found; 1 without errors."""
         return self.hit / (self.hit + self.missed) if self.hit + self.missed else 1.0
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of both."""
         both = 2 * self.hit + self.false + self.missed
         return 2 * self.hit / both if both else 1.0
 
 
 @dataclass(frozen=True)
 class Scored:
-    """The score of one plan.
+    """Score of one plan.
 
     Args:
-        remove: superfluous steps.
-        missing: missing steps.
-        fixed: the repaired plan is executable and reaches the goal; None without errors.
-        longer: how many steps the repaired plan has more than the undamaged one.
-        better: the repair is cheaper than the label's.
-        kinds: of each superfluous step that was put in, its kind and whether it was found.
+        remove: Counts for redundant steps.
+        missing: Counts for missing steps.
+        fixed: Whether the repaired plan is executable and reaches the goal; None without errors.
+        longer: Number of steps by which the repaired plan exceeds the undamaged one.
+        better: Whether the repair is cheaper than the labelled one.
+        kinds: Error kind of each injected redundant step, and whether it was found.
     """
 
     remove: Counts
@@ -62,25 +61,20 @@ class Scored:
 
     @property
     def both(self) -> Counts:
-        """All findings."""
+        """Counts over redundant and missing steps."""
         return self.remove + self.missing
 
     @property
     def exact(self) -> bool:
-        """Whether nothing is wrong and nothing is missed."""
+        """Whether there are neither false nor missed findings."""
         return not (self.both.false or self.both.missed)
 
 
 def score(case: Case, verdict: PlanVerdict, task: Task) -> Scored:
     """Compare a verdict with the labels of a case.
 
-    A repair that is executable, reaches the goal and is no more expensive than that of the labels
-    is right, whatever steps it names: fewer steps put in count first, then fewer steps in all.
-
-    Args:
-        case: the plan and its labels.
-        verdict: what the judge says.
-        task: what the plan is really for.
+    Any repair that is executable, reaches the goal and costs no more than the labelled one is
+    correct, whichever steps it names. Cost compares inserted steps first, then plan length.
     """
     removed = set(verdict.removed)
     missing = [(c.index, str(a)) for c in verdict.missing for a in c.actions]
@@ -120,7 +114,7 @@ def _compared(named: set[int], right: set[int]) -> Counts:
 
 
 def _matched(named: Sequence[tuple[int, str]], case: Case) -> Counts:
-    """Match missing steps by what is missing, near the place that the label gives."""
+    """Match missing steps by action, or by position if the judge names no action."""
     waiting = list(case.missing)
     hit = 0
     for index, action in named:
@@ -135,13 +129,12 @@ def _matched(named: Sequence[tuple[int, str]], case: Case) -> Counts:
 def interval(
     scored: Sequence[Counts], of: Callable[[Counts], float], rng: Random, rounds: int = 400
 ) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a measure, plans drawn with replacement."""
+    """Return the 95 % bootstrap interval of a measure, resampling plans with replacement."""
     values = sorted(of(total(rng.choices(scored, k=len(scored)))) for _ in range(rounds))
     return values[int(0.025 * rounds)], values[int(0.975 * rounds)]
 
 
 def total(counts: Iterable[Counts]) -> Counts:
-    """Return the sum."""
     hit = false = missed = 0
     for count in counts:
         hit, false, missed = hit + count.hit, false + count.false, missed + count.missed

@@ -1,4 +1,4 @@
-"""Judging a demonstration by what people called its task: the goal is read from the sentence."""
+"""Judge a demonstration against a goal read from its human description."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from studies.judging.demonstrations import domain, problem_of
 def judge_by_sentence(
     case: Case, plan: Sequence[GroundAction], records: Mapping[str, Mapping[str, Any]]
 ) -> PlanVerdict:
-    """Return the verdict on a plan whose goal is the first sentence of its case."""
+    """Return the verdict on a plan, taking the first sentence of its case as the goal."""
 
     def undecided(why: str) -> PlanVerdict:
         return PlanVerdict(tuple(plan), unknown=why)
@@ -57,7 +57,7 @@ def _reader() -> Reader:
 
 @lru_cache(maxsize=1)
 def records_of(path: Path) -> Mapping[str, Mapping[str, Any]]:
-    """Return ALFRED's records by their ids."""
+    """Return ALFRED's records by id."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         records = [json.loads(line) for line in file]
     return {str(record["id"]): record for record in records}

@@ -1,7 +1,7 @@
-"""A simulated model that judges plans with known error rates, in the answer format of models.
+"""A simulated model judge with known error rates that answers in the format of real models.
 
-It knows what is wrong with a plan from the symbolic judge, overlooks some of it, and says of some
-good steps that they should go.
+It derives the errors of a plan from the symbolic judge, overlooks some of them, and falsely marks
+some correct steps for removal.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from hvr.pddl import GroundAction
 
 @dataclass(frozen=True)
 class Rates:
-    """How often a model errs.
+    """Error rates of a model.
 
     Args:
-        name: of the rates.
-        recall: the share of wrong steps that it names.
-        precision: the share of the steps that it names that are wrong.
+        name: Label of the rates.
+        recall: Share of the wrong steps that it names.
+        precision: Share of the named steps that are wrong.
     """
 
     name: str
@@ -37,16 +37,16 @@ PAPER = (
     Rates("as Llama 4 Scout", recall=0.74, precision=0.85),
     Rates("as the paper's rules", recall=0.22, precision=0.71),
 )
-"""One pass of the paper's judges over its own data (table 1); their labels are not public."""
+"""One pass of the paper's judges over its own data (table 1), whose labels are not public."""
 
 
 class SimulatedJudge:
-    """A model with given rates.
+    """A model judge with given error rates.
 
     Args:
-        knows: the verdict of the symbolic judge on a plan.
-        rates: how often it errs.
-        rng: draws the errors.
+        knows: Function that returns the symbolic judge's verdict on a plan.
+        rates: Error rates.
+        rng: Random source of the errors.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class SimulatedJudge:
         self._rng = rng
 
     def opinion(self, plan: Sequence[GroundAction]) -> Opinion:
-        """Return its opinion of a plan, by way of the text that a model would answer."""
+        """Return the judge's opinion of a plan, parsed from its text answer."""
         return read_opinion(self.answer(plan), plan)
 
     def answer(self, plan: Sequence[GroundAction]) -> str:
-        """Return its answer."""
+        """Return the text answer for a plan."""
         rng, rates = self._rng, self._rates
         verdict = self._knows(tuple(plan))
         wrong = verdict.removed
@@ -69,7 +69,7 @@ class SimulatedJudge:
         seen = [m for m in missing if rng.random() < rates.recall]
         named = {number for number in sorted(wrong) if rng.random() < rates.recall}
         good = [number for number in range(1, len(plan) + 1) if number not in wrong]
-        # So many false ones that the precision comes out on average, one in seven missing steps.
+        # Add enough false findings to match the precision on average, one in seven a missing step.
         false = (len(named) + len(seen)) * (1 - rates.precision) / rates.precision
         if not wrong and not missing:
             false = (1 - rates.precision) / 2

@@ -1,4 +1,4 @@
-"""Groups of conditions: disks, terminals, surroundings, and hvr beside itself."""
+"""Groups of conditions: disks, terminals, surroundings and concurrent use."""
 
 from studies.chaos.conditions.disk import disk
 from studies.chaos.conditions.sharing import sharing

@@ -1,4 +1,4 @@
-"""Disks that are full or cannot be written, and files that are not what they were."""
+"""Full or read-only disks, and files with unexpected content."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from studies.chaos.wire import ChaosServer
 
 disk = Group("disk")
 
-# A new mount table for this process alone; what is left of the small disk is copied out of it.
+# Mount the disk in a private namespace; its remaining content is copied out afterwards.
 _SMALL = """\
 set -e
 mount -t tmpfs -o size=$1 none "$2"
@@ -42,7 +42,7 @@ _FULL = "No space|space left|full"
 
 
 def _on_a_small_disk(lab: Lab, size: str) -> tuple[Path, Path, tuple[str, ...]]:
-    """Return the place of a small disk, where its content is copied to, and how to have both."""
+    """Return the mount point, the folder for the copied content, and the command prefix."""
     lab.need("unshare", "mount")
     place, copy = lab.folder / "small", lab.work / "copy"
     place.mkdir()
@@ -56,19 +56,19 @@ def _on_a_small_disk(lab: Lab, size: str) -> tuple[Path, Path, tuple[str, ...]]:
 
 
 def _room(lab: Lab, *more: object) -> int:
-    """Return how many kilobytes a run takes, the temporary files of its files not counted."""
+    """Return the size of a run in kilobytes, excluding temporary files."""
 
     def measure() -> int:
         run = Run(lab.folder / "measured")
         examine(lab, lab.hvr(*_PLAN, *more, "--save", run.folder), {GOOD})
         blocks = sum(path.stat().st_blocks for path in run.folder.rglob("*"))
-        return blocks // 2  # a block of `stat` is half a kilobyte
+        return blocks // 2  # a `stat` block is half a kilobyte
 
     return int(lab.shared.once(f"room {len(more)}", measure))
 
 
 def _plan(share: float, lab: Lab) -> None:
-    """Plan into a disk with a part of the room that a run takes."""
+    """Plan onto a disk with a fraction of the required space."""
     size = max(4, int(_room(lab) * share))
     place, copy, prefix = _on_a_small_disk(lab, f"{size}k")
     how = lab.surroundings(prefix=prefix)
@@ -77,7 +77,7 @@ def _plan(share: float, lab: Lab) -> None:
 
 
 def _paid(share: float, lab: Lab) -> None:
-    """Plan with a model into a disk that fills while answers are paid for."""
+    """Plan with a paid model onto a disk that fills up during the run."""
     with ChaosServer() as server:
         words = ("--llm", server.spec, "--base-url", server.url)
         size = int(_room(lab, *words) * share)
@@ -88,7 +88,7 @@ def _paid(share: float, lab: Lab) -> None:
         calls = server.calls - calls
     examine(lab, ended, {UNANSWERED}, run=Run(copy / "run"), says=_FULL)
     kept = Run(copy / "run").answers
-    # An answer that cannot be written must not be followed by another question.
+    # An answer that cannot be saved must not be followed by another request.
     require(calls <= kept + 1, f"{calls} were asked and {kept} answers kept")
 
 
@@ -102,7 +102,7 @@ for _share in (0.6, 0.75, 0.9):
 
 @disk.check()
 def bench_on_a_small_disk(lab: Lab) -> None:
-    """Measure on a disk that fills: what was finished before is there."""
+    """Run a bench on a disk that fills up: finished cells survive."""
     place, copy, prefix = _on_a_small_disk(lab, "72k")
     ended = lab.hvr("bench", "--tasks", "T1,T2,T3", "--settings", "HVR,LLM", "--no-execute",
                     "--save", place / "bench",
@@ -113,7 +113,7 @@ def bench_on_a_small_disk(lab: Lab) -> None:
 
 @disk.check()
 def temporary_files_on_a_small_disk(lab: Lab) -> None:
-    """Plan where only the folder of temporary files is full."""
+    """Plan with a full temporary folder."""
     place, _, prefix = _on_a_small_disk(lab, "4k")
     run, words = plan_words(lab)
     how = lab.surroundings(env={"TMPDIR": str(place)}, prefix=prefix)
@@ -122,7 +122,7 @@ def temporary_files_on_a_small_disk(lab: Lab) -> None:
 
 @disk.check()
 def files_may_not_grow(lab: Lab) -> None:
-    """Plan where no file may be larger than 16 kB."""
+    """Plan with files limited to 16 kB."""
     lab.need("prlimit")
     run, words = plan_words(lab)
     how = lab.surroundings(prefix=("prlimit", "--fsize=16384"))
@@ -130,7 +130,7 @@ def files_may_not_grow(lab: Lab) -> None:
 
 
 def _output(target: str, codes: set[int], words: tuple[str, ...], lab: Lab) -> None:
-    """Print to a device that is full."""
+    """Print to a full device."""
     if words[: len(_PLAN)] == _PLAN:
         words = (*words, "--save", str(lab.work / "run"))
     elif words[0] == "validate":
@@ -162,7 +162,7 @@ for _name, _target, _codes, _words in (
 
 @disk.check()
 def output_file_on_a_full_device(lab: Lab) -> None:
-    """Write a report to a device that is full."""
+    """Write a report to a full device."""
     ended = lab.hvr("validate", *write_task(lab.work), "--format", "json",
                     "--output-file", "/dev/full")  # fmt: skip
     examine(lab, ended, {UNANSWERED})
@@ -170,7 +170,7 @@ def output_file_on_a_full_device(lab: Lab) -> None:
 
 @disk.check()
 def page_on_a_full_device(lab: Lab) -> None:
-    """Write the page of a run to a device that is full; the run is complete."""
+    """Write the run page to a full device: the run itself is complete."""
     run, words = plan_words(lab, "--html", "/dev/full")
     examine(lab, lab.hvr(*words), {UNANSWERED})
     require(run.complete, "the run was not completed")
@@ -178,7 +178,7 @@ def page_on_a_full_device(lab: Lab) -> None:
 
 @disk.check()
 def folder_that_may_not_be_written(lab: Lab) -> None:
-    """Plan into a folder without permission."""
+    """Plan into a folder without write permission."""
     place = lab.work / "closed"
     place.mkdir()
     place.chmod(stat.S_IRUSR | stat.S_IXUSR)
@@ -198,7 +198,7 @@ def folder_below_a_file(lab: Lab) -> None:
 
 @disk.check()
 def folder_removed_midway(lab: Lab) -> None:
-    """Plan while somebody removes the run folder."""
+    """Plan while another program removes the run folder."""
     run, words = plan_words(lab)
     process = lab.start(*words)
     when((run.folder / "trace.jsonl").exists, 0.0)(process)
@@ -208,7 +208,7 @@ def folder_removed_midway(lab: Lab) -> None:
 
 @disk.check()
 def paid_folder_removed_midway(lab: Lab) -> None:
-    """Plan with a model while somebody removes the run folder."""
+    """Plan with a model while another program removes the run folder."""
     folder = lab.work / "run"
     with ChaosServer(slowly) as server:
         process = lab.start(*_PLAN, "--llm", server.spec, "--base-url", server.url,
@@ -219,7 +219,7 @@ def paid_folder_removed_midway(lab: Lab) -> None:
 
 
 def _damaged_file(option: str, content: bytes, lab: Lab) -> None:
-    """Plan with a file that is not what it should be: it is named, and nothing is asked."""
+    """Plan with an invalid file: the error names it, and no request is sent."""
     file = lab.work / "damaged"
     file.write_bytes(content)
     with ChaosServer() as server:
@@ -237,7 +237,7 @@ for _option in ("--cache", "--library"):
 
 @disk.check()
 def cache_that_is_locked(lab: Lab) -> None:
-    """Plan while another program holds the cache for itself."""
+    """Plan while another program locks the cache."""
     file = lab.work / "cache.sqlite"
     run = Run(lab.work / "run")
     with ChaosServer() as server:
@@ -254,7 +254,7 @@ def cache_that_is_locked(lab: Lab) -> None:
 
 @disk.check()
 def ledger_that_is_damaged(lab: Lab) -> None:
-    """Go on with a bench whose ledger was damaged."""
+    """Resume a bench whose ledger is damaged."""
     folder = lab.work / "bench"
     words = ("bench", "--tasks", "T2", "--settings", "LLM", "--no-execute", "--max-calls", "50",
              "--save", folder)  # fmt: skip

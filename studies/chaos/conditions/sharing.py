@@ -1,4 +1,4 @@
-"""Many of hvr at once: in one folder, with one cache, in one process, after a fork."""
+"""Concurrent use of hvr: one folder, one cache, one process, after a fork."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ sharing = Group("sharing")
 
 @sharing.check(alone=True)
 def eight_benches_in_one_folder(lab: Lab) -> None:
-    """Start one bench eight times at once: it is done once, and nothing of it is lost."""
+    """Start a bench eight times simultaneously: it runs once, and nothing is lost."""
     folder = lab.work / "bench"
     words = ("bench", "--tasks", "T1,T2", "--settings", "HVR,LLM", "--no-execute", "--json",
              "--save", folder)  # fmt: skip
@@ -44,7 +44,7 @@ def eight_benches_in_one_folder(lab: Lab) -> None:
 
 @sharing.check(alone=True)
 def plans_share_a_library_and_a_cache(lab: Lab) -> None:
-    """Plan six times at once with one library and one cache: all succeed, both are whole."""
+    """Plan six times simultaneously with one library and one cache: all runs succeed."""
     library, cache = lab.work / "library.json", lab.work / "cache.sqlite"
     with ChaosServer() as server:
         words = ("plan", "make coffee", "--scene", "FloorPlan1", "--llm", server.spec,
@@ -123,7 +123,7 @@ print(len(os.listdir("/proc/self/fd")))
 
 @sharing.check(quick=True)
 def fork_after_a_plan(lab: Lab) -> None:
-    """Plan, fork, and plan in the children, as Linux's usual multiprocessing does."""
+    """Plan, fork, and plan in the children, as multiprocessing does by default on Linux."""
     ended = lab.python(_FORK)
     examine(lab, ended, {GOOD})
     for name in ("parent", "child-0", "child-1"):
@@ -132,7 +132,7 @@ def fork_after_a_plan(lab: Lab) -> None:
 
 @sharing.check()
 def pool_of_forks_after_a_plan(lab: Lab) -> None:
-    """Plan, and let a pool of forked processes plan more."""
+    """Plan, then plan more in a pool of forked processes."""
     ended = lab.python(_POOL)
     examine(lab, ended, {GOOD}, says=r"\[True, True, True, True\]")
 
@@ -148,7 +148,7 @@ def threads_in_one_process(lab: Lab) -> None:
 
 @sharing.check()
 def many_plans_in_one_process(lab: Lab) -> None:
-    """Plan twelve times in one process: files do not stay open."""
+    """Plan twelve times in one process: no file stays open."""
     ended = lab.python(_MANY, how=lab.surroundings(bound=150))
     examine(lab, ended, {GOOD})
     require(int(ended.out) < 40, f"{ended.out.decode().strip()} files are open at the end")
@@ -156,7 +156,7 @@ def many_plans_in_one_process(lab: Lab) -> None:
 
 @sharing.check()
 def shown_while_it_runs(lab: Lab) -> None:
-    """Look at a run again and again while it is under way."""
+    """Show a run repeatedly while it is in progress."""
     run, words = plan_words(lab)
     process = lab.start(*words)
     looks = 0
@@ -172,7 +172,7 @@ def shown_while_it_runs(lab: Lab) -> None:
 
 @sharing.check()
 def queried_while_it_runs(lab: Lab) -> None:
-    """Ask the graph of a run while it is under way: the run is not disturbed."""
+    """Query the graph of a run in progress: the run is not disturbed."""
     run, words = plan_words(lab)
     process = lab.start(*words)
     limit = time.monotonic() + 30
@@ -185,7 +185,7 @@ def queried_while_it_runs(lab: Lab) -> None:
 
 @sharing.check()
 def two_trainings_into_one_folder(lab: Lab) -> None:
-    """Train two verifiers into one folder at once: what is there can be loaded."""
+    """Train two verifiers into one folder simultaneously: the result can be loaded."""
     from studies.chaos.kills.training import probed, require_whole, train_words, trained, write_data
 
     data, out = lab.work / "data", lab.work / "verifier"
@@ -203,7 +203,7 @@ def two_trainings_into_one_folder(lab: Lab) -> None:
 
 @sharing.check()
 def two_benches_with_one_cache(lab: Lab) -> None:
-    """Measure twice at once with one cache: both succeed, no answer is garbled."""
+    """Run two benches simultaneously with one cache: both succeed, and no answer is corrupted."""
     cache = lab.work / "cache.sqlite"
     with ChaosServer() as server:
         words = ("bench", "--tasks", "T2", "--settings", "HVR,LLM", "--models", server.spec,

@@ -1,4 +1,4 @@
-"""Small inputs that conditions share, and commands that need no model."""
+"""Small inputs shared by the conditions, and commands that need no model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROBLEM = """\
 
 
 def write_task(folder: Path, plans: int = 1) -> tuple[Path, ...]:
-    """Write a domain, a problem and valid plans; return their paths."""
+    """Write a domain, a problem and valid plans, and return their paths."""
     files = [folder / "domain.pddl", folder / "problem.pddl"]
     files[0].write_text(DOMAIN, encoding="utf-8")
     files[1].write_text(PROBLEM, encoding="utf-8")
@@ -30,14 +30,14 @@ def write_task(folder: Path, plans: int = 1) -> tuple[Path, ...]:
 
 
 def plan_words(lab: Lab, *more: object, name: str = "run") -> tuple[Run, tuple[object, ...]]:
-    """Return a run and the words that plan it without a model."""
+    """Return a run folder and the command line that plans into it without a model."""
     run = Run(lab.work / name)
     words = ("plan", "make coffee", "--scene", "FloorPlan1", "--save", run.folder, *more)
     return run, words
 
 
 def unprivileged(lab: Lab) -> tuple[str, ...]:
-    """Return what takes root's way around permissions from a process."""
+    """Return a command prefix that drops root's permission to bypass file modes."""
     lab.need("setpriv")
     prefix = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search,-fowner", "--inh-caps",
               "-dac_override,-dac_read_search,-fowner")  # fmt: skip

@@ -29,7 +29,7 @@ _Env = Mapping[str, str | None]
 
 
 def _environment(env: _Env, codes: set[int], lab: Lab) -> None:
-    """Plan without a model in another environment."""
+    """Plan without a model in a modified environment."""
     filled = {k: v and v.replace("WORK", str(lab.work)) for k, v in env.items()}
     (lab.work / "a-file").write_text("here", encoding="utf-8")
     run, words = plan_words(lab)
@@ -65,7 +65,7 @@ for _name, _env, _codes in (
 
 
 def _model(env: _Env, codes: set[int], lab: Lab) -> None:
-    """Plan with a model in another environment."""
+    """Plan with a model in a modified environment."""
     run = Run(lab.work / "run")
     with ChaosServer() as server:
         ended = lab.hvr("plan", "make coffee", "--scene", "FloorPlan1", "--llm", server.spec,
@@ -98,7 +98,7 @@ _ABORTED = 128 + signal.SIGABRT
 
 
 def _limited(limits: tuple[str, ...], codes: set[int], lab: Lab) -> None:
-    """Plan with less of what a process may have."""
+    """Plan under resource limits."""
     lab.need("prlimit")
     run, words = plan_words(lab)
     how = lab.surroundings(prefix=("prlimit", *limits))
@@ -110,7 +110,7 @@ def _limited(limits: tuple[str, ...], codes: set[int], lab: Lab) -> None:
 for _name, _limits, _codes in (
     ("few-open-files", ("--nofile=24",), {GOOD, UNUSABLE, UNANSWERED}),
     ("very-few-open-files", ("--nofile=8",), {GOOD, FAILED, UNUSABLE, UNANSWERED}),
-    # Native libraries abort where they get no memory, and nobody can keep them from it.
+    # Native libraries abort without memory, which hvr cannot prevent.
     ("little-address-space", ("--as=600000000",), {GOOD, FAILED, UNANSWERED, _ABORTED}),
     ("very-little-address-space", ("--as=200000000",), {GOOD, FAILED, UNANSWERED, _ABORTED}),
     ("small-stack", ("--stack=262144",), {GOOD, UNANSWERED}),
@@ -121,7 +121,7 @@ for _name, _limits, _codes in (
 
 @surroundings.check()
 def home_that_may_not_be_written(lab: Lab) -> None:
-    """Plan where the home exists and nothing can be made in it."""
+    """Plan with a read-only home folder."""
     lab.home.chmod(0o500)
     run, words = plan_words(lab)
     examine(lab, lab.hvr(*words, how=lab.surroundings(prefix=unprivileged(lab))), {GOOD}, run=run)
@@ -129,7 +129,7 @@ def home_that_may_not_be_written(lab: Lab) -> None:
 
 @surroundings.check()
 def working_folder_removed(lab: Lab) -> None:
-    """Plan in a folder that is not there any more."""
+    """Plan in a deleted working folder."""
     gone = lab.work / "gone"
     run, words = plan_words(lab)
     ended = lab.shell(f'mkdir "{gone}" && cd "{gone}" && rmdir "{gone}" && hvr "$@"', *words)
@@ -154,12 +154,12 @@ _NAMES = {
 
 
 def _path(name: str, lab: Lab) -> None:
-    """Plan into a folder with an odd name, and look at it again."""
+    """Plan into a folder with an unusual name, and show the run."""
     run = Run(lab.work / name)
     words = ("plan", "make coffee", "--scene", "FloorPlan1", f"--save={name}")
     ended = lab.hvr(*words)
     if name == _NOT_TEXT and ended.code == UNUSABLE:
-        # The store of graphs has no words for it; that is to be said, and is all.
+        # The graph store cannot represent this name; an error message suffices.
         examine(lab, ended, {UNUSABLE}, says="utf-8")
         return
     examine(lab, ended, {GOOD}, run=run)
@@ -173,9 +173,9 @@ for _name, _folder in _NAMES.items():
 
 
 def _no_path(name: str, lab: Lab) -> None:
-    """Plan into what cannot be a folder."""
+    """Plan into a path that cannot be a folder."""
     words = ("plan", "make coffee", "--scene", "FloorPlan1", f"--save={name}")
-    # A name of the user's own may be repeated as it was given.
+    # A message may repeat a name exactly as the user gave it.
     examine(lab, lab.hvr(*words), {UNUSABLE}, longest=2_000 + len(name))
 
 
@@ -186,7 +186,7 @@ for _name, _folder in {"300-letters": "r" * 300, "5000-letters": "a/" * 2500,
 
 @surroundings.check()
 def links(lab: Lab) -> None:
-    """Plan through a link to a folder, a link to nothing, and a link to itself."""
+    """Plan through a link to a folder, a dangling link, and a link to itself."""
     (lab.work / "real").mkdir()
     (lab.work / "link").symlink_to("real")
     (lab.work / "dangling").symlink_to("nowhere")
@@ -200,7 +200,7 @@ def links(lab: Lab) -> None:
 
 @surroundings.check()
 def stopped_and_continued(lab: Lab) -> None:
-    """Stop a run that waits for its model, and let it go on later than the model's time-out."""
+    """Suspend a run that waits for its model, and resume it after the model's timeout."""
     run = Run(lab.work / "run")
     with ChaosServer(slowly) as server:
         process = lab.start("plan", "make coffee", "--scene", "FloorPlan1", "--llm", server.spec,
@@ -214,7 +214,7 @@ def stopped_and_continued(lab: Lab) -> None:
 
 @surroundings.check()
 def hung_up(lab: Lab) -> None:
-    """Hang up on a run, as a terminal does that is closed: its folder says that it broke off."""
+    """Send SIGHUP to a run, as a closing terminal does: the folder records the interruption."""
     run = Run(lab.work / "run")
     with ChaosServer(slowly) as server:
         process = lab.start("plan", "make coffee", "--scene", "FloorPlan1", "--llm", server.spec,
@@ -227,7 +227,7 @@ def hung_up(lab: Lab) -> None:
 
 @surroundings.check()
 def nice(lab: Lab) -> None:
-    """Plan as the last in the queue."""
+    """Plan at the lowest priority."""
     run, words = plan_words(lab)
     how = lab.surroundings(prefix=("nice", "-n", "19"), bound=180)
     examine(lab, lab.hvr(*words, how=how), {GOOD}, run=run)
@@ -235,7 +235,7 @@ def nice(lab: Lab) -> None:
 
 @surroundings.check()
 def isolated_python(lab: Lab) -> None:
-    """Plan in Python's isolated mode, which knows neither variables nor the user's packages."""
+    """Plan in Python's isolated mode, without environment variables and user packages."""
     run, words = plan_words(lab)
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import hvr.doors.cli.main as m; m.run()"
     examine(lab, lab.hvr(*words, python=("-I", "-c", code)), {GOOD}, run=run)
@@ -243,7 +243,7 @@ def isolated_python(lab: Lab) -> None:
 
 @surroundings.check()
 def same_plan_whatever_the_hashes(lab: Lab) -> None:
-    """Plan with three seeds of Python's hashes: the plans are the same."""
+    """Plan with three hash seeds: the plans are identical."""
     plans = []
     for seed in ("0", "1", "99"):
         run, words = plan_words(lab, name=f"run-{seed}")
@@ -254,7 +254,7 @@ def same_plan_whatever_the_hashes(lab: Lab) -> None:
 
 
 def _project(content: bytes | None, codes: set[int], lab: Lab) -> None:
-    """Plan with a model beside an odd pyproject.toml."""
+    """Plan with a model beside an unusual pyproject.toml."""
     file = lab.work / "pyproject.toml"
     file.unlink()
     if content is None:

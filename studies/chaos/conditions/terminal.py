@@ -1,4 +1,4 @@
-"""Terminals, encodings, and output that nobody reads."""
+"""Terminals, encodings, and output without a reader."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from studies.chaos.wire import ChaosServer, Talk
 terminal = Group("terminal")
 
 _GONE = {GOOD, 128 + 13}
-"""The reader was satisfied: that is no failure, and no answer "no"."""
+"""A closed pipe is neither a failure nor the answer "no"."""
 
 
 def _encoding(env: Mapping[str, str | None], lab: Lab) -> None:
-    """Plan and show where output has another encoding, with names that it has no letters for."""
+    """Plan and show with an output encoding that lacks some characters."""
     changed = {"LANG": None, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", **env}
     how = lab.surroundings(env=changed)
     run, words = plan_words(lab, name="kaffee-☕-läuft")
@@ -59,7 +59,7 @@ for _name, _env in {
 
 @terminal.check()
 def encoding_with_another_width(lab: Lab) -> None:
-    """Plan where output is UTF-16, in which no letter is one byte."""
+    """Plan with UTF-16 output, which has no single-byte characters."""
     run, words = plan_words(lab)
     how = lab.surroundings(env={"PYTHONIOENCODING": "utf-16-le"})
     ended = lab.hvr(*words, how=how)
@@ -71,13 +71,13 @@ def encoding_with_another_width(lab: Lab) -> None:
 def _on_a_terminal(
     lab: Lab, words: tuple[object, ...], env: Mapping[str, str | None], size: tuple[int, int]
 ) -> Ended:
-    """Run a command on a terminal of so many lines and columns."""
+    """Run a command on a terminal of the given size (lines, columns)."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
     said: list[bytes] = []
 
     def read() -> None:
-        # When the last writer has gone, Linux answers a read with an error.
+        # Linux reports an error when reading after the last writer has closed.
         with contextlib.suppress(OSError):
             while data := os.read(ours, 65536):
                 said.append(data)
@@ -95,7 +95,7 @@ def _on_a_terminal(
 
 
 def _terminal(env: Mapping[str, str | None], size: tuple[int, int], lab: Lab) -> None:
-    """Plan, measure and ask for help on an odd terminal."""
+    """Plan, run a bench and print help on an unusual terminal."""
     run, words = plan_words(lab)
     examine(lab, _on_a_terminal(lab, words, env, size), {GOOD}, run=run, escapes=True)
     bench = ("bench", "--tasks", "T2", "--settings", "LLM", "--no-execute",
@@ -121,7 +121,7 @@ for _name, _env, _size in (
 
 @terminal.check()
 def escapes_on_a_terminal(lab: Lab) -> None:
-    """Plan on a terminal with a model whose words have escapes: the terminal gets hvr's only."""
+    """Plan with a model whose answers contain escapes: only hvr's own reach the terminal."""
 
     def act(talk: Talk) -> None:
         talk.reply(talk.good(talk.answer().replace("Brew", "\x1b]0;owned\x07\x1b[8mBrew")))
@@ -140,14 +140,14 @@ def escapes_on_a_terminal(lab: Lab) -> None:
 
 @terminal.check()
 def forced_colours(lab: Lab) -> None:
-    """Plan where colours are asked for and forbidden at once."""
+    """Plan with colours both forced and disabled."""
     run, words = plan_words(lab)
     how = lab.surroundings(env={"FORCE_COLOR": "1", "NO_COLOR": "1", "PYTHON_COLORS": "1"})
     examine(lab, lab.hvr(*words, how=how), {GOOD}, run=run, escapes=True)
 
 
 def _reader(script: str, codes: set[int], lab: Lab) -> None:
-    """Let somebody read the beginning of the output and go; the work is done nevertheless."""
+    """Close the output after its first lines: the run still completes."""
     write_task(lab.work, plans=3)
     run, _ = plan_words(lab)
     ended = lab.shell(f"{script}\nexit ${{PIPESTATUS[0]}}")
@@ -171,10 +171,10 @@ for _name, _script in {
 
 
 def _closed(streams: str, lab: Lab) -> None:
-    """Plan without some of the three streams."""
+    """Plan with some of the standard streams closed."""
     run, words = plan_words(lab)
     ended = lab.shell(f'hvr "$@" {streams}', *words)
-    # Nobody can read an answer that was closed before; the work itself is to be done.
+    # The output has no reader, but the run itself must complete.
     examine(lab, ended, {GOOD, UNANSWERED})
     require(run.complete, f"the run was not completed ({ended.last})")
     write_task(lab.work)
@@ -191,14 +191,14 @@ for _name, _streams in {
 
 @terminal.check()
 def a_usage_error_without_stderr(lab: Lab) -> None:
-    """Use a wrong option without standard error: the exit code says it."""
+    """Use an invalid option without standard error: the exit code reports it."""
     ended = lab.shell("hvr plan --no-such-option 2>&-")
     examine(lab, ended, {UNUSABLE})
 
 
 @terminal.check()
 def output_of_another_program_is_json(lab: Lab) -> None:
-    """Let warnings and progress not get into JSON that another program reads."""
+    """Keep warnings and progress out of JSON output."""
     import json
 
     run, words = plan_words(lab, "--json")

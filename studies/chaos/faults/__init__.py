@@ -1,4 +1,4 @@
-"""Faults of servers: what they say, and the exit codes that are right for it."""
+"""Server faults with their replies and acceptable exit codes."""
 
 from studies.chaos.faults import answers, bodies, echoes, statuses, transport
 from studies.chaos.faults.fault import Fault

@@ -1,4 +1,4 @@
-"""Replies that follow the protocol, from a model that does not."""
+"""Well-formed replies with bad model answers."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from studies.chaos.faults.fault import (
 from studies.chaos.wire import Act, Talk, error_of
 
 MOST_CALLS = 120
-"""Requests at most for a cup of coffee where no cap was named."""
+"""Maximum number of requests for making coffee without an explicit limit."""
 
 
 def _plans(text: str) -> Act:
-    """Return a model whose plan is a text, and that knows the rest."""
+    """Return a model that answers planning requests with a text and all others correctly."""
     return answering(lambda talk: text if _purpose(talk) == "macro_plan" else talk.answer())
 
 
 def _blocks(text: str) -> Act:
-    """Return a model whose blocks are a text, and that knows the rest."""
+    """Return a model that answers block requests with a text and all others correctly."""
     return answering(lambda talk: text if "block" in _purpose(talk) else talk.answer())
 
 
@@ -41,7 +41,7 @@ def _purpose(talk: Talk) -> str:
 
 
 def _with(edit: Callable[[str], str]) -> Act:
-    """Return a model that knows the answer and says it in another way."""
+    """Return a model whose correct answers are edited."""
     return answering(lambda talk: edit(talk.answer()))
 
 
@@ -53,7 +53,7 @@ def _failing(status: int, **headers: str) -> Act:
 
 
 def _dialect(talk: Talk) -> None:
-    """Refuse a setting, as servers do that know another dialect."""
+    """Reject a setting, as servers with another API dialect do."""
     assert talk.asked is not None
     if "max_tokens" in talk.asked.body:
         message = "Unsupported parameter: 'max_tokens'; use 'max_completion_tokens'"
@@ -63,7 +63,7 @@ def _dialect(talk: Talk) -> None:
 
 
 def _nonsense(name: str, text: str) -> Fault:
-    """Return a model that answers every question with one text."""
+    """Return a fault whose model answers every request with the same text."""
     return Fault(f"answer-{name}", answering(text), ANSWERED, most=MOST_CALLS)
 
 

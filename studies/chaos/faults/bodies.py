@@ -1,4 +1,4 @@
-"""Replies that arrive whole and are not what the protocol says."""
+"""Complete replies whose bodies violate the protocol."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _SORRY = "I am sorry, I cannot help with kitchens."
 
 
 def _encoded(edit: Callable[[bytes], bytes]) -> Act:
-    """Return what replies well, with the bytes of the body edited."""
+    """Return an act that edits the bytes of a good reply's body."""
     return lambda talk: talk.reply(edit(json.dumps(talk.good()).encode()))
 
 
 def _message(**fields: Any) -> Act:
-    """Return what replies with a message of OpenAI's protocol that has other fields."""
+    """Return an act that replies with an OpenAI message with these fields."""
 
     def act(talk: Talk) -> None:
         finish = fields.get("finish", "stop")
@@ -40,12 +40,12 @@ def _message(**fields: Any) -> Act:
 
 
 def _candidate(**fields: Any) -> Act:
-    """Return what replies with a candidate of Gemini's protocol that has these fields."""
+    """Return an act that replies with a Gemini candidate with these fields."""
     return lambda talk: talk.reply(talk.good(candidates=[{"index": 0, **fields}]))
 
 
 def _usage(value: object) -> Act:
-    """Return what replies well, with all counts of the usage being a value."""
+    """Return an act that sets all token counts of a good reply to a value."""
 
     def act(talk: Talk) -> None:
         names = (
@@ -147,7 +147,7 @@ def _usages() -> Iterator[Fault]:
         both = BOTH if name in ("text", "negative") else ("openai",)
         yield Fault(f"usage-{name}", _usage(value), TOLERATED, protocols=both)
     yield Fault("usage-itself-text", changed(usage="many"), TOLERATED)
-    # A count below 0 would make room for the next request; what is not known stays reserved.
+    # A negative count would free budget for the next request; an unknown count stays reserved.
     yield Fault("negative-usage-against-a-budget", _usage(-1_000_000),
                 words=("--max-tokens", "4000"), says="budget|max-tokens|limit")  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Servers that repeat the key that they were sent, and speak of other people's."""
+"""Servers that echo the key they received and leak other people's keys."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _error(status: int) -> Act:
 
 
 def _cut_off(talk: Talk) -> None:
-    """Say so much before the key that a message which is cut to some length ends within it."""
+    """Pad the message so that truncating it cuts through the key."""
     message = "sorry " * 48 + talk.spoken
     talk.reply(error_of(talk.protocol, message, 500), 500)
 
@@ -61,12 +61,12 @@ def _error_with_200(talk: Talk) -> None:
 
 
 def _body(talk: Talk) -> None:
-    """Say it in the answer: where the plan names its first macro action."""
+    """Leak keys in the answer, as the plan's first macro action."""
     talk.reply(talk.good(talk.answer().replace("Brew coffee", f"Brew coffee ({talk.spoken})")))
 
 
 def _fields(talk: Talk) -> None:
-    """Say it in every field beside the answer."""
+    """Leak keys in every field besides the answer."""
     names = ("id", "object", "model", "system_fingerprint", "service_tier", "modelVersion",
              "responseId")  # fmt: skip
     changes: dict[str, Any] = dict.fromkeys(names, talk.spoken)
@@ -93,7 +93,7 @@ def _refusal(talk: Talk) -> None:
 
 
 def _escaped(talk: Talk) -> None:
-    """Say it in JSON where every letter is an escape, which only a reader turns into the key."""
+    """Leak keys as JSON escapes, which only decoding reveals."""
     text = "".join(f"\\u{ord(c):04x}" for c in talk.spoken)
     message = json.dumps(error_of(talk.protocol, "KEY", 400)).replace("KEY", text)
     talk.reply(message.encode(), 400)

@@ -1,4 +1,4 @@
-"""What a fault of a server is."""
+"""Definition of a server fault."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from studies.chaos.invariants import GOOD, NO, UNANSWERED, UNUSABLE
 from studies.chaos.wire import Act, Protocol, Talk, behave
 
 SERVER = frozenset({UNANSWERED})
-"""The model was not reached, or gave no usable answer: asking again may help."""
+"""The model was unreachable or gave no usable answer: retrying may help."""
 ASKED = frozenset({UNUSABLE})
-"""The question, the key or the model's name is at fault."""
+"""The request, the key or the model name is wrong."""
 REFUSED = ASKED | SERVER
-"""A status that may mean either."""
+"""Statuses that may mean either."""
 WELL = frozenset({GOOD})
 TOLERATED = WELL | SERVER
-"""A client may understand what was meant, or say that it does not."""
+"""The client may either tolerate the deviation or report it."""
 ANSWERED = frozenset({NO, UNANSWERED})
-"""The model answered, and what it answered is no plan."""
+"""The model answered, but not with a plan."""
 ANY_ANSWER = WELL | ANSWERED
 
 BOTH: tuple[Protocol, ...] = ("openai", "gemini")
@@ -27,20 +27,20 @@ BOTH: tuple[Protocol, ...] = ("openai", "gemini")
 
 @dataclass(frozen=True)
 class Fault:
-    """A way in which a server misbehaves.
+    """A kind of server misbehaviour.
 
     Args:
-        name: of the fault.
-        act: answers the requests that it hits.
-        codes: the exit codes that are right for it.
-        says: a pattern that hvr's output must have.
-        hits: whether it hits the request of a number; the others are answered well.
-        protocols: the servers that it is tried with.
-        greets: the server speaks before it has read a request.
-        most: requests that hvr may send at most.
-        words: more words of hvr's command line.
-        env: more variables.
-        quick: it belongs to the short form.
+        name: Name of the fault.
+        act: Answers the affected requests.
+        codes: Acceptable exit codes.
+        says: Pattern that hvr's output must match.
+        hits: Whether the request with a given number is affected; the others are answered well.
+        protocols: Protocols to try the fault with.
+        greets: Whether the server sends before it has read a request.
+        most: Maximum number of requests that hvr may send.
+        words: Additional command-line arguments.
+        env: Additional environment variables.
+        quick: Whether the fault belongs to the quick selection.
     """
 
     name: str
@@ -56,42 +56,41 @@ class Fault:
     quick: bool = False
 
     def __call__(self, talk: Talk) -> None:
-        """Answer a request."""
         (self.act if self.hits(talk.number) else behave)(talk)
 
 
 def replying(
     body: object = b"", status: int | str = 200, headers: Mapping[str, str | None] | None = None
 ) -> Act:
-    """Return what always says the same reply."""
+    """Return an act that always sends the same reply."""
     return lambda talk: talk.reply(body, status, headers)
 
 
 def saying(*parts: bytes) -> Act:
-    """Return what always says the same bytes."""
+    """Return an act that always sends the same bytes."""
     return lambda talk: talk.send(*parts)
 
 
 def answering(text: str | Callable[[Talk], str]) -> Act:
-    """Return a model that answers with a text."""
+    """Return an act that answers with a text."""
     return lambda talk: talk.reply(talk.good(text if isinstance(text, str) else text(talk)))
 
 
 def changed(**changes: Any) -> Act:
-    """Return what replies well but for some fields of the body."""
+    """Return an act that changes some fields of a good reply."""
     return lambda talk: talk.reply(talk.good(**changes))
 
 
 def first(count: int) -> Callable[[int], bool]:
-    """Return the hits of a fault that passes after some requests."""
+    """Return a predicate for the numbers of the first `count` requests."""
     return lambda number: number <= count
 
 
 def every(step: int) -> Callable[[int], bool]:
-    """Return the hits of a fault that comes back with every so many requests."""
+    """Return a predicate for every `step`-th request number, starting with the first."""
     return lambda number: number % step == 1
 
 
 def after(count: int) -> Callable[[int], bool]:
-    """Return the hits of a fault that begins after some requests and stays."""
+    """Return a predicate for the numbers of all requests after the first `count`."""
     return lambda number: number > count

@@ -1,4 +1,4 @@
-"""Statuses of HTTP, and what servers say with them."""
+"""HTTP error statuses with typical server messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OF_BOTH = (400, 401, 404, 429, 500, 503)
 
 
 def failing(status: int, headers: Mapping[str, str] | None = None) -> Act:
-    """Return what always fails with a status."""
+    """Return an act that always fails with a status."""
 
     def act(talk: Talk) -> None:
         talk.reply(error_of(talk.protocol, _BUSY, status), status, headers)
@@ -54,7 +54,7 @@ def _statuses() -> Iterator[Fault]:
             f"status-{status}",
             failing(status),
             right,
-            # The server's own words help whoever reads the message.
+            # The server's own message helps the user.
             says="" if status == 401 else "overloaded",
             protocols=BOTH if status in _OF_BOTH else ("openai",),
         )

@@ -13,7 +13,7 @@ from studies.chaos.wire import Act, Talk, head
 
 _MEGABYTE = b" " * (1 << 20)
 _HUGE = 300
-"""Megabytes of a reply that nobody should keep."""
+"""Size in megabytes of a reply that a client should not keep."""
 
 
 def _good(talk: Talk) -> bytes:
@@ -28,7 +28,7 @@ def _leave(talk: Talk, how: str) -> None:
 
 
 def _partly(share: float, how: str) -> Act:
-    """Return what breaks off in the middle of the body: by a reset, an end, or silence."""
+    """Return an act that stops in the middle of the body by a reset, a close or silence."""
 
     def act(talk: Talk) -> None:
         body = _good(talk)
@@ -39,7 +39,7 @@ def _partly(share: float, how: str) -> Act:
 
 
 def _after(said: bytes, how: str) -> Act:
-    """Return what says some bytes, and then resets, hangs or ends the connection."""
+    """Return an act that sends some bytes and then resets, hangs or closes the connection."""
 
     def act(talk: Talk) -> None:
         talk.send(said)
@@ -64,7 +64,7 @@ def _two_lengths(talk: Talk) -> None:
 
 
 def _chunked(*chunks: bytes) -> Act:
-    """Return what replies in chunks as they stand; without any, the good reply in pieces."""
+    """Return an act that sends these raw chunks; without any, a good reply in chunks."""
 
     def act(talk: Talk) -> None:
         body = _good(talk)
@@ -86,7 +86,7 @@ def _encoded(name: str, encode: object = None) -> Act:
 
 
 def _bomb(body: bytes) -> bytes:
-    """Return a few hundred kilobytes that become hundreds of megabytes."""
+    """Return a few hundred kilobytes that decompress to hundreds of megabytes."""
     del body
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     parts = [packer.compress(_MEGABYTE) for _ in range(_HUGE)]
@@ -94,7 +94,7 @@ def _bomb(body: bytes) -> bytes:
 
 
 def _huge(first: bytes, last: bytes) -> Act:
-    """Return what says a body of hundreds of megabytes."""
+    """Return an act that sends a body of hundreds of megabytes."""
 
     def act(talk: Talk) -> None:
         talk.send(head(len(first) + _HUGE * len(_MEGABYTE) + len(last)), first)
@@ -106,13 +106,13 @@ def _huge(first: bytes, last: bytes) -> Act:
 
 def _endless_body(talk: Talk) -> None:
     talk.send(head(0, headers={"Content-Length": None}))
-    # Enough to see whether it is kept, and not so much that the machine falls over.
+    # Large enough to detect buffering, small enough not to exhaust the machine.
     talk.stream(itertools.repeat(_MEGABYTE, _HUGE * 7))
     talk.hang()
 
 
 def _trickle(what: str) -> Act:
-    """Return what says a byte now and then: never silent, never done."""
+    """Return an act that sends single bytes slowly, without ever finishing."""
 
     def act(talk: Talk) -> None:
         body = _good(talk)

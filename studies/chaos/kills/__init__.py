@@ -1,4 +1,4 @@
-"""Group "kills": plan, bench and train, killed at moments that are drawn, and gone on with."""
+"""Group "kills": plan, bench and train, killed at random moments and resumed."""
 
 from studies.chaos.checks import Group
 from studies.chaos.kills import benches, plans, training

@@ -1,4 +1,4 @@
-"""Kills of `hvr bench`: finished cells stay as they are, and no answer is paid for twice."""
+"""Kill `hvr bench`: finished cells stay unchanged, and no answer is paid for twice."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from studies.chaos.wire import ChaosServer
 
 _MOST_STARTS = 6
 _PASSING = ("seconds", "spent", "planner_seconds")
-"""Scores that say how long something took and what was asked anew."""
+"""Scores that depend on timing or on repeated requests."""
 
 
 def _served(server: ChaosServer, folder: Path, jobs: int) -> tuple[object, ...]:
@@ -44,7 +44,7 @@ def _scripted(folder: Path, jobs: int) -> tuple[object, ...]:
 
 
 def _finished(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Return the files of finished cells, with the time when each was written."""
+    """Return the files of finished cells with their modification times."""
     return {
         path.name: (path.read_bytes(), path.stat().st_mtime_ns)
         for path in (folder / "cells").glob("*.json")
@@ -53,7 +53,7 @@ def _finished(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 
 def _results(folder: Path) -> dict[str, Any]:
-    """Return the scores of all cells, without what differs from start to start."""
+    """Return the scores of all cells, without those that vary between runs."""
     results = {}
     for name, (data, _) in _finished(folder).items():
         scores = json.loads(data)["scores"]
@@ -101,7 +101,7 @@ def _starts(folder: Path) -> int:
 
 
 def _resumed(jobs: int, served: bool, lab: Lab) -> None:
-    """Kill a bench twice, give the same command each time, and compare."""
+    """Kill a bench twice, repeat the same command each time, and compare the results."""
     usual = _undisturbed(lab, jobs, served=served)
     folder = lab.work / "bench"
     with ChaosServer(slowly) as server:
@@ -137,7 +137,7 @@ def _require_whole(ledger: Path) -> None:
 
 
 def _interrupted_together(lab: Lab) -> None:
-    """Send SIGINT to a bench and its workers at once, as Ctrl-C in a terminal does."""
+    """Send SIGINT to a bench and its workers at once, like Ctrl-C in a terminal."""
     folder = lab.work / "bench"
     with ChaosServer(slowly) as server:
         process = lab.start(*_served(server, folder, 2))

@@ -1,4 +1,4 @@
-"""Moments at which a process is killed, and the killing."""
+"""Choose the moment of a kill, and kill a process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studies.chaos.process import Ended, Process
 from studies.chaos.wire import ChaosServer, Talk, behave
 
 Wait = Callable[[Process], bool]
-"""Waits for a moment; returns False if the process ended before."""
+"""Waits for a moment; returns False if the process ended first."""
 
 CODES = {signal.SIGKILL: KILLED, signal.SIGTERM: TERMINATED, signal.SIGINT: INTERRUPTED}
 _STEP = 0.002
@@ -25,12 +25,12 @@ _ANSWER_SECONDS = 0.08
 
 @dataclass(frozen=True)
 class Undisturbed:
-    """What a command does when nobody kills it.
+    """Result of a command without a kill.
 
     Args:
-        seconds: wall time.
-        calls: requests to the server.
-        result: what it made, to be compared.
+        seconds: Wall time.
+        calls: Number of requests to the server.
+        result: Output to compare with.
     """
 
     seconds: float
@@ -40,11 +40,11 @@ class Undisturbed:
 
 @dataclass(frozen=True)
 class Kill:
-    """How a process ended that was to be killed.
+    """Result of an attempted kill.
 
     Args:
-        ended: how.
-        number: the signal; None if the process ended by itself before.
+        ended: Result of the process.
+        number: Signal; None if the process ended by itself first.
     """
 
     ended: Ended
@@ -52,19 +52,19 @@ class Kill:
 
     @property
     def codes(self) -> frozenset[int]:
-        """The exit codes that are right."""
-        # A signal that comes with the last breath changes nothing any more.
+        """Acceptable exit codes."""
+        # A signal that arrives during exit has no effect.
         return frozenset({0} if self.number is None else {0, CODES[self.number]})
 
 
 def slowly(talk: Talk) -> None:
-    """Answer well, after long enough for a kill to come between question and answer."""
+    """Answer correctly after a delay that lets a kill hit between request and answer."""
     talk.over.wait(_ANSWER_SECONDS)
     behave(talk)
 
 
 def seconds_in(seconds: float) -> Wait:
-    """Return what waits for a time after the start."""
+    """Return a wait for a time after the start."""
 
     def wait(process: Process) -> bool:
         while process.running and time.monotonic() < process.started + seconds:
@@ -75,7 +75,7 @@ def seconds_in(seconds: float) -> Wait:
 
 
 def calls_in(server: ChaosServer, number: int, delay: float) -> Wait:
-    """Return what waits for the request of a number, and some seconds more."""
+    """Return a wait for the request with a given number, plus a delay in seconds."""
 
     def wait(process: Process) -> bool:
         while process.running and server.calls < number:
@@ -88,7 +88,7 @@ def calls_in(server: ChaosServer, number: int, delay: float) -> Wait:
 
 
 def when(holds: Callable[[], bool], delay: float) -> Wait:
-    """Return what waits until something holds, and some seconds more."""
+    """Return a wait for a condition, plus a delay in seconds."""
 
     def wait(process: Process) -> bool:
         while process.running and not holds():
@@ -100,7 +100,7 @@ def when(holds: Callable[[], bool], delay: float) -> Wait:
 
 
 def changes_of(folder: Path) -> Callable[[], bool]:
-    """Return whether anything in a folder has changed since now."""
+    """Return a predicate for changes in a folder since this call."""
 
     def look() -> object:
         try:
@@ -113,7 +113,7 @@ def changes_of(folder: Path) -> Callable[[], bool]:
 
 
 def any_signal(source: random.Random) -> signal.Signals:
-    """Return SIGKILL mostly, SIGTERM or SIGINT now and then."""
+    """Draw SIGKILL mostly, and SIGTERM or SIGINT occasionally."""
     return source.choices(
         (signal.SIGKILL, signal.SIGTERM, signal.SIGINT), weights=(6, 2, 2)
     )[0]  # fmt: skip
@@ -123,7 +123,7 @@ def kill(lab: Lab, process: Process, wait: Wait, number: signal.Signals) -> Kill
     """Kill a process at a moment.
 
     Raises:
-        BrokeError: some of its children are still there seconds later.
+        BrokeError: Child processes are still alive seconds later.
     """
     hit = wait(process)
     if hit:

@@ -1,4 +1,4 @@
-"""Kills of `hvr plan`: with a model, without one, with a cache, with a library."""
+"""Kill `hvr plan`: with a model, without one, with a cache, with a library."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _result(run: Run) -> object:
 
 
 def undisturbed(lab: Lab, protocol: Protocol) -> Undisturbed:
-    """Return what a run with a model does when nobody kills it; it is run once for all checks."""
+    """Return the cached result of an undisturbed run with a model."""
 
     def measure() -> Undisturbed:
         run = Run(lab.folder / "work" / f"undisturbed-{protocol}")
@@ -52,9 +52,9 @@ def undisturbed(lab: Lab, protocol: Protocol) -> Undisturbed:
 
 
 def _moment(lab: Lab, server: ChaosServer, usual: Undisturbed) -> tuple[Wait, signal.Signals]:
-    """Return when to kill, and by what."""
+    """Return a random moment and signal for a kill."""
     if lab.random.random() < 0.3:
-        # Before a program is under way only SIGKILL has an effect that it can answer for.
+        # During start-up only SIGKILL has a well-defined result.
         return seconds_in(usual.seconds * lab.random.uniform(0.02, 0.6)), signal.SIGKILL
     left = max(1, usual.calls - server.calls)
     number = server.calls + lab.random.randint(1, left)
@@ -62,7 +62,7 @@ def _moment(lab: Lab, server: ChaosServer, usual: Undisturbed) -> tuple[Wait, si
 
 
 def _resumed(protocol: Protocol, kills: int, lab: Lab) -> None:
-    """Kill a run with a model now and then, go on with it each time, and count the requests."""
+    """Kill and resume a run with a model several times, and count the requests."""
     usual = undisturbed(lab, protocol)
     run = Run(lab.work / "run-0")
     with ChaosServer(slowly, protocol) as server:
@@ -88,21 +88,21 @@ def _resumed(protocol: Protocol, kills: int, lab: Lab) -> None:
 
 
 def _require_same(lab: Lab, run: Run, usual: Undisturbed, calls: int) -> None:
-    """Require the result of an undisturbed run, and no request that was paid for twice.
+    """Require the result of an undisturbed run without requests paid for twice.
 
     Raises:
-        BrokeError: it is not so.
+        BrokeError: The result or the number of requests differs.
     """
     require(run.complete, f"after {_MOST_STARTS} starts the run is not finished")
     require(_result(run) == usual.result, "the result is not that of an undisturbed run")
-    # What was under way when it was killed may be asked again, and nothing else.
+    # Only a request in flight at a kill may be repeated.
     most = usual.calls + lab.counts["kills"]
     require(calls <= most, f"{calls} requests; undisturbed {usual.calls}, "
             f"with {lab.counts['kills']} kills")  # fmt: skip
 
 
 def _symbolic(lab: Lab) -> None:
-    """Kill a run without a model; its folder says so, and the next run is not bothered."""
+    """Kill a run without a model: its folder records it, and the next run is unaffected."""
     run, again = Run(lab.work / "run"), Run(lab.work / "again")
     words = ("plan", "make coffee", "--scene", "FloorPlan1", "--save")
 
@@ -125,7 +125,7 @@ def _symbolic(lab: Lab) -> None:
 
 
 def _cached(kills: int, lab: Lab) -> None:
-    """Kill runs that share a cache; a new run pays for nothing that an earlier one was told."""
+    """Kill runs that share a cache: a new run pays for no cached answer."""
     usual = undisturbed(lab, "openai")
     with ChaosServer(slowly) as server:
         for start in range(_MOST_STARTS):
@@ -143,7 +143,7 @@ def _cached(kills: int, lab: Lab) -> None:
 
 
 def _library(lab: Lab) -> None:
-    """Kill a run while it adds to a library; the library has what it had, or more."""
+    """Kill a run while it adds to a library: the library loses no entry."""
 
     def learn() -> bytes:
         file = lab.work / "learnt.json"
@@ -174,7 +174,7 @@ def _library(lab: Lab) -> None:
 
 
 def _finished_runs_are_not_paid_for_again(lab: Lab) -> None:
-    """Go on with a run that is finished: whatever is said, nothing is asked and nothing lost."""
+    """Resume a finished run with various options: no request is sent and nothing is lost."""
     run = Run(lab.work / "run")
     with ChaosServer() as server:
         examine(lab, lab.hvr(*_words(server, run.folder)), {GOOD}, run=run)
@@ -188,7 +188,7 @@ def _finished_runs_are_not_paid_for_again(lab: Lab) -> None:
 
 
 def _no_question_twice(lab: Lab) -> None:
-    """Kill a run in the middle of its fifth question: that one is asked again, no other is."""
+    """Kill a run during its fifth request: only that request is repeated."""
     asked: Counter[str] = Counter()
 
     def act(talk: Talk) -> None:
@@ -209,7 +209,7 @@ def _no_question_twice(lab: Lab) -> None:
 
 
 def _resumed_by_two(lab: Lab) -> None:
-    """Go on with one run in two processes at once: one does it, nothing is lost or mixed."""
+    """Resume one run in two processes at once: one does the work, and nothing is lost or mixed."""
     usual = undisturbed(lab, "openai")
     run = Run(lab.work / "run")
     with ChaosServer(slowly) as server:

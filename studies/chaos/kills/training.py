@@ -1,4 +1,4 @@
-"""Kills of `hvr verify train` over an earlier verifier: one of both is there, whole."""
+"""Kill `hvr verify train` while it replaces a verifier: the old or the new one remains intact."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ for judge in itertools.cycle(judges):
 
 
 def write_data(folder: Path) -> None:
-    """Write plans over six tools, the tools, their links, and settings that train fast."""
+    """Write plans over six tools, the tools, their links, and settings for fast training."""
     folder.mkdir(parents=True, exist_ok=True)
     source = random.Random(0)
     records = []
@@ -85,14 +85,14 @@ def write_data(folder: Path) -> None:
 
 
 def train_words(data: Path, out: Path, seed: int, log: Path) -> tuple[object, ...]:
-    """Return the words that train a verifier."""
+    """Return the command line that trains a verifier."""
     return ("verify", "train", data / "train.jsonl", "--tools", data / "tools.json", "--graph",
             data / "graph.json", "--encoder", "lexical-hash", "--out", out, "--seed", seed,
             "--log", log, "--json")  # fmt: skip
 
 
 def trained(lab: Lab) -> tuple[dict[str, bytes], dict[str, bytes], list[Any], float]:
-    """Return an old verifier and a new one, what a probe says of them, and the time of training."""
+    """Return an old and a new verifier, their probe results, and the training time."""
 
     def train() -> tuple[dict[str, bytes], dict[str, bytes], list[Any], float]:
         place = lab.folder / "trained"
@@ -124,24 +124,24 @@ def _put(folder: Path, files: dict[str, bytes]) -> Path:
 
 
 def probed(lab: Lab, data: Path, *folders: Path) -> list[Any]:
-    """Return what verifiers and their judges say, or why they cannot be loaded."""
+    """Return the outputs of verifiers and their judges, or why they cannot be loaded."""
     ended = lab.python(_PROBE, data / "train.jsonl", *folders)
     examine(lab, ended, {GOOD})
     return [json.loads(line) for line in ended.out.splitlines()]
 
 
 def require_whole(found: Any, known: list[Any]) -> None:
-    """Require that a verifier and its judge are each the old one or the new one.
+    """Require that a verifier and its judge are both old or both new.
 
     Raises:
-        BrokeError: one is neither.
+        BrokeError: The pair cannot be loaded or is a mixture.
     """
     require("error" not in found, f"the verifier cannot be loaded: {found.get('error')}")
     require(found in known, "the verifier and its judge are a mixture")
 
 
 def _train(near_saving: bool, lab: Lab) -> None:
-    """Kill a training that is to replace a verifier."""
+    """Kill a training run that is to replace a verifier."""
     old, _, known, seconds = trained(lab)
     data, out, log = lab.work / "data", lab.work / "verifier", lab.work / "log.csv"
     write_data(data)
@@ -160,7 +160,7 @@ def _train(near_saving: bool, lab: Lab) -> None:
 
 
 def _saving(kills: int, lab: Lab) -> None:
-    """Kill a program that does nothing but save verifiers, again and again."""
+    """Kill a program that only saves verifiers, repeatedly."""
     old, new, known, _ = trained(lab)
     data = lab.work / "data"
     write_data(data)
@@ -169,7 +169,7 @@ def _saving(kills: int, lab: Lab) -> None:
     for number in range(kills):
         out = _put(lab.work / f"verifier-{number}", old)
         process = lab.start(out, first, second, python=("-c", _SAVE_FOR_EVER))
-        # The first change shows that it has begun.
+        # The first change shows that saving has begun.
         kill(lab, process, when(changes_of(out), lab.random.uniform(0, 0.3)), signal.SIGKILL)
         left.append(out)
     for found in probed(lab, data, *left):
