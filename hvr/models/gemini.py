@@ -9,12 +9,11 @@ from typing import Any
 from hvr.base.extras import load
 from hvr.base.texts import parse_json
 from hvr.errors import UsageError
-from hvr.models import transport
 from hvr.models.config import ModelOptions, priced
 from hvr.models.errors import ModelError, seconds_of
 from hvr.models.model import Answer, Message, Request, Usage, reported_usage
 from hvr.models.replies import complaint_in, complaint_of, json_at
-from hvr.models.transport import bounded_client, http_of
+from hvr.models.transport import Failures, bounded_client, http_of, root_message
 
 _KEYLESS = "none"
 """The SDK requires a key; a custom server ignores it."""
@@ -52,6 +51,7 @@ class GeminiModel:
         self._options = options
         self._model = model
         self._price = options.price(model)
+        self._failures = Failures(self.name, options)
         # Without retry options the SDK asks once; hvr retries by itself.
         self._client = self._sdk.Client(
             vertexai=False,
@@ -112,7 +112,7 @@ class GeminiModel:
             return parse_json(raw, strict=False)
         except ValueError as error:
             body = raw.encode() if isinstance(raw, str) else raw
-            raise transport.not_json(self.name, self._options, body, str(error)) from None
+            raise self._failures.not_json(body, str(error)) from None
 
     def _http(self, seconds: float | None) -> Any:
         return self._types.HttpOptions(timeout=_milliseconds(self._options.within(seconds)))
@@ -153,9 +153,7 @@ class GeminiModel:
             complaint = replace(complaint, codes=())
         if not complaint.message:
             complaint = replace(complaint, message=str(error.message or error))
-        refused = transport.reported_error(
-            self.name, self._options, complaint, status=status, headers=headers
-        )
+        refused = self._failures.reported(complaint, status=status, headers=headers)
         if refused.retry_after is None:
             refused.retry_after = _delay(error.details)
         return refused
@@ -164,14 +162,10 @@ class GeminiModel:
         # The SDK passes on errors of its HTTP client, whose package depends on the version.
         kinds = {c.__name__ for c in type(error).__mro__}
         if "TimeoutException" in kinds or "Timeout" in kinds:
-            return transport.timed_out(self.name, self._options)
+            return self._failures.timed_out()
         if kinds & {"TransportError", "RequestException", "ConnectionError", "OSError"}:
-            return transport.connection_failed(
-                self.name, self._options, transport.root_message(error)
-            )
-        return transport.malformed_reply(
-            self.name, self._options, f"{type(error).__name__}: {error}"
-        )
+            return self._failures.not_connected(root_message(error))
+        return self._failures.malformed(f"{type(error).__name__}: {error}")
 
     def _read(self, body: Any) -> Answer:
         candidate = json_at(body, "candidates", 0)
@@ -185,20 +179,18 @@ class GeminiModel:
         text = "".join(texts)
         usage = self._usage(json_at(body, "usageMetadata"), bool(text))
         if error := json_at(body, "error"):
-            raise transport.reported_error(
-                self.name, self._options, complaint_of(error), usage=usage
-            )
+            raise self._failures.reported(complaint_of(error), usage=usage)
         if blocked := json_at(body, "promptFeedback", "blockReason"):
-            raise transport.filtered_answer(self.name, self._options, f"prompt: {blocked}", usage)
+            raise self._failures.filtered(f"prompt: {blocked}", usage)
         if not isinstance(candidate, Mapping):
             complaint = complaint_in(body)
             if complaint is not None:
-                raise transport.reported_error(self.name, self._options, complaint, usage=usage)
-            raise transport.malformed_reply(self.name, self._options, "no candidate in the reply")
+                raise self._failures.reported(complaint, usage=usage)
+            raise self._failures.malformed("no candidate in the reply")
         finish = str(json_at(candidate, "finishReason") or "")
         if finish in _WITHHELD:
             reason = f"{finish} {json_at(candidate, 'finishMessage') or ''}"
-            raise transport.filtered_answer(self.name, self._options, reason, usage, text)
+            raise self._failures.filtered(reason, usage, text)
         calls = [
             str(json_at(c, "name")) for part in _list(parts) if (c := json_at(part, "functionCall"))
         ]
@@ -206,7 +198,7 @@ class GeminiModel:
             calls = [finish]
         reasoned = bool(usage.reasoning or any(json_at(part, "thought") for part in _list(parts)))
         if not text.strip() and (calls or reasoned):
-            raise transport.without_text(self.name, usage, calls=calls, cut=finish in _CUT)
+            raise self._failures.without_text(usage, calls=calls, cut=finish in _CUT)
         model = json_at(body, "modelVersion")
         return Answer(
             text=text,

@@ -67,7 +67,7 @@ class HuggingFaceModel:
             seconds = self._options.within(request.seconds)
             raise ModelError(
                 f"{self.name}: the answer was not complete within {seconds:.3g} s; "
-                "raise the time-out, or use a smaller model",
+                "raise the timeout, or use a smaller model",
                 usage=usage,
             )
         return Answer(text=generated.text, model=self._name, finish=generated.finish, usage=usage)

@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 from hvr.base.files import unwritable
 from hvr.base.texts import parse_json
 from hvr.errors import DataFileError, LLMError
-from hvr.models import replies, transcript, transport
+from hvr.models import replies, transcript
 from hvr.models.config import ModelOptions
 from hvr.models.errors import NO_USAGE, Cancellation, Kind, ModelError, kind_of, used
 from hvr.models.limits import transaction
 from hvr.models.model import Answer, Layer, Model, Request, Usage, add_usages
+from hvr.models.transport import Failures
 
 # Guard --------------------------------------------------------------------------------------------
 
@@ -59,9 +60,8 @@ class Guarded(Layer):
             model=scrubber.text(answer.model),
         )
         if clean.finish == "filter":
-            raise transport.filtered_answer(
-                self.name, self._options, "no reason is given", clean.usage, clean.text
-            )
+            failures = Failures(self.name, self._options)
+            raise failures.filtered("no reason is given", clean.usage, clean.text)
         return clean if clean.data is not None else replies.checked(clean, request)
 
 

@@ -10,12 +10,11 @@ from typing import Any, Literal
 from hvr.base.extras import load
 from hvr.base.texts import parse_json
 from hvr.errors import UsageError
-from hvr.models import transport
 from hvr.models.config import ModelOptions, priced
 from hvr.models.errors import ModelError
 from hvr.models.model import Answer, Request, Usage, reported_usage
 from hvr.models.replies import Complaint, complaint_in, complaint_of, json_at, with_instruction
-from hvr.models.transport import bounded_client, http_of
+from hvr.models.transport import Failures, bounded_client, http_of, kind_of_complaint, root_message
 
 # Dialects -----------------------------------------------------------------------------------------
 
@@ -133,6 +132,7 @@ class OpenAIModel:
         self._options = options
         self._model = model
         self._price = options.price(model)
+        self._failures = Failures(self.name, options)
         self.dialect = Dialect()
         # hvr retries by itself and counts each attempt.
         self._client = self._sdk.OpenAI(
@@ -170,7 +170,7 @@ class OpenAIModel:
                 self.dialect = dialect
             except (ValueError, TypeError, RecursionError) as error:
                 # The body of the error response cannot be decoded.
-                raise transport.malformed_reply(self.name, self._options, str(error)) from None
+                raise self._failures.malformed(str(error)) from None
         return self._read(reply.http_response, request)
 
     def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
@@ -186,7 +186,7 @@ class OpenAIModel:
         except self._sdk.OpenAIError as error:
             raise self._error(error) from None
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            raise transport.malformed_reply(self.name, self._options, str(error)) from None
+            raise self._failures.malformed(str(error)) from None
 
     def _other_dialect(self, error: Any, request: Request) -> Dialect | None:
         status = getattr(error, "status_code", None)
@@ -194,7 +194,7 @@ class OpenAIModel:
             return None
         # Prompts that are too long or filtered are refused with the same status as bad settings.
         complaint = _complaint(error)
-        if transport.kind_of_complaint(complaint, status) != "request":
+        if kind_of_complaint(complaint, status) != "request":
             return None
         words = f"{json_at(error.body, 'param') or ''} {complaint.message}"
         return other_dialect(self.dialect, words, request)
@@ -203,26 +203,22 @@ class OpenAIModel:
         if isinstance(error.__cause__, ModelError):  # from hvr's own HTTP client
             return error.__cause__
         if isinstance(error, self._sdk.APITimeoutError):
-            return transport.timed_out(self.name, self._options)
+            return self._failures.timed_out()
         if isinstance(error, self._sdk.APIConnectionError):
-            return transport.connection_failed(
-                self.name, self._options, transport.root_message(error)
-            )
+            return self._failures.not_connected(root_message(error))
         if isinstance(error, self._sdk.APIStatusError):
-            return transport.reported_error(
-                self.name,
-                self._options,
+            return self._failures.reported(
                 _complaint(error),
                 status=error.status_code,
                 headers=error.response.headers,
             )
-        return transport.malformed_reply(self.name, self._options, str(error))
+        return self._failures.malformed(str(error))
 
     def _read(self, reply: Any, request: Request) -> Answer:
         try:
             body = parse_json(reply.content, strict=False)
         except ValueError as error:
-            raise transport.not_json(self.name, self._options, reply.content, str(error)) from None
+            raise self._failures.not_json(reply.content, str(error)) from None
         choice = json_at(body, "choices", 0)
         text, refusal = _text_and_refusal(json_at(choice, "message"))
         usage = self._usage(json_at(body, "usage"), bool(text))
@@ -230,19 +226,17 @@ class OpenAIModel:
         wrong = json_at(body, "error") or json_at(choice, "error")
         if wrong or finish in _FAILED:
             complaint = complaint_of(wrong or finish)
-            raise transport.reported_error(
-                self.name, self._options, complaint, headers=reply.headers, usage=usage
-            )
+            raise self._failures.reported(complaint, headers=reply.headers, usage=usage)
         if text is None:
             raise self._without_answer(body, reply)
         if refusal:
-            raise transport.refused_answer(self.name, self._options, refusal, usage)
+            raise self._failures.refused(refusal, usage)
         if finish in _WITHHELD:
-            raise transport.filtered_answer(self.name, self._options, finish, usage, text)
+            raise self._failures.filtered(finish, usage, text)
         message = json_at(choice, "message")
         calls, reasoned = _calls(message), bool(usage.reasoning or _reasoning(message))
         if not text.strip() and (calls or reasoned):
-            raise transport.without_text(self.name, usage, calls=calls, cut=finish in _CUT)
+            raise self._failures.without_text(usage, calls=calls, cut=finish in _CUT)
         model = json_at(body, "model")
         return Answer(
             text=self.dialect.cut(text, request.stop),
@@ -256,15 +250,11 @@ class OpenAIModel:
         if reason := _filtered(
             json_at(body, "prompt_filter_results") or json_at(body, "prompt_annotations")
         ):
-            return transport.filtered_answer(self.name, self._options, f"prompt: {reason}", usage)
+            return self._failures.filtered(f"prompt: {reason}", usage)
         complaint = complaint_in(body)
         if complaint is not None:
-            return transport.reported_error(
-                self.name, self._options, complaint, headers=reply.headers, usage=usage
-            )
-        return transport.malformed_reply(
-            self.name, self._options, f"not a chat completion: {reply.text}"
-        )
+            return self._failures.reported(complaint, headers=reply.headers, usage=usage)
+        return self._failures.malformed(f"not a chat completion: {reply.text}")
 
     def _usage(self, counts: Any, answered: bool) -> Usage:
         usage = reported_usage(

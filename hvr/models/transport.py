@@ -81,48 +81,6 @@ _LINE = 60
 _SHOWN_CODES = 3
 
 
-def reported_error(
-    name: str,
-    options: ModelOptions,
-    complaint: Complaint,
-    *,
-    status: int = _OK,
-    headers: Mapping[str, str] | None = None,
-    usage: Usage | None = None,
-) -> ModelError:
-    """Return the error that a server reports."""
-    kind = kind_of_complaint(complaint, status)
-    if answered := _proxy_answer(name, options, complaint, status):
-        return ModelError(f"{name}: {answered}", kind=kind, status=status)
-    codes = f", {'/'.join(complaint.codes[:_SHOWN_CODES])}" if status == _OK else ""
-    shown = brief(options, f"status {status}{codes}: {complaint.message}").rstrip(": ")
-    return ModelError(
-        f"{name}: {_ADVICE[kind]} ({shown})",
-        kind=kind,
-        status=None if status == _OK else status,
-        retry_after=retry_after(headers or {}),
-        usage=usage,
-    )
-
-
-def _proxy_answer(
-    name: str, options: ModelOptions, complaint: Complaint, status: int
-) -> str | None:
-    """Return the message if the proxy itself answered; None if the server did.
-
-    Only a proxy asks for its own login. A proxy that cannot reach the server sends no error codes
-    in the API's format; a gateway of the server usually does.
-    """
-    proxy = proxy_to(name, options)
-    if proxy is None or (status != _LOGIN and (status not in _GATEWAY_ERRORS or complaint.codes)):
-        return None
-    cause = "cannot reach the server or got no answer from it; is the base URL correct?"
-    if status == _LOGIN:
-        cause = f"requires a login: put the user and password into {proxy.variable}"
-    shown = brief(options, f"status {status}: {complaint.message}").rstrip(": ")
-    return f"{options.scrubber.text(str(proxy))} {cause} ({shown})"
-
-
 def kind_of_complaint(complaint: Complaint, status: int = _OK) -> Kind:
     """Classify a server's error by its codes, status and message."""
     codes = {re.sub(r"[^a-z0-9]+", "_", code.lower()).strip("_") for code in complaint.codes}
@@ -139,140 +97,149 @@ def kind_of_complaint(complaint: Complaint, status: int = _OK) -> Kind:
     return (*specific, *by_words, *by_code, *by_number, "server")[0]
 
 
-def refused_answer(name: str, options: ModelOptions, words: str, usage: Usage) -> ModelError:
-    """Return the error for a model that refuses to answer."""
-    shown = brief(options, words)
-    return ModelError(
-        f"{name}: the model refused to answer{': ' + shown if shown else ''}",
-        kind="refused",
-        usage=usage,
-    )
+class Failures:
+    """The errors that can occur on the way to one model; secrets are redacted from all of them."""
 
+    def __init__(self, name: str, options: ModelOptions) -> None:
+        self._name, self._options = name, options
 
-def filtered_answer(
-    name: str, options: ModelOptions, reason: str, usage: Usage, text: str = ""
-) -> ModelError:
-    """Return the error for an answer that the provider's filter withholds."""
-    why = brief(options, reason)
-    excerpt = f"; it begins with {brief(options, text)!r}" if text.strip() else ""
-    return ModelError(
-        f"{name}: the provider's filter withheld the answer ({why}{excerpt})",
-        kind="refused",
-        usage=usage,
-    )
-
-
-def timed_out(name: str, options: ModelOptions, seconds: float | None = None) -> ModelError:
-    """Return the error for an answer that is not complete in time.
-
-    Args:
-        seconds: Time waited; None for the configured timeout.
-    """
-    waited = max(round(options.timeout if seconds is None else seconds, 1), 0.1)
-    return ModelError(
-        f"{name}: no answer within {waited:g} s{_place(options)}{_via(name, options)}; "
-        "raise the time-out if the model is slow",
-        kind="timeout",
-    )
-
-
-def redirected(name: str, options: ModelOptions, status: int, place: str) -> ModelError:
-    """Return the error for a server that redirects to another address."""
-    return ModelError(
-        f"{name}: the server redirects to {brief(options, place)} (status {status}), which "
-        "hvr does not follow because the key would be sent there; correct the base URL",
-        kind="request",
-        status=status,
-    )
-
-
-def connection_failed(name: str, options: ModelOptions, reason: str) -> ModelError:
-    """Return the error for a connection that cannot be made or breaks off."""
-    shown = brief(options, reason)
-    way = _via(name, options)
-    ask = (
-        "is the proxy running, and may it connect to the server?"
-        if way
-        else "is the server running, and is the base URL correct?"
-    )
-    return ModelError(
-        f"{name}: no connection{_place(options, 'to')}{way} ({shown}); {ask}", kind="connection"
-    )
-
-
-def malformed_reply(name: str, options: ModelOptions, reason: str) -> ModelError:
-    """Return the error for a reply that violates the protocol."""
-    return ModelError(
-        f"{name}: the reply{_place(options)} cannot be read ({brief(options, reason)})",
-        kind="garbled",
-    )
-
-
-def not_json(name: str, options: ModelOptions, body: bytes, reason: str) -> ModelError:
-    """Return the error for a body that is not JSON, describing what it is instead.
-
-    Args:
-        reason: Error of the JSON decoder, used if the body starts like JSON.
-    """
-    text = body[:_READ].decode("utf-8", "replace").strip().lstrip("\ufeff")
-    start = text[:_LINE].lower()
-    if not text:
-        what = "it is empty"
-    elif start.startswith(("<!doctype html", "<html", "<head", "<body")) or "<html" in start:
-        title = re.search(r"<title[^>]*>(.*?)</title>", text, re.DOTALL | re.IGNORECASE)
-        titled = f" titled {' '.join(title[1].split())!r}" if title else ""
-        what = (
-            f"it is a web page{titled}, not JSON: does the base URL point to the API, such as …/v1?"
+    def reported(
+        self,
+        complaint: Complaint,
+        *,
+        status: int = _OK,
+        headers: Mapping[str, str] | None = None,
+        usage: Usage | None = None,
+    ) -> ModelError:
+        """Return the error that a server reports, possibly with status 200."""
+        kind = kind_of_complaint(complaint, status)
+        if answered := self._proxy_answer(complaint, status):
+            return ModelError(f"{self._name}: {answered}", kind=kind, status=status)
+        codes = f", {'/'.join(complaint.codes[:_SHOWN_CODES])}" if status == _OK else ""
+        shown = self._brief(f"status {status}{codes}: {complaint.message}").rstrip(": ")
+        return ModelError(
+            f"{self._name}: {_ADVICE[kind]} ({shown})",
+            kind=kind,
+            status=None if status == _OK else status,
+            retry_after=retry_after(headers or {}),
+            usage=usage,
         )
-    elif re.match(r"(data|event|id|retry)?:", start):
-        what = "it is an event stream, but hvr expects one JSON document: turn streaming off"
-    elif text[0] in "{[":
-        what = f"it is not complete JSON: {reason}"
-    else:
-        what = (
-            f"it is not JSON, and begins with {text[:_LINE]!r}: does the base URL point to the API?"
+
+    def refused(self, words: str, usage: Usage) -> ModelError:
+        """Return the error for a model that refuses to answer."""
+        shown = self._brief(words)
+        what = f"the model refused to answer{': ' + shown if shown else ''}"
+        return ModelError(f"{self._name}: {what}", kind="refused", usage=usage)
+
+    def filtered(self, reason: str, usage: Usage, text: str = "") -> ModelError:
+        """Return the error for an answer, of which `text` arrived, that a filter withholds."""
+        excerpt = f"; it begins with {self._brief(text)!r}" if text.strip() else ""
+        what = f"the provider's filter withheld the answer ({self._brief(reason)}{excerpt})"
+        return ModelError(f"{self._name}: {what}", kind="refused", usage=usage)
+
+    def timed_out(self, seconds: float | None = None) -> ModelError:
+        """Return the error for an answer that is not complete in time."""
+        waited = max(round(self._options.timeout if seconds is None else seconds, 1), 0.1)
+        what = f"no answer within {waited:g} s{self._place('from')}{self._via()}"
+        advice = "raise the timeout if the model is slow"
+        return ModelError(f"{self._name}: {what}; {advice}", kind="timeout")
+
+    def redirected(self, status: int, place: str) -> ModelError:
+        """Return the error for a server that redirects to another address."""
+        return ModelError(
+            f"{self._name}: the server redirects to {self._brief(place)} (status {status}), which "
+            "hvr does not follow because the key would be sent there; correct the base URL",
+            kind="request",
+            status=status,
         )
-    return malformed_reply(name, options, what)
 
+    def not_connected(self, reason: str) -> ModelError:
+        """Return the error for a connection that cannot be made or breaks off."""
+        advice = "is the server running, and is the base URL correct?"
+        if via := self._via():
+            advice = "is the proxy running, and may it connect to the server?"
+        what = f"no connection{self._place('to')}{via} ({self._brief(reason)})"
+        return ModelError(f"{self._name}: {what}; {advice}", kind="connection")
 
-def connection_closed(name: str, options: ModelOptions, reason: str) -> ModelError:
-    """Return the error for a connection that ends before the reply does."""
-    return ModelError(
-        f"{name}: the reply{_place(options)}{_via(name, options)} broke off: the server "
-        "closed the connection "
-        f"({brief(options, reason)})",
-        kind="connection",
-    )
+    def connection_closed(self, reason: str) -> ModelError:
+        """Return the error for a connection that ends before the reply does."""
+        what = f"the reply{self._place('from')}{self._via()} broke off"
+        cause = f"the server closed the connection ({self._brief(reason)})"
+        return ModelError(f"{self._name}: {what}: {cause}", kind="connection")
 
+    def malformed(self, reason: str) -> ModelError:
+        """Return the error for a reply that violates the protocol."""
+        what = f"the reply{self._place('from')} cannot be read ({self._brief(reason)})"
+        return ModelError(f"{self._name}: {what}", kind="garbled")
 
-def without_text(name: str, usage: Usage, *, calls: Sequence[str], cut: bool) -> ModelError:
-    """Return the error for an answer without text.
+    def not_json(self, body: bytes, reason: str) -> ModelError:
+        """Return the error for a body that is not JSON, describing what it is instead.
 
-    Args:
-        calls: Names of the tools that the model wants to call; empty if it only reasoned.
-        cut: Whether the answer ended at the token limit.
-    """
-    if calls:
-        named = ", ".join(calls[:_SHOWN_CODES])
-        what = f"the model answered with tool calls ({brief_text(named)}) instead of text, but hvr "
-        what += "offers no tools: disable tools on the server, or use another model"
-    else:
-        count = f" ({usage.reasoning} tokens)" if usage.reasoning else ""
-        what = f"the model reasoned{count} and wrote no answer"
-        what += ": raise max_tokens, or lower the reasoning effort" if cut else ""
-    return ModelError(f"{name}: {what}", kind="empty", usage=usage)
+        Args:
+            reason: Error of the JSON decoder, used if the body starts like JSON.
+        """
+        text = body[:_READ].decode("utf-8", "replace").strip().lstrip("\ufeff")
+        start = text[:_LINE].lower()
+        advice = "does the base URL point to the API"
+        if not text:
+            what = "it is empty"
+        elif start.startswith(("<!doctype html", "<html", "<head", "<body")) or "<html" in start:
+            title = re.search(r"<title[^>]*>(.*?)</title>", text, re.DOTALL | re.IGNORECASE)
+            titled = f" titled {' '.join(title[1].split())!r}" if title else ""
+            what = f"it is a web page{titled}, not JSON: {advice}, such as …/v1?"
+        elif re.match(r"(data|event|id|retry)?:", start):
+            what = "it is an event stream, but hvr expects one JSON document: turn streaming off"
+        elif text[0] in "{[":
+            what = f"it is not complete JSON: {reason}"
+        else:
+            what = f"it is not JSON, and begins with {text[:_LINE]!r}: {advice}?"
+        return self.malformed(what)
 
+    def without_text(self, usage: Usage, *, calls: Sequence[str], cut: bool) -> ModelError:
+        """Return the error for an answer without text.
 
-def brief_text(text: str) -> str:
-    """Return a text on one line, shortened."""
-    line = " ".join(text[:_READ].split())
-    return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
+        Args:
+            calls: Names of the tools that the model wants to call; empty if it only reasoned.
+            cut: Whether the answer ended at the token limit.
+        """
+        if calls:
+            named = self._brief(", ".join(calls[:_SHOWN_CODES]))
+            what = f"the model answered with tool calls ({named}) instead of text, but hvr "
+            what += "offers no tools: disable tools on the server, or use another model"
+        else:
+            count = f" ({usage.reasoning} tokens)" if usage.reasoning else ""
+            what = f"the model reasoned{count} and wrote no answer"
+            what += ": raise max_tokens, or lower the reasoning effort" if cut else ""
+        return ModelError(f"{self._name}: {what}", kind="empty", usage=usage)
 
+    def _proxy_answer(self, complaint: Complaint, status: int) -> str | None:
+        """Return the message if the proxy itself answered; None if the server did.
 
-def brief(options: ModelOptions, text: str) -> str:
-    """Return a text on one line, shortened and with the key redacted."""
-    # Redact before shortening: a truncated key would no longer be recognised.
-    return brief_text(options.scrubber.text(text[:_READ]))
+        Only a proxy asks for its own login. A proxy that cannot reach the server sends no error
+        codes in the API's format; a gateway of the server usually does.
+        """
+        proxy = proxy_to(self._name, self._options)
+        from_server = status not in _GATEWAY_ERRORS or complaint.codes
+        if proxy is None or (status != _LOGIN and from_server):
+            return None
+        cause = "cannot reach the server or got no answer from it; is the base URL correct?"
+        if status == _LOGIN:
+            cause = f"requires a login: put the user and password into {proxy.variable}"
+        shown = self._brief(f"status {status}: {complaint.message}").rstrip(": ")
+        return f"{self._options.scrubber.text(str(proxy))} {cause} ({shown})"
+
+    def _brief(self, text: str) -> str:
+        # Redact before shortening: a truncated key would no longer be recognised.
+        line = " ".join(self._options.scrubber.text(text[:_READ])[:_READ].split())
+        return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
+
+    def _via(self) -> str:
+        proxy = proxy_to(self._name, self._options)
+        return "" if proxy is None else self._options.scrubber.text(f" through {proxy}")
+
+    def _place(self, preposition: str) -> str:
+        url = self._options.base_url
+        return f" {preposition} {self._options.scrubber.text(url)}" if url else ""
 
 
 def root_message(error: BaseException) -> str:
@@ -285,16 +252,6 @@ def root_message(error: BaseException) -> str:
 def proxy_to(name: str, options: ModelOptions) -> Proxy | None:
     """Return the proxy that the environment sets for a model, if any."""
     return proxy_of(options.base_url or _HOSTED.get(name.partition(":")[0], ""))
-
-
-def _via(name: str, options: ModelOptions) -> str:
-    proxy = proxy_to(name, options)
-    return "" if proxy is None else options.scrubber.text(f" through {proxy}")
-
-
-def _place(options: ModelOptions, preposition: str = "from") -> str:
-    url = options.base_url
-    return f" {preposition} {options.scrubber.text(url)}" if url else ""
 
 
 # Transport ----------------------------------------------------------------------------------------
@@ -405,6 +362,10 @@ class _Bounds:
     options: ModelOptions
     seconds: float
 
+    @property
+    def failures(self) -> Failures:
+        return Failures(self.name, self.options)
+
     def awaited(self, outcome: Future[Any]) -> Any:
         quiet = min(QUIET_S, self.seconds)
         if not wait([outcome], quiet).done and self.seconds > quiet:
@@ -416,24 +377,24 @@ class _Bounds:
             )
             wait([outcome], self.seconds - quiet)
         if not outcome.done():
-            raise timed_out(self.name, self.options, self.seconds)
+            raise self.failures.timed_out(self.seconds)
         return outcome.result()
 
     def breach(self, reason: str) -> ModelError:
         """Return the error for a reply that violates HTTP or breaks off."""
         if "disconnected" in reason or "closed connection" in reason:
-            return connection_closed(self.name, self.options, reason)
+            return self.failures.connection_closed(reason)
         what = f"it violates HTTP: {reason}"
         if reason == _TOO_LONG:
             what = "its headers are too long: is there a proxy or gateway in between?"
-        return malformed_reply(self.name, self.options, what)
+        return self.failures.malformed(what)
 
     def whole(self, reply: Any, end: float) -> Any:
         """Return a reply with its complete, decompressed body."""
         try:
             if reply.has_redirect_location:
                 place = reply.headers["location"]
-                raise redirected(self.name, self.options, reply.status_code, place)
+                raise self.failures.redirected(reply.status_code, place)
             packed = self._read(reply.iter_raw(), end)
         finally:
             reply.close()
@@ -445,7 +406,7 @@ class _Bounds:
             body = b"".join(self._read(unpacked.iter_bytes(), end))
         except self.http.DecodingError as error:
             reason = f"it cannot be decompressed: {error}"
-            raise malformed_reply(self.name, self.options, reason) from None
+            raise self.failures.malformed(reason) from None
         headers = [(k, v) for k, v in reply.headers.multi_items() if k.lower() not in _HOP_HEADERS]
         return self.http.Response(
             reply.status_code, headers=headers, content=body, request=reply.request
@@ -458,9 +419,9 @@ class _Bounds:
             size += len(piece)
             if size > self.options.reply_bytes:
                 reason = f"it is larger than {self.options.reply_bytes / 1e6:g} MB"
-                raise malformed_reply(self.name, self.options, reason)
+                raise self.failures.malformed(reason)
             if time.monotonic() > end:
-                raise timed_out(self.name, self.options, self.seconds)
+                raise self.failures.timed_out(self.seconds)
             kept.append(piece)
         return kept
 
