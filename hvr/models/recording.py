@@ -200,7 +200,7 @@ class RecordingModel(Layer):
                 self._resume()
                 return
             self._restart(model)
-        self._write({**self._header(), **self._scrubber.value(header or {})})
+        append_json_line(path, {**self._header(), **self._scrubber.value(header or {})})
 
     def aside(self) -> Totals:
         """Return the usage of earlier attempts that is not in the transcript."""
@@ -304,10 +304,7 @@ class RecordingModel(Layer):
     def _append(self, line: Mapping[str, Any]) -> None:
         with self._lock:
             self._number += 1
-            self._write({**line, "number": self._number})
-
-    def _write(self, line: Mapping[str, Any]) -> None:
-        append_json_line(self._path, line)
+            append_json_line(self._path, {**line, "number": self._number})
 
 
 def _answer_json(answer: Answer) -> dict[str, Any]:

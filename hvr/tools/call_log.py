@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -334,15 +334,7 @@ class CallLog:
         if not call.unnamed or schema is None or len(call.unnamed) > len(schema.takes):
             return call
         by_place = {p.name: v for p, v in zip(schema.takes, call.unnamed, strict=False)}
-        return LoggedCall(
-            call.tool,
-            by_place | dict(call.arguments or {}),
-            (),
-            call.result,
-            call.returned,
-            call.failed,
-            call.turn,
-        )
+        return replace(call, arguments=by_place | dict(call.arguments or {}), unnamed=())
 
     def schema(self, at: int) -> ToolSchema | None:
         return self.known.schemas.get(self.calls[at].tool) if self.known is not None else None

@@ -20,9 +20,8 @@ from hvr.tools.calling.calls import (
     CallOutcome,
     Json,
     ToolCall,
-    check_call,
     check_result,
-    find_tool,
+    checked_tool,
 )
 from hvr.tools.catalogue.formats import read_tool
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema, quoted
@@ -235,10 +234,9 @@ class Tau2Tools:
 
     def call(self, call: ToolCall) -> CallOutcome:
         """Call a tool of the agent or of the user."""
-        refused = check_call(self._catalogue, call)
-        tool = find_tool(self._catalogue, call.tool)
-        if refused is not None or tool is None:
-            return refused or CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)
+        tool = checked_tool(self._catalogue, call)
+        if isinstance(tool, CallOutcome):
+            return tool
         requestor = "user" if call.tool in self._users else "assistant"
         start = time.perf_counter()
         result: Json = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -244,8 +244,8 @@ def find_tool(catalogue: Catalogue, name: str) -> ToolSchema | None:
     return next((tool for tool in catalogue.tools if tool.name == name), None)
 
 
-def check_call(catalogue: Catalogue, call: ToolCall) -> CallOutcome | None:
-    """Return the failure of a call that violates its tool's schema; None if it is valid.
+def checked_tool(catalogue: Catalogue, call: ToolCall) -> ToolSchema | CallOutcome:
+    """Return the tool of a call, or the failure of a call that violates the tool's schema.
 
     Nothing is called or converted: `"3"` is not an integer.
     """
@@ -257,7 +257,7 @@ def check_call(catalogue: Catalogue, call: ToolCall) -> CallOutcome | None:
     wrong = argument_faults(tool, call.arguments)
     if wrong:
         return CallOutcome(call, failure=CallFailure.BAD_ARGUMENTS, error="; ".join(wrong))
-    return None
+    return tool
 
 
 def with_nulls(tool: ToolSchema, arguments: Mapping[str, Json]) -> dict[str, Json]:
@@ -274,19 +274,14 @@ def check_result(tool: ToolSchema, outcome: CallOutcome) -> CallOutcome:
     """
     if not outcome.ok or not tool.gives:
         return outcome
-    failure, error = None, ""
-    always = any(parameter.required for parameter in tool.gives)
-    if always and (outcome.result is None or outcome.result in ("", [], {})):
-        failure, error = CallFailure.EMPTY, f"{quoted(tool.name)} returned nothing"
-    else:
-        for parameter in tool.gives:
-            error = _result_fault(parameter, outcome.result)
-            if error:
-                failure = CallFailure.WRONG_TYPE
-                break
-    if failure is None:
-        return outcome
-    return CallOutcome(outcome.call, outcome.result, failure, error, outcome.seconds)
+    required = any(parameter.required for parameter in tool.gives)
+    if required and (outcome.result is None or outcome.result in ("", [], {})):
+        error = f"{quoted(tool.name)} returned nothing"
+        return replace(outcome, failure=CallFailure.EMPTY, error=error)
+    faults = (_result_fault(parameter, outcome.result) for parameter in tool.gives)
+    if error := next(filter(None, faults), ""):
+        return replace(outcome, failure=CallFailure.WRONG_TYPE, error=error)
+    return outcome
 
 
 def _result_fault(parameter: ToolParameter, result: Json) -> str:

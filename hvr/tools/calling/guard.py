@@ -22,7 +22,7 @@ from hvr.tools.calling.calls import (
     Source,
     ToolCall,
     Unsupported,
-    check_call,
+    checked_tool,
     find_tool,
     sources_json,
     unsupported,
@@ -171,18 +171,22 @@ class GuardedTools:
             DataFileError: The ledger or log cannot be read or written. Either the call was not
                 made, or its ledger entry stays open.
         """
-        known = dict(sources or {})
+        known, time, entry = dict(sources or {}), datetime.now(UTC), None
         tool = find_tool(self.catalogue, call.tool)
         failed = self.refusal(call)
         if failed is None and tool is not None:
             failed = _unsupported(call, tool, known)
-        return self._guarded(call, tool, known, failed, again, request)
+            if failed is None and tool.effect is not Effect.READS:
+                failed, entry = self._open_entry(call, tool, known, again)
+        outcome = replace(failed or self._perform(call, entry, known, time, request), sources=known)
+        self._log(outcome, time, request)
+        self._outcomes.append(outcome)
+        return outcome
 
     def refusal(self, call: ToolCall) -> CallOutcome | None:
         """Return the failure of a call that no approval can allow; None if the call is possible."""
-        tool = find_tool(self.catalogue, call.tool)
-        failed = check_call(self.catalogue, call)
-        return failed if failed is not None or tool is None else self._refused(call, tool)
+        tool = checked_tool(self.catalogue, call)
+        return tool if isinstance(tool, CallOutcome) else self._refused(call, tool)
 
     def proposed(self, call: ToolCall, sources: Mapping[Place, Source]) -> ProposedCall:
         """Return a call in the form presented to the user."""
@@ -200,26 +204,6 @@ class GuardedTools:
 
     def close(self) -> None:
         self._inner.close()
-
-    def _guarded(
-        self,
-        call: ToolCall,
-        tool: ToolSchema | None,
-        sources: Mapping[Place, Source],
-        failed: CallOutcome | None,
-        again: bool,
-        request: Sequence[Json],
-    ) -> CallOutcome:
-        """Make a call unless it has failed a check, and record its outcome."""
-        time = datetime.now(UTC)
-        entry = None
-        if failed is None and tool is not None and tool.effect is not Effect.READS:
-            failed, entry = self._open_entry(call, tool, sources, again)
-        outcome = failed or self._perform(call, entry, sources, time, request)
-        outcome = replace(outcome, sources=sources)
-        self._log(outcome, time, request)
-        self._outcomes.append(outcome)
-        return outcome
 
     def _open_entry(
         self, call: ToolCall, tool: ToolSchema, sources: Mapping[Place, Source], again: bool

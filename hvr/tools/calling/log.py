@@ -311,17 +311,13 @@ def _nouns(*names: str) -> list[str]:
 
 
 def _words(name: str) -> list[str]:
-    return list(_singular(name))
+    return [_singular(word) for word in map(str.lower, _WORD.findall(name))]
 
 
-def _singular(name: str) -> Iterator[str]:
-    for word in map(str.lower, _WORD.findall(name)):
-        if word in _IDS:
-            yield word
-        elif word.endswith("ies"):
-            yield f"{word[:-3]}y"
-        else:
-            yield word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+def _singular(word: str) -> str:
+    if word in _IDS or word.endswith("ss"):
+        return word
+    return f"{word[:-3]}y" if word.endswith("ies") else word.removesuffix("s")
 
 
 def _key(value: Json) -> tuple[str, str]:

@@ -25,9 +25,8 @@ from hvr.tools.calling.calls import (
     CallOutcome,
     Json,
     ToolCall,
-    check_call,
     check_result,
-    find_tool,
+    checked_tool,
     with_nulls,
 )
 from hvr.tools.catalogue.formats import read_tool
@@ -189,16 +188,8 @@ def open_server(value: Any, folder: Path, place: str) -> McpTools:
             f'{place}: mcp needs command = ["PROGRAM", …] or url = "…", and may have env, '
             "seconds and trusted"
         )
-    return McpTools(
-        McpServer(
-            tuple(value.get("command", ())),
-            value.get("url", ""),
-            folder,
-            dict(value.get("env", {})),
-            float(value.get("seconds", 30.0)),
-            value.get("trusted", False),
-        )
-    )
+    settings = {**value, "command": tuple(value.get("command", ()))}
+    return McpTools(McpServer(folder=folder, **settings))
 
 
 class McpTools:
@@ -242,10 +233,9 @@ class McpTools:
 
     def call(self, call: ToolCall) -> CallOutcome:
         """Call a tool; failures of the tool or the server are part of the outcome."""
-        refused = check_call(self._catalogue, call)
-        tool = find_tool(self._catalogue, call.tool)
-        if refused is not None or tool is None:
-            return refused or CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)
+        tool = checked_tool(self._catalogue, call)
+        if isinstance(tool, CallOutcome):
+            return tool
         start = time.perf_counter()
         if self._client is None or self._broken:
             try:

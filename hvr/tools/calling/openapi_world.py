@@ -21,9 +21,8 @@ from hvr.tools.calling.calls import (
     CallOutcome,
     Json,
     ToolCall,
-    check_call,
     check_result,
-    find_tool,
+    checked_tool,
     with_nulls,
 )
 from hvr.tools.calling.openapi_requests import (
@@ -84,12 +83,7 @@ def read_server(value: Any, folder: Path, place: str) -> OpenApiServer:
             f'{place}: openapi must be "FILE" or {{ file = "FILE" }}, which may have server = '
             f'"URL", seconds, and auth = {{ SCHEME = "VARIABLE" }}, found {quoted(value)}'
         )
-    return OpenApiServer(
-        folder / table["file"],
-        table.get("server", ""),
-        float(table.get("seconds", 30.0)),
-        dict(table.get("auth", {})),
-    )
+    return OpenApiServer(**{**table, "file": folder / table["file"]})
 
 
 def listed_operations(server: OpenApiServer) -> Catalogue:
@@ -147,10 +141,9 @@ class OpenApiTools:
 
     def call(self, call: ToolCall) -> CallOutcome:
         """Call an operation; a status other than success is a failed outcome."""
-        refused = check_call(self._catalogue, call)
-        tool = find_tool(self._catalogue, call.tool)
-        if refused is not None or tool is None:
-            return refused or CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)
+        tool = checked_tool(self._catalogue, call)
+        if isinstance(tool, CallOutcome):
+            return tool
         operation = self._operations[call.tool]
         start = time.monotonic()
         try:

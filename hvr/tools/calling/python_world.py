@@ -27,9 +27,8 @@ from hvr.tools.calling.calls import (
     CallOutcome,
     Json,
     ToolCall,
-    check_call,
     check_result,
-    find_tool,
+    checked_tool,
     with_nulls,
 )
 from hvr.tools.catalogue.python_functions import read_functions
@@ -228,10 +227,9 @@ class PythonTools:
 
     def call(self, call: ToolCall) -> CallOutcome:
         """Call a function if the arguments match its schema; if it fails, the state is restored."""
-        refused = check_call(self._catalogue, call)
-        tool = find_tool(self._catalogue, call.tool)
-        if refused is not None or tool is None:
-            return refused or CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)
+        tool = checked_tool(self._catalogue, call)
+        if isinstance(tool, CallOutcome):
+            return tool
         function = self._functions[call.tool]
         try:
             arguments = function.converted(copy.deepcopy(with_nulls(tool, call.arguments)))

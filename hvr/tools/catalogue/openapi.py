@@ -232,7 +232,7 @@ class _Reader:
             path,
             fields,
             media,
-            _servers(operation) or _servers(item),
+            read_servers(operation.get("servers")) or read_servers(item.get("servers")),
             read_security(operation.get("security")),
         )
 
@@ -357,10 +357,6 @@ def _named_apart(found: list[tuple[ApiOperation, bool]]) -> tuple[ApiOperation, 
         replace(one, tool=replace(one.tool, name=names_of[index]))
         for index, (one, _) in enumerate(found)
     )
-
-
-def _servers(holder: Mapping[str, Any]) -> tuple[str, ...]:
-    return read_servers(holder.get("servers"))
 
 
 def read_servers(servers: Any) -> tuple[str, ...]:

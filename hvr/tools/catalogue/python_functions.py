@@ -177,7 +177,8 @@ class _Hints:
                 return self.read(parts[0], depth + 1)
             if _TYPES.get(name) == "array":
                 # The items of a fixed-length tuple may have different types.
-                one = name not in ("tuple", "Tuple") or len(parts) < 2 or _dots(parts[1])
+                fixed = name in ("tuple", "Tuple") and len(parts) > 1
+                one = not fixed or getattr(parts[1], "value", None) is ...
                 return _Hint(("array",), items=self.read(parts[0], depth + 1) if one else None)
         if name in self._classes:
             return self._of_class(name)
@@ -277,10 +278,6 @@ def _following(last: Any, name: str, bases: set[str]) -> Any:
     if not isinstance(last, int):
         return None
     return 1 << last.bit_length() if bases & {"Flag", "IntFlag"} else last + 1
-
-
-def _dots(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is ...
 
 
 def _unquoted(hint: ast.expr | None) -> ast.expr | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -180,14 +180,12 @@ def guessed_effect(name: str, description: str = "") -> Effect:
 
 
 def _words(text: str) -> list[str]:
-    return list(_base(text))
+    return [_infinitive(word) for word in map(str.lower, _WORD.findall(text))]
 
 
-def _base(text: str) -> Iterator[str]:
-    for word in map(str.lower, _WORD.findall(text)):
-        known = _DESTROYING | _WRITING
-        forms = (word, word.removesuffix("s"), word.removesuffix("es"))
-        yield next((form for form in forms if form in known), word)
+def _infinitive(word: str) -> str:
+    forms = (word, word.removesuffix("s"), word.removesuffix("es"))
+    return next((form for form in forms if form in _DESTROYING | _WRITING), word)
 
 
 # Descriptions -------------------------------------------------------------------------------------

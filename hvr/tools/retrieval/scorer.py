@@ -247,13 +247,6 @@ def links_of(graph: ToolGraph) -> Tensor:
     return torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).T.contiguous()
 
 
-@dataclass(frozen=True)
-class _Snapshot:
-    accuracy: float
-    epoch: int
-    scorer: dict[str, Any]
-
-
 class _Trainer:
     """The training loop with its optimiser and random numbers."""
 
@@ -286,19 +279,21 @@ class _Trainer:
     ) -> tuple[tuple[ScorerEpoch, ...], int]:
         """Train, and restore the best epoch, or the last one without early stopping."""
         history: list[ScorerEpoch] = []
-        best = _Snapshot(-1.0, 0, {})
+        highest, best = -1.0, 0
+        state: dict[str, Any] = {}
         for number in range(1, self.config.epochs + 1):
             loss = self.epoch(fit)
             accuracy = self.accuracy(validation)
             history.append(ScorerEpoch(number, loss, accuracy))
             if progress is not None:
                 progress(history[-1])
-            if accuracy > best.accuracy or not early_stopping:
-                best = _Snapshot(accuracy, number, copy.deepcopy(self.scorer.state_dict()))
-            elif number - best.epoch >= self.config.patience:
+            if accuracy > highest or not early_stopping:
+                highest, best = accuracy, number
+                state = copy.deepcopy(self.scorer.state_dict())
+            elif number - best >= self.config.patience:
                 break
-        self.scorer.load_state_dict(best.scorer)
-        return tuple(history), best.epoch
+        self.scorer.load_state_dict(state)
+        return tuple(history), best
 
     def epoch(self, part: _StepTensors) -> float:
         """Make one pass over all steps and return the mean loss."""
