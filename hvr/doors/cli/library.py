@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hvr.base.printable import console
 from hvr.doors.cli.arguments import add_json, add_path
 from hvr.doors.cli.output import print_json
+from hvr.validation.report import count
 
 if TYPE_CHECKING:
     from hvr.planning.library.clusters import Cluster
@@ -61,12 +62,7 @@ def merge_in(more: Library, library: Path | None) -> None:
     path = library_path(library)
     before = len(read_library(path, missing_ok=True))
     after = len(update_library(path, more))
-    print(f"{path}: {count(after)}, {after - before} of them new")
-
-
-def count(number: int) -> str:
-    """Return a number of macro actions in words."""
-    return f"{number} macro action{'' if number == 1 else 's'}"
+    print(f"{path}: {count(after, 'macro action')}, {after - before} of them new")
 
 
 def print_table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> None:
@@ -281,7 +277,7 @@ def run_export(args: argparse.Namespace) -> int:
 
     library = read(args.library, args.agent)
     write_library(library, args.file)
-    print(f"{args.file}: {count(len(library))}")
+    print(f"{args.file}: {count(len(library), 'macro action')}")
     return 0
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hvr.judging.verifier.judgement.judge import Judge
     from hvr.judging.verifier.verdict import NoVerdict, Verdict
     from hvr.tools.logs.reading import ReadPlan
-    from hvr.tools.tool_plans import ToolGraph, ToolPlan
+    from hvr.tools.tool_plans import ToolPlan
 
 
 # Tool plans ---------------------------------------------------------------------------------------
@@ -93,34 +93,10 @@ def read_tool_logs(path: Path) -> Sequence[ReadPlan]:
     return found
 
 
-def read_tool_plans(path: Path) -> Sequence[ToolPlan]:
-    """Return the plans of a file.
-
-    Raises:
-        DataFileError: The file cannot be read or has no plans.
-    """
-    from hvr.tools.datasets import read_plans
-
-    plans = read_plans(path)
-    if not plans:
-        raise DataFileError(f"{path} has no plans")
-    return plans
-
-
-def read_tool_graph(tools: Path, graph: Path | None) -> ToolGraph:
-    """Return tools with their links; without a file of links, those that the tools imply.
-
-    Raises:
-        DataFileError: A file cannot be read.
-    """
-    from hvr.tools.datasets import read_graph
-
-    return read_graph(tools, graph)
-
-
 def _tool_judge(model: Path | None, tools: Path | None, graph: Path | None) -> Judge:
     from hvr.judging.verifier.checkpoint import tools_fingerprint
     from hvr.judging.verifier.judgement.judge import load_judge
+    from hvr.tools.datasets import read_graph
 
     if model is None:
         raise UsageError(
@@ -133,7 +109,7 @@ def _tool_judge(model: Path | None, tools: Path | None, graph: Path | None) -> J
     if tools is not None:
         mine, given = (
             tools_fingerprint(judge.embeddings.tools),
-            tools_fingerprint(read_tool_graph(tools, graph)),
+            tools_fingerprint(read_graph(tools, graph)),
         )
         if mine != given:
             files = f"{tools} and {graph}" if graph else str(tools)
@@ -301,10 +277,10 @@ def run_train(args: argparse.Namespace) -> int:
     from hvr.judging.verifier.judgement.judge import save_judge
     from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
     from hvr.judging.verifier.verifier import make_encoder
-    from hvr.tools.datasets import only_seen, read_plans
+    from hvr.tools.datasets import only_seen, read_graph, read_plans
 
     config = VerifierConfig.small(encoder=args.encoder, seed=args.seed)
-    tools = read_tool_graph(args.tools, args.graph)
+    tools = read_graph(args.tools, args.graph)
     plans = read_plans(args.plans)
     if args.seen_links:
         tools = only_seen(tools, plans)
@@ -392,7 +368,9 @@ def run_correct(args: argparse.Namespace) -> int:
             "tools and links are corrected",
             file=sys.stderr,
         )
-    drafts = read_tool_plans(args.plans)
+    drafts = read_plans(args.plans)
+    if not drafts:
+        raise DataFileError(f"{args.plans} has no plans")
     if args.requests is not None:
         drafts = _asked(drafts, {p.id: p.request for p in read_plans(args.requests)})
     if unasked := sum(not p.request for p in drafts):

@@ -52,6 +52,11 @@ class ToolParameter:
     items: str = ""
 
     @property
+    def is_list(self) -> bool:
+        """Whether the value may be a list."""
+        return "array" in self.type.split("|")
+
+    @property
     def leaf(self) -> str:
         """The last component of the name, without list markers."""
         return self.name.rpartition(".")[2].replace("[]", "")

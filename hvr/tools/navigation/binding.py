@@ -19,6 +19,7 @@ from hvr.tools.navigation.entity_linking import (
     EntityCandidate,
     EntityLinker,
     Identification,
+    names_entity,
 )
 from hvr.tools.navigation.known_values import KnownValues, key
 from hvr.tools.navigation.preconditions import LearntConditions
@@ -112,7 +113,7 @@ class Binder:
     excluded: dict[int, list[Json]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._identifier = EntityLinker(self.found, self.graph, self.readers)
+        self._identifier = EntityLinker(self.found, self.graph)
         direct = {
             key(value)
             for goal in self.request.goals
@@ -251,7 +252,7 @@ class Binder:
         keys = [step for step in place if isinstance(step, str)]
         takes = self.schemas[goal.tool].takes if goal.tool and len(keys) == 1 else ()
         parameter = next((p for p in takes if p.name == place[0]), None)
-        return self._identifier.names_entity(keys[-1], parameter)
+        return names_entity(keys[-1], parameter, self.readers)
 
     def _decided(
         self,

@@ -93,16 +93,10 @@ class EntityLinker:
     Args:
         values: The known values.
         graph: The entities of the results.
-        readers: Tools that are known to only read.
     """
 
     values: KnownValues
     graph: EntityGraph
-    readers: Sequence[ToolSchema]
-
-    def names_entity(self, name: str, parameter: ToolParameter | None = None) -> bool:
-        """Return whether a value names an entity; see the function `names_entity`."""
-        return names_entity(name, parameter, self.readers)
 
     def identify(
         self,

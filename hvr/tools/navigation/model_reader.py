@@ -27,6 +27,7 @@ from hvr.tools.navigation.request import (
     Selection,
     ToolRequest,
     leaves,
+    open_argument,
 )
 from hvr.tools.navigation.words.clauses import Mood, clauses_of
 from hvr.tools.navigation.words.english import DETERMINERS, ORDINALS, SUPERLATIVES, stem, stems_of
@@ -397,9 +398,7 @@ class _Checker:
                 if given in self.given:
                     arguments[parameter.name] = self.given[given]
             if parameter.required and parameter.name not in arguments:
-                query: Argument = EntityQuery()
-                several = "array" in parameter.type.split("|")
-                arguments[parameter.name] = [query] if several else query
+                arguments[parameter.name] = open_argument(parameter)
         return GoalCall(tool.name, arguments)
 
     def _leave_out(self, number: int, tool: ToolSchema, name: str, value: Json) -> None:

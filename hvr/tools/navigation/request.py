@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from hvr.tools.calling.calls import Json
+from hvr.tools.catalogue.schema import ToolParameter
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,12 @@ class ToolRequest:
 
 
 Place: TypeAlias = "tuple[str | int, ...]"
+
+
+def open_argument(parameter: ToolParameter, query: EntityQuery | None = None) -> Argument:
+    """Return the argument for a missing value: a query, in a list if the parameter takes one."""
+    argument: Argument = query or EntityQuery()
+    return [argument] if parameter.is_list else argument
 
 
 def leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Argument]]:

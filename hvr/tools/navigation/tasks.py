@@ -40,6 +40,7 @@ from hvr.tools.navigation.request import (
     filled,
     given_leaves,
     leaves,
+    open_argument,
     scalars_in,
 )
 
@@ -521,9 +522,7 @@ def goal_call(tool: ToolSchema, values: Mapping[str, Json], matcher: ParameterMa
         if called in values:
             arguments[parameter.name] = values[called]
         elif parameter.required:
-            query: Argument = EntityQuery()
-            several = "array" in parameter.type.split("|")
-            arguments[parameter.name] = [query] if several else query
+            arguments[parameter.name] = open_argument(parameter)
     return GoalCall(tool.name, arguments)
 
 

@@ -78,7 +78,7 @@ def identify(
     graph: EntityGraph, at_hand: KnownValues, name: str, query: EntityQuery,
     said: tuple[NamedValue, ...] = (), *, final: bool = True,
 ) -> Identification:  # fmt: skip
-    return EntityLinker(at_hand, graph, ()).identify(
+    return EntityLinker(at_hand, graph).identify(
         name, "", query, said, (), (), final=final
     )  # fmt: skip
 

@@ -77,7 +77,7 @@ class ReadCall:
 
     def put(self, parameter: ToolParameter, value: Json, text: str, form: str) -> None:
         """Set a parameter; append to it if it takes a list."""
-        if "array" in parameter.type.split("|"):
+        if parameter.is_list:
             listed = self.arguments.setdefault(parameter.name, [])
             assert isinstance(listed, list)
             listed.append(value)
@@ -125,8 +125,8 @@ def read_call(
     pairs = sorted(_pairs(call, words, clause), key=lambda one: (-one.score, one.index))
     taken: set[int] = set()
     for pair in pairs:
-        several = "array" in pair.parameter.type.split("|")
-        if pair.index in taken or (pair.parameter.name in call.arguments and not several):
+        free = pair.parameter.is_list or pair.parameter.name not in call.arguments
+        if pair.index in taken or not free:
             continue
         token = clause.tokens[pair.index]
         assert token.span is not None
@@ -168,8 +168,7 @@ def _pairs(call: ReadCall, words: ToolVocabulary, clause: RequestClause) -> Iter
             cue = cue_of(clause.tokens, index, parameter)
             if not parameter.required and cue <= 0 and fits < 1:
                 continue
-            several = "array" in parameter.type.split("|")
-            score = fits + cue - (0 if parameter.required else 0.3) - 0.1 * several
+            score = fits + cue - (0 if parameter.required else 0.3) - 0.1 * parameter.is_list
             score -= 0.01 * abs(order - place)  # a tie-breaker: values often come in schema order
             if score >= MIN_BINDING_SCORE:
                 yield _Pair(score, index, parameter, value)

@@ -18,7 +18,14 @@ from hvr.tools.catalogue.schema_matching import ParameterMeaning
 from hvr.tools.navigation.binding import QuestionKind, UserQuestion
 from hvr.tools.navigation.chains import NextMove
 from hvr.tools.navigation.entity_linking import names_entity
-from hvr.tools.navigation.request import Argument, EntityQuery, GoalCall, NamedValue, ToolRequest
+from hvr.tools.navigation.request import (
+    Argument,
+    EntityQuery,
+    GoalCall,
+    NamedValue,
+    ToolRequest,
+    open_argument,
+)
 from hvr.tools.navigation.words.arguments import (
     MIN_FORM_SCORE,
     NAMED_PARAMETER_SCORE,
@@ -335,7 +342,7 @@ class RequestReader:
         self, best: ToolEvidence, clause: RequestClause, verb: ClauseVerb
     ) -> tuple[str, ...]:
         own = self._chooser.vocabulary.of[best.tool.name]
-        plural = any("array" in p.type.split("|") for p in best.tool.takes)
+        plural = any(p.is_list for p in best.tool.takes)
         found = []
         for index, token in enumerate(clause.tokens):
             if not token.is_word or token.start in best.call.used | verb.places:
@@ -420,9 +427,7 @@ class RequestReader:
                 query = goal.queries.get(parameter.name, EntityQuery())
                 if several and parameter.name in goal.queries:
                     query = EntityQuery(constraints, query.selection, query.every)
-                sought: Argument = query
-                several_values = "array" in parameter.type.split("|")
-                arguments[parameter.name] = [sought] if several_values else sought
+                arguments[parameter.name] = open_argument(parameter, query)
                 found = parameter.name in goal.queries and (
                     constraints or loose or query.every or query.selection
                 )
