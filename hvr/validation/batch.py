@@ -52,7 +52,7 @@ class BatchOptions(Value):
         state_at: The number of a step whose resulting state to report.
         happenings: Report all changes of the state.
         timeline: Keep the plan over time, for pictures.
-        values: Report the numeric fluents over time; None: only if they change continuously.
+        values: Report the numeric fluents over time; if None, only when they change continuously.
         extract: Search for unmarked plans in texts that contain more than a plan.
         plan_number: 1-based number of the plan to use among several in a text; 0 for the last.
         any_order: Accept the tasks of a hierarchical plan in any order.

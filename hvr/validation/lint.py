@@ -530,7 +530,7 @@ def lint(
 ) -> list[LintFinding]:
     """Return the lint findings for a model.
 
-    Without a problem, anything that some problem could make use of is omitted or only a note.
+    Without a problem, declarations that some problem may use are omitted or only noted.
 
     Args:
         problem: A problem; unreachable actions and goals are then reported for this problem.

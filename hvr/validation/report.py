@@ -98,7 +98,7 @@ class StepRef(Value):
 
 
 class UnmetLiterals(Sequence["UnmetLiteral"]):
-    """Literals that are computed on first access; equal to the tuple of them.
+    """A sequence of literals, computed on first access; equal to the tuple of them.
 
     A verdict needs none of them. Until they are computed, they keep the task alive. Copies and
     pickles contain the literals themselves.

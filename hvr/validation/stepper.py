@@ -307,7 +307,7 @@ class Stepper:
         yield from reversed(states)
 
     def violated_preferences(self) -> dict[str, int]:
-        """Count the preferences violated by preconditions so far and by the goal now."""
+        """Count the violated preferences of preconditions so far, and of the goal now."""
         violated = dict.fromkeys(self.task.preference_names, 0)
         for *_, names in _newest_first(self._history):
             for name in names:

@@ -68,7 +68,7 @@ class Timeline(Value):
         steps: The steps of the plan, in its order.
         marks: Events and timed initial literals that happened.
         processes: Processes and continuous effects of events that were active.
-        judged_until: Time up to which the plan was executed; None if to its end.
+        judged_until: Time up to which the plan was executed; None if completely.
         end: Time at which the last step, mark or process ends.
         has_times: Whether the plan has times; else each step takes one unit.
     """

@@ -218,7 +218,7 @@ def zeros(number: Quantity, start: Moment, end: Rational) -> Iterator[Root | Rat
     A plain rational number is not a zero: it says that the search has got that far.
 
     Raises:
-        UndecidedError: The number cannot be told from 0; raised after all earlier zeros.
+        UndecidedError: The number cannot be distinguished from 0; raised after all earlier zeros.
         ContinuousChangeError: The number cannot be followed to `end`.
     """
     if not isinstance(number, TimeFunction | Polynomial):

@@ -151,7 +151,7 @@ class TimeFunction:
         """Return the sign of a constant.
 
         Raises:
-            UndecidedError: The constant cannot be told from 0.
+            UndecidedError: The constant cannot be distinguished from 0.
         """
         return sign_of_sum(self.terms)
 

@@ -483,7 +483,7 @@ def sign_of_sum(terms: Mapping[Term, Rational]) -> int:
     """Return the sign of a constant whose normal form is not 0.
 
     Raises:
-        UndecidedError: The constant cannot be told from 0.
+        UndecidedError: The constant cannot be distinguished from 0.
     """
     terms = _leading(terms)
     for bits in PRECISIONS:

@@ -164,7 +164,7 @@ def _which(plans: Sequence[Candidate]) -> str:
     """Explain how to choose one of several plans, and which of them costs least."""
     costs = [plan.cost for plan in plans if plan.cost is not None]
     if len(plans) < 2:
-        return "one plan without steps beside it"
+        return "one plan without other steps"
     choice = f"one plan, or its number: --plan-number 1 to {len(plans)}"
     if len(costs) < len(plans):
         return f"{choice}; --plan-number 0 is the last"

@@ -182,7 +182,8 @@ def _read(lines: Sequence[str], known: KnownSymbols, *, unmarked: bool) -> list[
         unparsed = sorted([*unparsed, *((number, lines[number - 1]) for number, _ in mentions)])
     stray, ignored = bool(blocks), [number for number, _ in mentions]
     plans = [
-        counted.candidate("steps", run, run[0][0], stray=stray, mentions=ignored) for run in runs
+        counted.candidate("separate steps", run, run[0][0], stray=stray, mentions=ignored)
+        for run in runs
     ]
     unparsed_plans = [unparsed_line(number, line, stray=stray) for number, line in unparsed[:1]]
     return [*sorted([*blocks, *plans], key=lambda plan: plan.first), *unparsed_plans]

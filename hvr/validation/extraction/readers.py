@@ -133,7 +133,7 @@ def _beside(
         if step is None and number not in taken and is_broken(line, is_step):
             unparsed.append(unparsed_line(number, line, marked=True, stray=True))
     strays = [
-        Candidate("steps beside it", tuple(run), run[0][0], 0, plans[0].marked, stray=True)
+        Candidate("steps outside the plan", tuple(run), run[0][0], 0, plans[0].marked, stray=True)
         for run in runs
     ]
     return [*strays, *unparsed]
@@ -157,7 +157,7 @@ def _fast_downward(lines: Sequence[str]) -> _Found:
                 break
             steps.append((index + 1, f"({step[1]})"))
         if len(steps) == int(match[1][:9]):
-            yield "Fast Downward prints them", steps[::-1], end + 1
+            yield "output of Fast Downward", steps[::-1], end + 1
 
 
 def _ff(lines: Sequence[str]) -> _Found:
@@ -168,7 +168,7 @@ def _ff(lines: Sequence[str]) -> _Found:
         index += 1
         if begins is None:
             if _FF_EMPTY.fullmatch(lines[index - 1].strip()):
-                yield "FF prints them", [], index
+                yield "output of FF", [], index
             continue
         if "found" not in begins.group().lower():
             index -= 1
@@ -181,7 +181,7 @@ def _ff(lines: Sequence[str]) -> _Found:
             if match is not None:
                 steps.append((index, f"({match[2]})"))
         if steps:
-            yield "FF prints them", steps, first
+            yield "output of FF", steps, first
         else:
             index += 1
 
@@ -215,11 +215,11 @@ def _ends(line: str, *, begun: bool) -> bool:
     return begun if not line.strip() else has_content(line)
 
 
-_lpg = _after(_LPG_BEGIN, "LPG prints them")
-_enhsp = _after(_ENHSP_BEGIN, "ENHSP prints them")
-_aries = _after(_ARIES_BEGIN, "Aries prints them")
-_unified = _after(_UNIFIED_BEGIN, "unified-planning prints them")
-_popf = _after(_POPF_BEGIN, "OPTIC and POPF print them")
+_lpg = _after(_LPG_BEGIN, "output of LPG")
+_enhsp = _after(_ENHSP_BEGIN, "output of ENHSP")
+_aries = _after(_ARIES_BEGIN, "output of Aries")
+_unified = _after(_UNIFIED_BEGIN, "output of unified-planning")
+_popf = _after(_POPF_BEGIN, "output of OPTIC or POPF")
 
 
 def _shown(lines: Sequence[str]) -> _Found:
@@ -240,7 +240,7 @@ def _shown(lines: Sequence[str]) -> _Found:
                 place = match.end()
             whole = line.startswith("])", place)
             read = (number, "  ".join(steps)) if whole else _UNREAD
-            yield "Python shows unified-planning's plans", [read], number
+            yield "unified-planning's plans in Python", [read], number
             if not whole:
                 break
 

@@ -112,7 +112,7 @@ def _decompositions(domain: HierarchicalDomain) -> Iterator[LintFinding]:
 
 
 def _unordered(domain: HierarchicalDomain) -> Iterator[LintFinding]:
-    """Yield findings about rare unordered methods in a domain of ordered ones."""
+    """Yield findings about unordered methods in a domain of mostly ordered ones."""
     several = [m for m in domain.methods.values() if len(m.network.subtasks) > 1]
     loose = [method for method in several if method.network.sequence is None]
     if 4 * len(loose) <= len(several):

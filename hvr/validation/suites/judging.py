@@ -41,7 +41,7 @@ def judge_suite(
         engine: Where to judge several plans; in this process if None.
 
     Raises:
-        UnusableModelError: The only domain or problem is unusable.
+        UnusableModelError: The suite has a single problem, and it or its domain is unusable.
     """
     reader = ModelReader(options)
     first = None
