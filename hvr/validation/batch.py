@@ -47,10 +47,8 @@ class BatchOptions(Value):
         tolerance: The tolerance of durations; VAL's default if None.
         epsilon: The largest distance of simultaneous steps; a tenth of the tolerance if None.
         until: The time at which processes and events stop; the end of the plan if None.
-        advise: Search for a repair of an invalid plan.
         minimise: Search for redundant steps of a valid plan.
         state_at: The number of a step whose resulting state to report.
-        happenings: Report all changes of the state.
         timeline: Keep the plan over time, for pictures.
         values: Report the numeric fluents over time; if None, only when they change continuously.
         extract: Search for unmarked plans in texts that contain more than a plan.

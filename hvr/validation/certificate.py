@@ -66,14 +66,7 @@ class NoCertificateError(HvrError):
 
 
 class CertifiedTask:
-    """The subject of a certificate.
-
-    Args:
-        texts: The domain, the problem and the plan, as bytes.
-        lenient: Whether they were read leniently.
-        language: `pddl` or `hddl`.
-        any_order: Whether the tasks of a hierarchical plan may be listed in any order.
-    """
+    """The subject of a certificate."""
 
     def __init__(
         self,

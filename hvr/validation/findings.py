@@ -165,8 +165,6 @@ class LintFinding(Value):
     """A flaw or a suspicious spot in a model.
 
     Attributes:
-        rule: The id of the rule.
-        name: The name of the predicate, action or other element concerned.
         in_problem: Whether the finding concerns the problem rather than the domain.
     """
 
@@ -221,8 +219,6 @@ class HappeningText(Value):
     Attributes:
         step: The number of the step; 0 if no step of the plan is the cause.
         action: The step or the event; "" for a timed initial literal.
-        added: The atoms that became true.
-        deleted: The atoms that became false.
     """
 
     step: int
@@ -255,8 +251,6 @@ class Judged(Value):
         rule: The id of the rule that an unusable file breaks. The file is the domain or the problem
             if the result names no plan.
         state: A requested intermediate state.
-        happenings: The changes of the state, if requested.
-        values: The numeric fluents over time, if requested.
         blocked: The plans that cannot be judged because their domain or problem, which this result
             concerns, is unusable.
         timeline: The plan over time, if a picture was requested; not part of the JSON values.

@@ -274,7 +274,6 @@ class StepParts(Value):
 
     Attributes:
         effect: The effect; its conditions count where they hold.
-        operators: The compiled effects.
         further: Further conditions and effects, each with the values of its variables.
     """
 

@@ -139,12 +139,7 @@ _NAMED = 4
 
 
 class LintTargets(Value):
-    """The models to lint.
-
-    Attributes:
-        left: The findings about problems without a domain.
-        others: The files that define neither.
-    """
+    """The models to lint."""
 
     pairs: tuple[tuple[str, str | None], ...]
     left: tuple[Finding, ...] = ()

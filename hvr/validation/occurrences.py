@@ -44,7 +44,6 @@ class Occurrences:
 
     Attributes:
         read, read_true: The predicates in conditions, with their first (positive) occurrence.
-        added, deleted: The predicates that effects or rules make true or false.
         read_functions, changed_functions: The numeric functions that are read or changed.
     """
 

@@ -123,7 +123,6 @@ class Relaxation:
     """The actions relevant for reaching a condition from a state, and a distance estimate.
 
     Args:
-        numeric: The functions whose values matter.
         beyond: The number of layers to add after the one that makes the target reachable; None for
             all.
 
@@ -314,8 +313,6 @@ class Relaxation:
 
         Args:
             packed: The effects; an action's unconditional effect comes before its conditional ones.
-            counting: The actions with effects on relevant numbers.
-            guards: The conditions of these effects.
         """
         needed = _reads(goal)
         for guard in guards:
@@ -463,7 +460,6 @@ def achievers(
 
     Args:
         state: The state to join the preconditions with.
-        literals: The ground atoms with their required values.
         positive: Whether to join positive conditions only. With the atoms of several states
             together, this yields a superset of the actions applicable in any of them.
     """

@@ -111,7 +111,6 @@ class Checkpoints:
 
         Args:
             steps: The steps as comparable keys: equal keys mean the same operator.
-            bits, values: The state before the plan.
         """
         count = len(steps)
         size = bits.bit_length() // 8 + 8 * len(values) + 100
@@ -163,7 +162,6 @@ def check_quickly(
         start: The initial state, of a task that `is_markovian`.
         operator_of: Returns the operator of a step, or None.
         before: The number of steps executed before, which counts in the metric.
-        states: The checkpoints of the previous plan.
     """
     task, count = start.task, len(plan)
     executed, bits, values = states.resume(plan, start.bits_for_steps(), start.values)
@@ -234,11 +232,7 @@ class Follower:
         self._to_a_step = False
 
     def after(self, stepper: Stepper, executed: Sequence[Operator], *, to_a_step: bool) -> Stepper:
-        """Return a stepper after steps known to be applicable.
-
-        Args:
-            to_a_step: See `Stepper.follow`.
-        """
+        """Return a stepper after steps known to be applicable."""
         ahead, start = self._ahead, stepper.state
         # If this raises, a step may be half executed: discard the stepper.
         self._ahead = None

@@ -260,9 +260,6 @@ class ResidentValidator:
     """Judges plans on request, and caches the models.
 
     A model is identified by its texts: a changed file is another model.
-
-    Args:
-        texts_only: Whether to refuse requests that name files.
     """
 
     def __init__(self, options: BatchOptions, *, texts_only: bool = False) -> None:
@@ -348,7 +345,6 @@ class PlanRow(Value):
     """A row of a file.
 
     Attributes:
-        number: 1-based place in the file.
         id: The id given in the file, any JSON value; None if there is none.
         texts: The domain, the problem and the plan; empty if the row is unusable.
         error: Why the row is unusable, or "".

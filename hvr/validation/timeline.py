@@ -65,11 +65,7 @@ class Timeline(Value):
     """A plan over time.
 
     Attributes:
-        steps: The steps of the plan, in its order.
-        marks: Events and timed initial literals that happened.
-        processes: Processes and continuous effects of events that were active.
         judged_until: Time up to which the plan was executed; None if completely.
-        end: Time at which the last step, mark or process ends.
         has_times: Whether the plan has times; else each step takes one unit.
     """
 
@@ -224,7 +220,6 @@ def curves_of(task: Task, stretches: Iterable[Phase], final: Phase) -> tuple[Cur
     """Return the curves of the numeric fluents, sorted by name.
 
     Args:
-        stretches: The stretches from the start to the last happening, in order.
         final: The stretch of length 0 after the last happening.
     """
     pieces: dict[int, list[CurvePiece]] = {}

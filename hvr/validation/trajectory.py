@@ -32,8 +32,6 @@ class Violation(Value):
     """A constraint that a plan violates.
 
     Attributes:
-        constraint: The lifted constraint.
-        binding: The values of its variables.
         why: The violation, as the end of a sentence.
         blamed: The formula that had the wrong value in the last observed state, and the required
             value; None if the cause lies in an earlier state.

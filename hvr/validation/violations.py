@@ -123,7 +123,6 @@ def unmet_literals(
 
     Args:
         newest_first: The changes so far, which may be iterated several times.
-        wanted: The value that the formula should have.
     """
     finder = _Finder(task, bits, values, newest_first)
     return UnmetLiterals(lambda: finder.all(formula, binding, wanted))
@@ -240,7 +239,6 @@ def with_step_locations(
     """Return a report whose blamed steps have the locations of the plan that was read.
 
     Args:
-        step_at: Reads a step of the plan by its 1-based number.
         base: The number of steps executed before the plan.
     """
 

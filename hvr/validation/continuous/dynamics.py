@@ -221,7 +221,6 @@ class EventEffects(Value):
     Attributes:
         bits: The true atoms, without derived atoms.
         numbers: The numbers as functions, to be evaluated at the moment of the events.
-        touched: The bits and the indexes of numbers that each event changes.
     """
 
     bits: int
@@ -251,9 +250,7 @@ def apply_events(
 
     Args:
         happened: The events that have already happened at this time.
-        state: The state before the events.
         numbers: The numbers before the events, to be evaluated at the moment.
-        reading: The truth of conditions before the events.
     """
     if (repeated := _repeated(refs, events, happened)) is not None:
         return repeated

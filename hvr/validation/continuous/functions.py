@@ -55,7 +55,6 @@ class TimeFunction:
     """A function of time other than a polynomial, or an irrational constant. Immutable.
 
     Attributes:
-        constant: Whether the function does not depend on the time.
         depth: Length of the longest chain of enclosures that the function depends on.
     """
 
@@ -404,7 +403,6 @@ class Tape:
 
     Args:
         variables: The variables of the functions, in the order of their enclosures.
-        rates: The rates of the variables, in the same order.
     """
 
     def __init__(
@@ -426,7 +424,6 @@ class Tape:
         """Return the coefficients of the functions up to an order.
 
         Args:
-            boxes: Enclosures of the variables over the interval.
             bits: The binary places of all intervals.
         """
         rows = self._run(at, boxes, order, bits)

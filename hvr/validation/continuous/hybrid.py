@@ -61,11 +61,7 @@ MOST_MOMENTS = 10_000
 
 
 class HybridRun(TemporalRun):
-    """Judges one plan for a task with processes, events or continuous effects.
-
-    Args:
-        plan: The steps of the plan, in the order of the file.
-    """
+    """Judges one plan for a task with processes, events or continuous effects."""
 
     def __init__(
         self, validator: Validator, plan: Sequence[TimedAction], dynamics: Dynamics

@@ -60,7 +60,6 @@ class Flow:
     Args:
         variables: The numbers, which must not belong to another flow.
         rates: The rate of each variable, a function of the variables and the time.
-        start: The moment at which the flow starts.
     """
 
     def __init__(
@@ -328,7 +327,6 @@ def solve(
 
     Args:
         rates: The rate of each variable, in terms of the variables and the time.
-        start: The moment from which the rates apply.
     """
     rate_of = dict(zip(variables, rates, strict=True))
     first = dict(zip(variables, initial, strict=True))

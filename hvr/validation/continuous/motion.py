@@ -44,11 +44,7 @@ _MOST_DERIVATIVES = 12
 
 
 class Rate:
-    """A term in the rate of change of a numeric fluent.
-
-    Attributes:
-        amount: The compiled expression of the amount per unit of time.
-    """
+    """A term in the rate of change of a numeric fluent."""
 
     __slots__ = ("amount", "index", "sign")
 
@@ -68,8 +64,6 @@ class Motion:
     A motion can be indexed like `Values`; numbers that change are functions.
 
     Args:
-        moment: The start, as time since the origin.
-        rates: The rates that apply.
         name: The function that names a fluent by its index, for errors.
     """
 
@@ -235,7 +229,6 @@ class MovingState:
     """The truth of conditions while only numbers change.
 
     Args:
-        numbers: The motion, or the numbers at one moment.
         name: The function that names a fluent by its index, for errors.
         origin: The time of moment 0, for errors.
     """
@@ -494,11 +487,7 @@ class SegmentSample(Value):
 
 
 class Segment:
-    """The open interval between two moments.
-
-    Args:
-        origin: The time of moment 0.
-    """
+    """The open interval between two moments."""
 
     def __init__(
         self, motion: Motion, state: MovingState, origin: Fraction, start: Moment, end: Moment

@@ -24,13 +24,11 @@ class Candidate(Value):
     """A plan in a text.
 
     Attributes:
-        reader: The name of the notation or planner, for messages.
         steps: The steps in PDDL notation, with their 1-based line numbers.
         first: The number of the line in which the plan begins, or is declared empty.
         ignored: The number of other lines with content.
         marked: Whether the text marks it as a plan, so that it is found without `unmarked`.
         until: The time until which the plan waits after its last step, if stated.
-        cost: The cost reported by the planner, if any.
         stray: Whether these are steps outside the plan that the text marks.
         mentions: The numbers of ignored lines that mention steps.
         unparsed: A line that may be a step but cannot be parsed, instead of steps.
@@ -90,8 +88,6 @@ def extract(
     """Return the plan in a text; None if there is none.
 
     Args:
-        text: The text.
-        file: The file name to use in messages.
         known: The names that distinguish steps from facts and sentences.
         unmarked: Whether to search for unmarked plans.
         number: The 1-based number of the plan to return among several; 0 for the last.

@@ -41,7 +41,6 @@ class KnownSymbols:
     """The known names of a domain and problem.
 
     Args:
-        actions: The names of actions; empty if unknown.
         objects: The names of objects; None if unknown.
     """
 

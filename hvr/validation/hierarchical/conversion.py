@@ -191,7 +191,6 @@ class Block(Value):
     """A part of a plan.
 
     Attributes:
-        name: The purpose of the block, in words.
         precondition: The literals that must hold before the block.
     """
 

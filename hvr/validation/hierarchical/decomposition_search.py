@@ -236,7 +236,6 @@ class _Node(Value):
     """A remaining task, action or precondition.
 
     Attributes:
-        number: The unique number of the node.
         name: The name of the task or action; _TEST for a precondition.
         args: Names and variables; the variables of all parameters for a precondition.
         before: The numbers of the nodes that must be done first.

@@ -42,7 +42,6 @@ class NoOrder(Value):
 
     Attributes:
         node: The action that comes too early, or the task whose method's precondition fails.
-        low: The first possible state.
         high: The last possible state; less than `low` for an action.
         after: The action that it should come after; -1 if there is none.
         match: The match of the method, if its precondition fails.

@@ -76,7 +76,6 @@ class DecompositionVerifier:
         """Read a plan and check whether it is a solution.
 
         Args:
-            on_failure: Ignored: only the first failure is reported.
             lenient: Ignored.
 
         Raises:

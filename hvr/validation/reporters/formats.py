@@ -41,7 +41,6 @@ def fingerprint(finding: Finding, base: str, seen: Counter[str]) -> str:
     """Return an identifier of a finding that survives the insertion of lines above it.
 
     Args:
-        base: The folder that the path of its file is relative to.
         seen: The counts of equal findings, which are numbered in their order.
     """
     key = "\n".join((finding.rule.id, relative_path(finding.file, base), finding.subject))
@@ -406,12 +405,7 @@ def _clean(value: str) -> str:
 def report_junit_lint(
     findings: Sequence[Finding], files: Sequence[str], base: str
 ) -> Iterator[str]:
-    """Yield the document.
-
-    Args:
-        files: The files that were linted.
-        base: The folder that paths are relative to.
-    """
+    """Yield the document."""
     suites: dict[str, list[Finding]] = {file: [] for file in files}
     for finding in findings:
         suites.setdefault(finding.file, []).append(finding)

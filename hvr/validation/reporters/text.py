@@ -145,7 +145,6 @@ def render_result(
     Args:
         sources: The source of excerpts; None to show none.
         limit: The maximum number of literals to show; None for no limit.
-        problem: Whether to show the problem.
     """
     judged = result.result
     of = f" for {one_line(judged.problem)}" if problem and judged.problem and judged.plan else ""

@@ -42,7 +42,6 @@ class Suite(Value):
 
     Attributes:
         left: Files that look like plans but belong to no job; they make the suite fail.
-        hidden: Hidden files and folders, which are not examined.
         missing: Problems without a plan and domains without a problem, where each needs one.
     """
 

@@ -254,7 +254,6 @@ def read_manifest(file: str, skip: Sequence[str] = ()) -> Suite:
 
     Args:
         file: The manifest; paths in it are relative to its folder.
-        skip: Patterns of plans to omit.
 
     Raises:
         DataFileError: The file cannot be read, or a line is malformed.
