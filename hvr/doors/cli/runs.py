@@ -136,13 +136,13 @@ def resume_run(args: argparse.Namespace, given: Mapping[str, Any], listen: Liste
     from hvr.runs import resume
     from hvr.worlds.environment import names_executable
 
-    anew = model_choice(args)
+    chosen = model_choice(args)
     return resume(
         args.resume,
-        base_url=anew.base_url,
-        trust_project=anew.trust_project,
-        timeout=anew.timeout,
-        limits=anew.limits,
+        base_url=chosen.base_url,
+        trust_project=chosen.trust_project,
+        timeout=chosen.timeout,
+        limits=chosen.limits,
         env_options=tuple(filter(names_executable, given.get("env_options", ()))),
         named=_named(given),
         listen=listen,

@@ -133,7 +133,7 @@ class Binder:
         """Return the number of entities of a goal about every entity; 0 for other goals."""
         return len(self._every.get(number, ()))
 
-    def pass_over(self, number: int, call: ToolCall) -> None:
+    def finish_entity(self, number: int, call: ToolCall) -> None:
         """Mark the entity of a call as finished, for a goal about every entity."""
         place = self._every_place(number)
         if place is not None:
@@ -219,7 +219,9 @@ class Binder:
             # Query first: a better match may still be unknown.
             if found.open or not found.chosen:
                 near = self._near([one.entity for one in found.open])
-                searches.append(replace(search, near=near, lacking=found.lacking, found=found.some))
+                searches.append(
+                    replace(search, near=near, lacking=found.lacking, found=found.matched)
+                )
                 continue
             decide = self._each if query.every and goal.tool else self._decided
             question, value = decide(number, goal, place, name, query, found)

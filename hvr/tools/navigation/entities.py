@@ -193,7 +193,7 @@ class EntityGraph:
             known[name] = known.get(name, frozenset()) | self.known_of(value)
         return known
 
-    def like(self, number: int) -> Iterator[int]:
+    def same_kind(self, number: int) -> Iterator[int]:
         """Yield the entities of the same kind."""
         kind = self._entities[number].kind
         yield from (n for n, one in enumerate(self._entities) if kind and one.kind == kind)

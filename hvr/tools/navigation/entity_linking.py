@@ -68,7 +68,7 @@ class Identification:
         chosen: Best candidates, one per value; a single one is identified.
         open: Candidates that need further queries first, most likely first.
         lacking: Names of their unknown properties.
-        some: Whether some candidate is known to meet the query.
+        matched: Whether some candidate is known to meet the query.
         knowledge: Amount of knowledge about the candidates.
         met: Maximum number of constraints of the query that a candidate meets.
     """
@@ -76,7 +76,7 @@ class Identification:
     chosen: tuple[EntityCandidate, ...] = ()
     open: tuple[EntityCandidate, ...] = ()
     lacking: frozenset[str] = frozenset()
-    some: bool = False
+    matched: bool = False
     knowledge: int = 0
     met: int = 0
 
@@ -176,7 +176,7 @@ class EntityLinker:
         """Return unknown entities of the same kind as the candidates."""
         unseen: dict[int, EntityCandidate] = {}
         for one in candidates:
-            for number in self.graph.like(one.entity):
+            for number in self.graph.same_kind(one.entity):
                 if self.graph.is_bare(number):
                     unseen[number] = replace(one, entity=number)
         return list(unseen.values())

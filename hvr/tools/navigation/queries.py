@@ -359,13 +359,13 @@ UNCERTAIN_FAILURES = frozenset(
 
 
 class RetryLevel(Enum):
-    """The calls that may be tried again."""
+    """The calls allowed at each stage; every level includes the earlier ones."""
 
-    NONE = "nothing that failed"
-    OTHER = "tools that rest, with what they were not called with yet"
-    SOME = "calls that failed, and tools that rest"
-    MOST = "goal calls that were refused, too, though nothing has changed since"
-    END = "and goal calls are made though one before them could not be"
+    FRESH = "new calls of tools that are not resting"
+    RESTING_TOOLS = "new calls of resting tools"
+    FAILED_CALLS = "failed calls of tools whose rest is over"
+    ALL_CALLS = "all failed calls, and goals refused in the current state"
+    ANY_ORDER = "goal calls whose predecessors cannot be made"
 
 
 class CallAttempts:
@@ -441,7 +441,7 @@ class CallAttempts:
 
     def tried(self, level: RetryLevel, done: int) -> set[str]:
         """Return the keys of queries not to repeat."""
-        attempts = 1 if level in (RetryLevel.NONE, RetryLevel.OTHER) else MAX_CALL_ATTEMPTS
+        attempts = 1 if level in (RetryLevel.FRESH, RetryLevel.RESTING_TOOLS) else MAX_CALL_ATTEMPTS
         # A write may have changed values that were read before it.
         old = -1 if attempts == 1 else done
         tried = {name for name, when in self._answered.items() if old < 0 or when >= old}

@@ -289,7 +289,7 @@ class TaskSteps:
             query = self._next_query(bound.searches, level, only)
             if query is not None:
                 return replace(query, serves=number)
-            if level not in (RetryLevel.MOST, RetryLevel.END) and not final:
+            if level not in (RetryLevel.ALL_CALLS, RetryLevel.ANY_ORDER) and not final:
                 return None  # a call that failed may succeed at a higher retry level
         if bound.searches:
             self._not_found(number, bound.searches[0])
@@ -318,7 +318,7 @@ class TaskSteps:
             self._answer(number, values)
             return None
         call = ToolCall(goal.tool, _plain(filled(goal.arguments, values)))
-        resting = level in (RetryLevel.NONE, RetryLevel.OTHER)
+        resting = level in (RetryLevel.FRESH, RetryLevel.RESTING_TOOLS)
         if (resting and self.experience.idle(goal.tool)) or only not in ("", goal.tool):
             return None
         if self._is_futile(call):
@@ -338,7 +338,7 @@ class TaskSteps:
         self.done.append(number)
 
     def _waits_for(self, number: int, level: RetryLevel) -> bool:
-        if not self.request.ordered or level is RetryLevel.END:
+        if not self.request.ordered or level is RetryLevel.ANY_ORDER:
             return False
         return any(n not in self.done and n not in self.left for n in range(number))
 
@@ -346,11 +346,11 @@ class TaskSteps:
         for number, goal in enumerate(self.request.goals):
             if number in self.done or number in self.left or number in self._uncertain:
                 continue
-            if not goal.tool and level is not RetryLevel.END and self._calls_left():
+            if not goal.tool and level is not RetryLevel.ANY_ORDER and self._calls_left():
                 continue  # values read before a write may be outdated after it
             if self._waits.get(number, -1) < len(self.done) or level in (
-                RetryLevel.MOST,
-                RetryLevel.END,
+                RetryLevel.ALL_CALLS,
+                RetryLevel.ANY_ORDER,
             ):
                 yield number
 
@@ -385,10 +385,10 @@ class TaskSteps:
         self, searches: Sequence[QueryTarget], level: RetryLevel, only: str
     ) -> NextCall | None:
         rested = [tool for tool in self.readers if not self.experience.idle(tool.name)]
-        readers = rested if level is RetryLevel.NONE else self.readers
+        readers = rested if level is RetryLevel.FRESH else self.readers
         gone = self.given_up
         readers = [t for t in readers if t.name not in gone and only in ("", t.name)]
-        if level is RetryLevel.SOME:
+        if level is RetryLevel.FAILED_CALLS:
             readers = [tool for tool in readers if not self._attempts.resting(tool.name)]
         tried = self._attempts.tried(level, len(self.done))
         query = next_query(searches, self.found, self.graph, readers, self.experience, tried)
@@ -399,7 +399,7 @@ class TaskSteps:
     def _finish(self, number: int, call: ToolCall) -> None:
         self._binder.made[number] = call
         self.experience.changed()
-        self._binder.pass_over(number, call)
+        self._binder.finish_entity(number, call)
         if self._binder.pending(number):
             return
         if number in self._skipped:
@@ -413,7 +413,7 @@ class TaskSteps:
             self._skipped.pop(again, None)
 
     def _skip(self, number: int, call: ToolCall, why: str) -> None:
-        self._binder.pass_over(number, call)
+        self._binder.finish_entity(number, call)
         self._skipped.setdefault(number, []).append(why)
         if not self._binder.pending(number) or self._spent:
             self._give_up(number)
