@@ -327,12 +327,12 @@ def _numbers(section: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str
 
 
 def _number(text: str, kind: type, variable: str) -> float:
-    what = "whole number" if kind is int else "number"
     try:
         value: float = kind(text)
     except ValueError:
-        raise UsageError(f"{variable} must be a {what}, got {text!r}") from None
+        value = 0.0
     if not 0 < value < float("inf"):
+        what = "whole number" if kind is int else "number"
         raise UsageError(f"{variable} must be a positive {what}, got {text!r}")
     return value
 

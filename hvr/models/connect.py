@@ -46,8 +46,6 @@ _FORMS = {
     "replay": "replay:PATH",
     "scripted": "scripted",
 }
-_LOAD_WEIGHTS = frozenset({"hf"})
-_SIMULATIONS = frozenset({"scripted"})
 
 
 def make_model(spec: str, options: ModelOptions | None = None) -> Model:
@@ -82,12 +80,12 @@ def make_provider(spec: str, options: ModelOptions) -> Model:
 
 def loads_weights(spec: str) -> bool:
     """Return whether the model of a spec is slow to create because it is loaded into memory."""
-    return spec.partition(":")[0] in _LOAD_WEIGHTS
+    return spec.partition(":")[0] == "hf"
 
 
 def is_simulation(spec: str) -> bool:
     """Return whether a spec names a simulated model."""
-    return spec.partition(":")[0] in _SIMULATIONS
+    return spec.partition(":")[0] == "scripted"
 
 
 def replayed(spec: str) -> Path | None:

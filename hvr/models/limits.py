@@ -50,11 +50,7 @@ class Load:
 
 
 class Ledger:
-    """A file of charges that several processes may share.
-
-    Raises:
-        DataFileError: The file cannot be used.
-    """
+    """A file of charges that several processes may share."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -141,9 +137,6 @@ class Budget:
         ledger: File of charges that other processes may share and continue; None to count only in
             memory.
         charged: Initial charges, without a ledger.
-
-    Raises:
-        DataFileError: The ledger cannot be used.
     """
 
     def __init__(

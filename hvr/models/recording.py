@@ -154,6 +154,9 @@ def _identity(exchange: Exchange) -> str:
 # Recording ----------------------------------------------------------------------------------------
 
 
+_ANSWER = ("text", "data", "finish", "model", "source")
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -293,7 +296,7 @@ class RecordingModel(Layer):
             "purpose": request.purpose,
             "digest": transcript.digest(sent),
             **sent,
-            "answer": _answer_json(answer) if answer else None,
+            "answer": {n: getattr(answer, n) for n in _ANSWER} if answer else None,
             "error": transcript.error_json(error) if error else None,
             "usage": asdict(usage),
             "seconds": round(seconds, 3),
@@ -305,13 +308,3 @@ class RecordingModel(Layer):
         with self._lock:
             self._number += 1
             append_json_line(self._path, {**line, "number": self._number})
-
-
-def _answer_json(answer: Answer) -> dict[str, Any]:
-    return {
-        "text": answer.text,
-        "data": answer.data,
-        "finish": answer.finish,
-        "model": answer.model,
-        "source": answer.source,
-    }

@@ -138,7 +138,6 @@ def find_json(text: str, schema: Mapping[str, Any]) -> Any:
     Raises:
         ValueError: No value satisfies the schema; the message says why the best candidate fails.
         UsageError: The schema is not a valid JSON schema.
-        MissingExtraError: The package jsonschema is not installed.
     """
     validator = _validator(schema)
     complaint = ""

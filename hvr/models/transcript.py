@@ -7,7 +7,7 @@ import hashlib
 import json
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -245,16 +245,13 @@ class Replay:
         if not self._exchanges:
             return f"{begin}; the transcript has no exchange at all"
         now = _lines(sent)
-        nearest = max(self._candidates(request), key=lambda e: _similarity(_lines(e.line), now))
+        same = [e for e in self._exchanges if e.line["purpose"] == request.purpose]
+        nearest = max(same or self._exchanges, key=lambda e: _similarity(_lines(e.line), now))
         recorded = _lines(nearest.line)
         what = f"{begin}. The most similar prompt is number {nearest.line['number']}"
         if recorded == now:
             return f"{what}, with other settings: {_settings(nearest.line, sent)}"
         return "\n".join((f"{what}; differences:", *_diff(recorded, now)))
-
-    def _candidates(self, request: Request) -> Sequence[Exchange]:
-        same = [e for e in self._exchanges if e.line["purpose"] == request.purpose]
-        return same or self._exchanges
 
 
 def _lines(sent: Mapping[str, Any]) -> list[str]:

@@ -111,7 +111,6 @@ def load_data(folder: Path) -> ToolData:
 
     Raises:
         DataFileError: The folder or one of its files is missing or damaged.
-        UsageError: A tool is duplicated, or a link names an unknown tool.
     """
     if not folder.is_dir():
         raise DataFileError(f"{folder}: no such folder")
@@ -133,7 +132,6 @@ def read_graph(tools_file: Path, graph_file: Path | None = None) -> ToolGraph:
 
     Raises:
         DataFileError: A file is missing or damaged.
-        MissingExtraError: The tools are in YAML but PyYAML is not installed.
         UsageError: A tool is duplicated, or a link names an unknown tool.
     """
     try:

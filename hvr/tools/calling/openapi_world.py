@@ -91,7 +91,6 @@ def listed_operations(server: OpenApiServer) -> Catalogue:
 
     Raises:
         DataFileError: The document cannot be read.
-        MissingExtraError: The document is YAML but PyYAML is not installed.
     """
     return _described(server)[2]
 
@@ -122,7 +121,6 @@ class OpenApiTools:
     Raises:
         DataFileError: The document cannot be read, or names no server.
         UsageError: An environment variable with a secret is not set.
-        MissingExtraError: The document is YAML but PyYAML is not installed.
     """
 
     def __init__(self, server: OpenApiServer) -> None:

@@ -263,10 +263,9 @@ def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
         from hvr.tools.calling.benchmark_worlds import BfclTools
 
         return BfclTools([str(name) for name in value])
-    if (source != "bfcl" and not isinstance(value, str)) or source == "bfcl":
-        raise wrong_entry(
-            world, f"{source} must be a {'list' if source == 'bfcl' else 'name'}", source
-        )
+    if source == "bfcl" or not isinstance(value, str):
+        expected = "list" if source == "bfcl" else "name"
+        raise wrong_entry(world, f"{source} must be a {expected}", source)
     if source == "tau2":
         from hvr.tools.calling.benchmark_worlds import Tau2Tools
 

@@ -51,9 +51,6 @@ def read_functions(source: str, place: str) -> tuple[ToolSchema, ...]:
     from the docstring (in Google, NumPy or reST style). A result that is a class of the module with
     typed fields (a dataclass, `TypedDict` or pydantic model) gives these fields. Hints that cannot
     be resolved allow every value.
-
-    Raises:
-        DataFileError: The source is not valid Python, or has no public function.
     """
     try:
         module = ast.parse(source)

@@ -28,7 +28,6 @@ def read_catalogue(paths: Sequence[Path]) -> Catalogue:
     Raises:
         DataFileError: A file cannot be read, or its format is unknown.
         UsageError: Two tools have the same name.
-        MissingExtraError: A file is YAML but PyYAML is not installed.
     """
     files = [read_file(path) for path in paths]
     return Catalogue(
@@ -48,7 +47,6 @@ def read_file(path: Path) -> Catalogue:
     Raises:
         DataFileError: The file cannot be read, its format is unknown, or no tool is valid.
         UsageError: Two tools have the same name.
-        MissingExtraError: The file is YAML but PyYAML is not installed.
     """
     if path.suffix == ".py":
         return Catalogue(read_functions(read_text(path), str(path)))
@@ -78,7 +76,6 @@ def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph
 
     Raises:
         DataFileError: The file cannot be read, or its format is unknown.
-        MissingExtraError: The file is YAML but PyYAML is not installed.
         UsageError: A tool is duplicated, or a link names an unknown tool.
     """
     if path.suffix != ".py":
@@ -119,12 +116,7 @@ def _entries(document: Any, path: Path) -> list[Any]:
 
 
 def read_document(path: Path) -> Any:
-    """Return the value of a JSON, JSON Lines or YAML file.
-
-    Raises:
-        DataFileError: The file cannot be read.
-        MissingExtraError: The file is YAML but PyYAML is not installed.
-    """
+    """Return the value of a JSON, JSON Lines or YAML file."""
     if path.suffix in (".yaml", ".yml"):
         return read_yaml(path)
     if path.suffix == ".jsonl":

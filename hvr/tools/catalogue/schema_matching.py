@@ -413,24 +413,22 @@ def _same_object(sides: Sequence[frozenset[tuple[str, str]]]) -> list[NDArray[np
 
 def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]:
     """Split a group so that no part contains two slots to keep apart."""
+    labels: dict[Slot, set[tuple[int, int]]] = defaultdict(set)
+    for number, group in enumerate(apart):
+        for member, some in enumerate(group):
+            for slot in some:
+                labels[slot].add((number, member))
+
+    def clash(one: Slot, other: Slot) -> bool:
+        return any(g == h and m != n for g, m in labels[one] for h, n in labels[other])
+
     parts: list[list[Slot]] = []
     for slot in slots:
-        mine = [
-            (g, k) for g, group in enumerate(apart) for k, some in enumerate(group) if slot in some
-        ]
-        for part in parts:
-            theirs = [
-                (g, k)
-                for other in part
-                for g, group in enumerate(apart)
-                for k, some in enumerate(group)
-                if other in some
-            ]
-            if not any(g == h and k != n for g, k in mine for h, n in theirs):
-                part.append(slot)
-                break
-        else:
+        part = next((p for p in parts if not any(clash(slot, other) for other in p)), None)
+        if part is None:
             parts.append([slot])
+        else:
+            part.append(slot)
     return parts
 
 

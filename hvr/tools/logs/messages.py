@@ -252,28 +252,14 @@ GEMINI = "Gemini contents"
 LANGCHAIN = "LangChain messages"
 VERCEL = "AI SDK messages"
 
-_ROLES = {
-    "human": "user",
-    "humanmessage": "user",
-    "humanmessagechunk": "user",
-    "ai": "assistant",
-    "aimessage": "assistant",
-    "aimessagechunk": "assistant",
-    "gpt": "assistant",
-    "model": "assistant",
-    "bot": "assistant",
-    "tool-call": "assistant",
-    "function": "tool",
-    "toolmessage": "tool",
-    "functionmessage": "tool",
-    "ipython": "tool",
-    "observation": "tool",
-    "tool-response": "tool",
-    "tool_response": "tool",
-    "developer": "system",
-    "systemmessage": "system",
-    **{name: name for name in ("user", "assistant", "tool", "system")},
+_NAMES = {
+    "user": "user human humanmessage humanmessagechunk",
+    "assistant": "assistant ai aimessage aimessagechunk gpt model bot tool-call",
+    "tool": "tool function toolmessage functionmessage ipython observation tool-response "
+    "tool_response",
+    "system": "system developer systemmessage",
 }
+_ROLES = {name: role for role, names in _NAMES.items() for name in names.split()}
 """The names that frameworks give the four roles."""
 
 _BODIES = ("content", "value", "parts", "data", "tool_calls", "function_call", "tool_messages")

@@ -172,7 +172,6 @@ class Encodable:
         """Return a sample for each step of a plan.
 
         Args:
-            plan: The plan, whose own `tools` are ignored.
             names: Whether the steps keep the names of tools.
         """
         clean = without_number if names else self._unnamed

@@ -219,7 +219,6 @@ def train_scorer(
     Raises:
         UsageError: No step of the plans can be paired with a tool of the graph, or the device is
             not available.
-        MissingExtraError: The package of the encoder is not installed.
     """
     if device != "cpu" and not torch.cuda.is_available():
         raise UsageError(f"the device {device!r} is not available; use cpu")
@@ -487,7 +486,6 @@ def load_retriever(
     Raises:
         DataFileError: The folder or a file is missing, damaged, or not a checkpoint.
         UsageError: The network was trained for other tools.
-        MissingExtraError: The package of the encoder is not installed.
     """
     return read_set(folder / _JSON, lambda: _load(folder, graph, encoder))
 
