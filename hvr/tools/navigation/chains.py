@@ -60,15 +60,14 @@ def affordable_tools(
 ) -> tuple[NavigationTool, ...]:
     """Return the tools that a cheapest chain can contain, in the given order.
 
+    The result is empty if the goal cannot be reached.
+
     Args:
         facts: The current facts.
         goal: The goal facts.
         tools: The callable tools.
         costs: Cost of a call per tool; at least 1.
         asking: Cost of asking for each askable meaning; at least 1.
-
-    Returns:
-        The tools; empty if the goal cannot be reached.
     """
     steps = [
         _PricedStep(
@@ -368,9 +367,6 @@ def cheapest_chain(
         counts: Call statistics by tool; missing tools are unknown.
         askable: Meanings that the user may be asked for.
         seconds: Time limit of the search.
-
-    Returns:
-        The chain; None if there is none.
 
     Raises:
         UsageError: Two tools have the same name.

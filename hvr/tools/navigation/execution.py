@@ -153,7 +153,7 @@ def direct_chain(
     tools: Sequence[NavigationTool],
     counts: Mapping[str, CallCounts],
 ) -> ToolChain | None:
-    """Return the chain of just the goal calls; None if they need further values.
+    """Return the chain of only the goal calls; None if they need further values.
 
     Every chain contains the goal calls, so none is cheaper.
     """

@@ -134,10 +134,10 @@ MAX_STATE_VALUES = 3
 """Maximum number of values in successful calls; a property with more is a name, not a state."""
 
 MIN_CONFIRMED_SUCCESSES = 2
-"""Number of predicted successes, per value, before a candidate is trusted."""
+"""Number of successful calls, per value, that must be predicted before a candidate is trusted."""
 
 MIN_CONFIRMED_REFUSALS = 2
-"""Number of predicted refusals before a candidate is trusted."""
+"""Number of refused calls that must be predicted before a candidate is trusted."""
 
 
 KnownEntities: TypeAlias = "Mapping[str, frozenset[EntityProperty]]"

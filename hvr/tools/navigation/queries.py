@@ -309,11 +309,7 @@ def confirming_query(
     schemas: Mapping[str, ToolSchema],
     experience: Experience,
 ) -> CallOutcome | None:
-    """Return the last query before a writing call whose result would show the write.
-
-    Returns:
-        The query; None if there is none.
-    """
+    """Return the last query before a writing call whose result would show the write, if any."""
     written = experience.shape(call.tool)
     if written is None or len(written) < MIN_FIELDS:
         return None
@@ -454,13 +450,10 @@ class CallAttempts:
         return tried
 
     def allow_refused(self, left: Collection[int]) -> list[int]:
-        """Allow refused calls once more after a change of state.
+        """Allow refused calls once more after a change of state; return the goals to retry.
 
         Args:
             left: Goals that were given up and are not done.
-
-        Returns:
-            The goals that may be retried.
         """
         again = []
         for name, goal in self._refused.items():
