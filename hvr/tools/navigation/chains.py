@@ -360,6 +360,8 @@ def cheapest_chain(
 ) -> ToolChain | None:
     """Return the chain with the fewest questions and, among these, the highest success probability.
 
+    The result is None if the goal cannot be reached.
+
     Args:
         facts: The current facts.
         goal: The goal facts.
