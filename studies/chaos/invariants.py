@@ -212,7 +212,7 @@ def _truth(lab: Lab, run: Run, ended: Ended) -> Iterator[str]:
         if ended.code <= UNANSWERED and run.folder.name not in ended.said:
             yield f"the message does not name the run folder ({ended.last})"
         orderly = ended.code <= UNANSWERED or ended.code in (INTERRUPTED, TERMINATED)
-        # On a full disk there may be no room for the run status either.
+        # A full disk may have no room for the run status.
         full = re.search("no space|space left", ended.said, re.IGNORECASE)
         if orderly and not full and run.state.startswith(("start", "run")):
             yield f"the run is over, and its folder says {run.state!r}"

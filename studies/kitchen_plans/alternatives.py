@@ -1,7 +1,7 @@
-"""Alternative plans that reach the goal: longer, with other tools, leaving things elsewhere.
+"""Generate alternative plans for a goal: longer, with other tools, leaving objects elsewhere.
 
-A planner's plans are all alike. People's are not, and a verifier that has only seen the shortest
-takes every other step for a mistake.
+Planner output is uniform, and human plans are not. A verifier trained on shortest plans alone
+would treat every other step as a mistake.
 """
 
 from __future__ import annotations
@@ -21,14 +21,7 @@ _WALK = "navigate_to_obj"
 def detours(
     task: Task, actions: Sequence[GroundAction], draw: Random, most: int = 2
 ) -> list[Steps]:
-    """Return other plans that reach the goal of a task, at most `most`.
-
-    Args:
-        task: with the goal.
-        actions: a plan of the task.
-        draw: chooses.
-        most: how many.
-    """
+    """Return up to `most` other plans that reach the goal of a task."""
     plan = tuple(actions)
     ways: list[Callable[[], Iterator[Steps]]] = [
         lambda: _tidied(plan),
@@ -51,7 +44,7 @@ def detours(
 
 
 def _tidied(plan: Steps) -> Iterator[Steps]:
-    """Yield the plan with what it leaves open closed at the end."""
+    """Yield the plan, closing at the end whatever it leaves open."""
     opened = dict.fromkeys(a.args[0] for a in plan if a.name == "open_obj")
     for action in plan:
         if action.name == "close_obj":
@@ -63,7 +56,7 @@ def _tidied(plan: Steps) -> Iterator[Steps]:
 
 
 def _looked(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield the plan after a look behind a door, or after a walk to a thing."""
+    """Yield the plan preceded by a look behind a door or a walk to an object."""
     facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
     doors = [n for n in task.objects if ("openable", n) in facts and ("opened", n) not in facts]
     draw.shuffle(doors)
@@ -75,7 +68,7 @@ def _looked(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def _other_surfaces(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield plans that put things down elsewhere, but not on or in what can be carried."""
+    """Yield plans that put objects elsewhere, but not on or in portable objects."""
     facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
     for steps in other_places(task, plan, draw):
         put = {a.args[1] for a in steps if a.name in {"put_on", "put_in"}}
@@ -85,7 +78,7 @@ def _other_surfaces(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def _moved_vessels(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield plans that first carry a receptacle elsewhere before something is put there."""
+    """Yield plans that first move a receptacle that is filled later."""
     facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
     vessels = [a.args[1] for a in plan if a.name in {"put_on", "put_in"}]
     for name in dict.fromkeys(v for v in vessels if ("pickupable", v) in facts):

@@ -1,4 +1,4 @@
-"""True plans with plans that miss the request, and marks on what is wrong in them."""
+"""Group correct plans with plans that miss the request, and label the errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from studies.plan_network.perturbations import Operation, Perturbed, unharmed
 _IN_PASSING = frozenset({"opened", "toggled", "near", "hand_empty", "present"})
 
 COST = 2.0
-"""c of a plan that misses the request: it is no less wrong for being nearly right."""
+"""c of a plan that misses the request, independent of how nearly correct it is."""
 
 
 def kitchen_family(
@@ -25,16 +25,16 @@ def kitchen_family(
     wrong: Sequence[tuple[str, LinkedPlan]],
     also: Sequence[LinkedPlan] = (),
 ) -> tuple[Perturbed, ...]:
-    """Return a true plan and wrong ones, as training takes them.
+    """Return the contrast group of a request: its correct and wrong plans.
+
+    Wrong plans that satisfy the literal request (`fulfils_as_said`) are omitted.
 
     Args:
-        request: what was asked.
-        plan_id: names the family.
-        true: a plan that does it.
-        wrong: plans that do not, each with its kind of `misses.KINDS`.
-        also: other plans that do it.
-
-    A wrong plan that does what the words ask for (`fulfils_as_said`) is left out.
+        request: Text of the request.
+        plan_id: Id of the group.
+        true: A correct plan.
+        wrong: Wrong plans, each with its kind from `hard_negatives.KINDS`.
+        also: Further correct plans.
     """
     good = [unharmed(reading_of(plan, request, plan_id)) for plan in (true, *also)]
     missing = [plan for _, plan in wrong if not fulfils_as_said(request, plan, true)]
@@ -52,14 +52,14 @@ def _marked(true: LinkedPlan, plan: LinkedPlan, request: str, plan_id: str) -> P
 
 
 def _keys(plan: LinkedPlan) -> list[tuple[str, ...]]:
-    """Return the steps by object class, so that another mug is no difference."""
+    """Return the steps with object classes in place of names, so that instances compare equal."""
     return [(s.action.name, *(class_of(a, plan.types) for a in s.action.args)) for s in plan.steps]
 
 
 def _differences(
     true: Sequence[tuple[str, ...]], wrong: Sequence[tuple[str, ...]]
 ) -> tuple[set[int], set[int], tuple[str, ...]]:
-    """Return wrong steps, positions before which steps are missing, and the missing steps."""
+    """Return the wrong steps, the positions before missing steps, and the missing steps."""
     strange: set[int] = set()
     gaps: set[int] = set()
     missing: list[str] = []
@@ -74,7 +74,7 @@ def _differences(
 
 
 def _some(edges: tuple[int, ...], graph: PlanGraph, wanted: bool) -> tuple[int, ...]:
-    """Return the marks of links; of the links to the end if no other spans a missing step."""
+    """Return the link labels, marking the links to the end if no link spans a missing step."""
     if not wanted or any(edges):
         return edges
     last = len(graph.nodes) - 1
@@ -82,10 +82,10 @@ def _some(edges: tuple[int, ...], graph: PlanGraph, wanted: bool) -> tuple[int, 
 
 
 def fulfils_as_said(request: str, plan: LinkedPlan, true: LinkedPlan) -> bool:
-    """Say whether a plan that misses the goal of a true one does what the words ask for.
+    """Return whether a plan that misses the true plan's goal still satisfies the literal request.
 
-    "Put a clean plate on the table" was made of a goal for which the plate is washed. Where it is
-    clean from the start, a plan that only puts it there does what was said.
+    For example, the goal of "put a clean plate on the table" requires washing the plate. If the
+    plate is clean from the start, a plan that only puts it there satisfies the request.
     """
     asked = mentions_of(request)
     outcome = PlanOutcome.of(plan)

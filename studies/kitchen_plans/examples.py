@@ -1,9 +1,9 @@
-"""Requests with a plan that does what was asked and plans that miss it, as a file.
+"""Read and write requests with correct and wrong plans.
 
-One line of JSON each, packed where the name ends in `.xz`. The file that the shipped
-verifier was trained and tested on is `tools/data/kitchen_plans.jsonl.xz` in the repository; its
-requests are T1 to T12, drawn goals and requests, the sentences of
-`benchmarks/sentences.txt`, and wordings and goals of ALFRED (MIT License, Copyright 2019 ALFRED).
+The format is JSON lines, compressed if the name ends in `.xz`. The shipped verifier was trained and
+tested on `tools/data/kitchen_plans.jsonl.xz` in the repository. Its requests are T1 to T12, drawn
+goals and requests, the sentences of `benchmarks/sentences.txt`, and wordings and goals of ALFRED
+(MIT License, Copyright 2019 ALFRED).
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from hvr.judging.verifier.kitchen.linked_plan import Fact, LinkedPlan, class_of
 HELD_OUT_SCENES = frozenset(
     {"FloorPlan4", "FloorPlan11", "FloorPlan15", "FloorPlan20", "FloorPlan25", "FloorPlan28"}
 )
-"""Kitchens that no plan of the training comes from."""
+"""Kitchens held out of training."""
 HELD_OUT_THINGS = frozenset({"Ladle", "SoapBottle", "PepperShaker", "Spatula", "Pot", "DishSponge"})
-"""Classes of things that no plan of the training handles."""
+"""Object classes held out of training."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A request and plans for it.
+    """A request with its plans.
 
     Args:
-        id: unique with the world.
-        world: name of the scene, with the demonstration's id for ALFRED's.
+        id: Id, unique within the world.
+        world: Scene name, followed by the demonstration id for ALFRED.
         source: `task`, `made`, `said`, `sentence` or `alfred`.
-        texts: how the request is worded.
-        true: a plan that does it.
-        wrong: plans that miss it, each with its kind of `hard_negatives.KINDS`.
-        also: other plans that do it.
+        texts: Wordings of the request.
+        true: A correct plan.
+        wrong: Wrong plans, each with its kind from `hard_negatives.KINDS`.
+        also: Further correct plans.
     """
 
     id: str
@@ -50,11 +50,10 @@ class Example:
 
     @property
     def plans(self) -> tuple[LinkedPlan, ...]:
-        """All its plans."""
         return (self.true, *(plan for _, plan in self.wrong), *self.also)
 
     def started(self, start: Iterable[Fact]) -> Example:
-        """Return the example with what is so at the start; each plan gets what it names."""
+        """Return the example with initial facts, limited for each plan to the objects it names."""
         facts = tuple(start)
 
         def told(plan: LinkedPlan) -> LinkedPlan:
@@ -66,22 +65,21 @@ class Example:
 
     @property
     def scene(self) -> str:
-        """Name of the kitchen."""
         return self.world.partition(" ")[0]
 
     @property
     def new_scene(self) -> bool:
-        """Its kitchen is held out of training."""
+        """Whether no training plan comes from its kitchen."""
         return self.scene in HELD_OUT_SCENES
 
     @property
     def new_thing(self) -> bool:
-        """Its plan handles a thing that is held out of training."""
+        """Whether its plan handles an object class unseen in training."""
         return handles_new(self.true)
 
 
 def handles_new(plan: LinkedPlan) -> bool:
-    """Return whether a plan handles something of a class that is held out of training."""
+    """Return whether a plan handles an object class unseen in training."""
     return any(
         class_of(a, plan.types) in HELD_OUT_THINGS for s in plan.steps for a in s.action.args
     )
@@ -91,7 +89,7 @@ def read_examples(path: Path) -> Iterator[Example]:
     """Yield the examples of a file.
 
     Raises:
-        DataFileError: it cannot be read, or is something else.
+        DataFileError: The file is unreadable or has invalid content.
     """
     try:
         opened = lzma.open if path.suffix == ".xz" else open
@@ -116,10 +114,10 @@ def read_examples(path: Path) -> Iterator[Example]:
 
 
 def write_examples(path: Path, examples: Iterable[Example]) -> None:
-    """Write a file of examples; the same examples give the same bytes.
+    """Write a file of examples, byte for byte reproducibly.
 
     Raises:
-        DataFileError: it cannot be written.
+        DataFileError: The file cannot be written.
     """
     lines = [
         json.dumps(
@@ -131,7 +129,7 @@ def write_examples(path: Path, examples: Iterable[Example]) -> None:
                 "true": _without_start(e.true),
                 "wrong": [[kind, _without_start(plan)] for kind, plan in e.wrong],
                 "also": [_without_start(plan) for plan in e.also],
-                # Once for all plans of a request, which are of one world.
+                # All plans of a request share one world, so this is computed once.
                 "start": sorted({str(f) for plan in e.plans for f in plan.start}),
             },
             ensure_ascii=False,

@@ -1,7 +1,7 @@
-"""Hard negatives: executable plans that miss the request.
+"""Generate hard negatives: executable plans that miss the request.
 
-They are made from a plan that reaches the goal. The symbolic validator finds nothing wrong with
-their steps; only the goal, which a verifier does not see, shows that they miss it.
+They are derived from a plan that reaches the goal. The symbolic validator accepts all their steps;
+only the goal, which a verifier does not see, reveals the error.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Miss:
     """A plan that misses the request.
 
     Args:
-        kind: one of `KINDS`.
-        actions: the plan.
+        kind: One of `KINDS`.
+        actions: Steps of the plan.
     """
 
     kind: str
@@ -52,14 +52,14 @@ def misses(
     others: Sequence[Steps] = (),
     each: int = 1,
 ) -> list[Miss]:
-    """Return plans that miss the goal of a task, at most `each` of a kind.
+    """Return plans that miss the goal of a task.
 
     Args:
-        task: with the goal; the more objects it has, the more can be taken for others.
-        actions: a plan of the task.
-        draw: chooses.
-        others: plans for other requests in the same world.
-        each: how many of each kind.
+        task: Task with the goal; additional objects allow more substitutions.
+        actions: A plan of the task.
+        draw: Random source.
+        others: Plans for other requests in the same world.
+        each: Maximum number of plans per kind.
     """
     plan = tuple(actions)
     ways: dict[str, Callable[[], Iterator[Steps]]] = {
@@ -84,7 +84,7 @@ def misses(
 
 
 def carried_out(task: Task, actions: Steps) -> int | None:
-    """Return the state after a plan, as bits; None if it cannot be carried out."""
+    """Return the bits of the state after a plan; None if the plan is not executable."""
     bits = task.initial.bits
     for action in actions:
         if task.misfit(action) is not None:
@@ -97,13 +97,13 @@ def carried_out(task: Task, actions: Steps) -> int | None:
 
 
 def _misses(task: Task, actions: Steps) -> bool:
-    """Return whether a plan can be carried out and does not reach the goal."""
+    """Return whether a plan is executable and misses the goal."""
     state = carried_out(task, actions)
     return state is not None and not task.goal.holds(state)
 
 
 def other_objects(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield the plan with a handled object replaced by one of another class throughout."""
+    """Yield the plan with a handled object replaced throughout by one of another class."""
     start = _Start(task)
     handled = list(dict.fromkeys(a.args[0] for a in plan if a.name in _HANDLED))
     handled = [h for h in handled if _piece_of(_kind(task, h)) is None]
@@ -119,7 +119,7 @@ def other_objects(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def other_places(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield the plan with things put on or in another receptacle."""
+    """Yield the plan with objects put on or in another receptacle."""
     start = _Start(task)
     puts = [a for a in plan if a.name in _PUT]
     places = list(dict.fromkeys(a.args[1] for a in puts))
@@ -132,7 +132,7 @@ def other_places(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
         and not (start.closed(b) and not start.closed(a))
     ]
     draw.shuffle(pairs)
-    # The last place is most often what was asked for.
+    # The request usually names the last place.
     pairs.sort(key=lambda p: p[0] != places[-1])
     for old, new in pairs:
         put = "put_in" if start.has("container", new) else "put_on"
@@ -146,22 +146,21 @@ def other_places(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 class _Start:
-    """The facts at the start of a task."""
+    """The initial facts of a task."""
 
     def __init__(self, task: Task) -> None:
         self._facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
         self._inside = {f[1]: f[2] for f in self._facts if f[0] == "in"}
 
     def has(self, *fact: str) -> bool:
-        """Return whether a fact holds."""
         return fact in self._facts
 
     def closed(self, name: str) -> bool:
-        """Return whether it has a door that is closed."""
+        """Return whether an object is openable and closed."""
         return self.has("openable", name) and not self.has("opened", name)
 
     def could_stand_for(self, old: str, new: str, plan: Steps) -> bool:
-        """Return whether `new` can probably be handled like `old` in a plan."""
+        """Return whether `new` can probably replace `old` in a plan."""
         if any(self.has(u, old) and not self.has(u, new) for u in _USES):
             return False
         place = self._inside.get(new)
@@ -173,7 +172,7 @@ class _Start:
 
 
 def _ends(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield the plan without its last macro actions, or without its last steps."""
+    """Yield the plan without its last macro actions or last steps."""
     blocks = [b.actions for b in macro_blocks(task, plan)]
     cuts = [sum(map(len, blocks[:i])) for i in range(1, len(blocks))]
     cuts += range(max(1, len(plan) - 4), len(plan))
@@ -185,7 +184,7 @@ def _ends(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def _middles(plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield the plan without some steps in a row, such as those that wash, heat or slice."""
+    """Yield the plan without a run of steps, such as washing, heating or slicing."""
     spans = [
         (first, last)
         for first in range(len(plan))
@@ -197,7 +196,7 @@ def _middles(plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 def renamed(task: Task, plan: Steps, old: str, new: str) -> Steps:
-    """Return a plan with one object, and its pieces, replaced by another."""
+    """Return a plan with an object and its pieces replaced by another."""
     a, b = _kind(task, old), _kind(task, new)
     names = {old: new}
     for name in task.objects:
@@ -212,7 +211,7 @@ def _kind(task: Task, name: str) -> str:
 
 
 def _piece_of(kind: str) -> str | None:
-    """Return the class that a piece is cut from, `tomato` for `tomatosliced`; else None."""
+    """Return the class that a piece is cut from (`tomato` for `tomatosliced`), or None."""
     for ending in _PIECES:
         if kind.endswith(ending):
             return kind.removesuffix(ending)

@@ -1,4 +1,4 @@
-"""Plans without steps: right where all is so from the start, else wrong."""
+"""Plans without steps, which are correct only if the goal holds initially."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _ENABLED = frozenset({"opened", "toggled", "dirty", "filled"})
 
 
 def nothing_done(plan: LinkedPlan) -> LinkedPlan:
-    """Return the plan without steps, begun where a plan begins."""
+    """Return an empty plan with the initial state of a plan."""
     return _standing(plan, plan.start)
 
 
 def done_already(plan: LinkedPlan) -> LinkedPlan:
-    """Return the plan without steps, begun where a plan ends."""
+    """Return an empty plan with the final state of a plan."""
     facts = {(f.predicate, f.args): f for f in plan.start}
     for step in plan.steps:
         facts |= {(f.predicate, f.args): f for f in step.makes}

@@ -1,1 +1,1 @@
-"""The training of the learnt reader: examples, the network, and what it is measured by."""
+"""Training of the learnt reader: examples, network and evaluation."""

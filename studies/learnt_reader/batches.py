@@ -1,4 +1,4 @@
-"""What the learnt reader is trained on, as tensors: classes, encodings, batches."""
+"""Convert examples for the learnt reader to tensors: classes, encodings, batches."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Vocabulary:
     """The classes that a head can point at, with their labels.
 
     Args:
-        classes: names, those of the ontology first.
-        labels: all labels.
-        owners: for each label, the number of its class.
-        known: numbers of the classes that the ontology has.
+        classes: Class names, with the ontology's classes first.
+        labels: All labels.
+        owners: Class index of each label.
+        known: Indexes of the ontology's classes.
     """
 
     classes: tuple[str, ...]
@@ -40,7 +40,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, ontology: Ontology, examples: Sequence[Example]) -> Vocabulary:
-        """Return the ontology's classes and those of the examples that it lacks."""
+        """Return the classes of the ontology, followed by other classes in the examples."""
         taxonomy = Taxonomy(ontology)
         own = [c for c in ontology.object_types if taxonomy.source(c) is None]
         said = {c for e in examples for c in (e.frame.thing, e.frame.place, e.frame.carrier) if c}
@@ -54,7 +54,7 @@ class Vocabulary:
         return cls(classes, tuple(labels), tuple(owners), frozenset(range(len(own))))
 
     def ordered(self, classes: Sequence[str]) -> Vocabulary:
-        """Return the same classes in the order of a head; those that it lacks are left out."""
+        """Return the vocabulary in the order of a head's classes, omitting classes it lacks."""
         labels = self.labels_of_classes
         pairs = [(n, label) for n, name in enumerate(classes) for label in labels.get(name, ())]
         own = {self.classes[n] for n in self.known}
@@ -65,26 +65,25 @@ class Vocabulary:
 
     @property
     def labels_of_classes(self) -> dict[str, list[str]]:
-        """The labels of each class."""
         names = dict.fromkeys(self.classes)
         pairs = list(zip(self.owners, self.labels, strict=True))
         return {c: [label for o, label in pairs if o == i] for i, c in enumerate(names)}
 
 
 def spaced(name: str) -> str:
-    """Return a type's name in words: `AlarmClock` is "alarm clock"."""
+    """Return a type name in words, such as "alarm clock" for `AlarmClock`."""
     return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
 
 
 class States:
-    """The vectors of sentences before the tuned layers, kept on disk.
+    """Disk cache of the sentence vectors below the tuned layers.
 
     Args:
-        texts: the sentences.
-        encoder: the encoder.
-        layers: how many of its layers they go through.
-        cache: folder of the encodings.
-        say: is told how far it is.
+        texts: Sentences.
+        encoder: Sentence encoder.
+        layers: Number of encoder layers to apply.
+        cache: Cache folder.
+        say: Callback for progress messages.
     """
 
     def __init__(
@@ -123,14 +122,13 @@ class States:
         np.savez(path, states=np.concatenate(parts), ends=ends)
 
     def of(self, text: str) -> np.ndarray:
-        """Return the vectors of a sentence."""
         number = self.texts[text]
         begin = self.ends[number - 1] if number else 0
         return self.states[begin : self.ends[number]]
 
 
 def padded(rows: Sequence[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the rows as one tensor, and where it has pieces."""
+    """Return the rows as one padded tensor, with a mask of the actual pieces."""
     longest = max(map(len, rows))
     states = torch.zeros(len(rows), longest, WIDTH)
     mask = torch.zeros(len(rows), longest, dtype=torch.bool)
@@ -141,12 +139,12 @@ def padded(rows: Sequence[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 class Meanings:
-    """Turns the frames of examples into numbers.
+    """Converts the frames of examples to targets.
 
     Args:
-        vocabulary: the classes.
-        scenes: the classes of each floor plan.
-        restricted: only classes of the scene are compared.
+        vocabulary: Classes.
+        scenes: Classes of each floor plan.
+        restricted: Whether to compare only the classes of the scene.
     """
 
     def __init__(
@@ -163,7 +161,6 @@ class Meanings:
             self._scenes = {n: torch.ones_like(m) for n, m in self._scenes.items()}
 
     def of(self, examples: Sequence[Example]) -> Targets:
-        """Return what some examples mean."""
         none = len(self._numbers)
         pointers = {
             slot: torch.tensor([self._numbers.get(getattr(e.frame, slot) or "", none)
@@ -182,9 +179,9 @@ class Batches:
     """Makes batches of examples.
 
     Args:
-        meanings: turns frames into numbers.
-        states: the sentences' vectors.
-        pieces: cuts sentences.
+        meanings: Converter from frames to targets.
+        states: Sentence vectors.
+        pieces: Tokeniser.
     """
 
     def __init__(self, meanings: Meanings, states: States, pieces: WordPieces) -> None:
@@ -196,7 +193,6 @@ class Batches:
         self._width = len(vocabulary.classes) + 1
 
     def of(self, examples: Sequence[Example]) -> Batch:
-        """Return some examples as a batch."""
         states, mask = padded([self.states.of(e.text) for e in examples])
         marks = torch.zeros(*mask.shape, self._width)
         for i, example in enumerate(examples):

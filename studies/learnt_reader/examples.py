@@ -1,7 +1,7 @@
-"""Examples for the learnt reader: sentences with the frame that they mean.
+"""Examples for the learnt reader: sentences with their frames.
 
-Three sources: what people said of whole demonstrations, what they said of single steps, and
-sentences made here for what no frame can say.
+The three sources are human descriptions of whole demonstrations, human descriptions of single
+steps, and generated sentences, including some that no frame can represent.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ STEP_KINDS = {
     "GotoLocation": OTHER,
     "ToggleObject": OTHER,
 }
-"""Actions of the demonstrations and the kinds of frames whose goals they bring about."""
+"""Frame kind for the goal of each demonstration action."""
 
 _STEPS_OF_A_KIND = 2500
 _MEANS = {"heat": r"microwaves?|oven", "cool": r"fridge|refrigerator|freezer|icebox",
@@ -58,15 +58,15 @@ _PRONOUN = re.compile(r"\b(it|them|this|these|that|one|item|object)\b")
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence and what it means.
+    """A sentence with its meaning.
 
     Args:
-        text: the sentence.
-        frame: its meaning, in classes.
-        scene: the floor plan; empty for any kitchen.
-        folder: the task folder of the demonstration; empty for what was made.
-        source: "task", "step" or "made".
-        demonstration: its id.
+        text: Sentence.
+        frame: Meaning in terms of classes.
+        scene: Floor plan; empty for any kitchen.
+        folder: Task folder of the demonstration; empty for generated sentences.
+        source: `task`, `step` or `made`.
+        demonstration: Demonstration id.
     """
 
     text: str
@@ -78,7 +78,7 @@ class Example:
 
 
 def class_names(ontology: Ontology) -> Mapping[str, str]:
-    """Return the classes of AI2-THOR's types; types that the ontology lacks are their own."""
+    """Return the class of each AI2-THOR type; types missing from the ontology map to themselves."""
 
     class Names(dict[str, str]):
         def __missing__(self, name: str) -> str:
@@ -95,7 +95,7 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 
 
 def task_examples(records: Iterable[Mapping[str, Any]], ontology: Ontology) -> Iterator[Example]:
-    """Yield what people said of whole demonstrations, with the demonstrations' goals."""
+    """Yield the descriptions of whole demonstrations, with the goals of the demonstrations."""
     names = class_names(ontology)
     for record in records:
         params = record["pddl_params"]
@@ -116,14 +116,14 @@ def task_examples(records: Iterable[Mapping[str, Any]], ontology: Ontology) -> I
 
 
 def names_a_place(text: str, kind: str) -> bool:
-    """Return whether a sentence names a place besides what the thing is heated or cooled in."""
+    """Return whether a sentence names a place other than the heating or cooling appliance."""
     plain = re.sub(rf"\b(in|into|inside|with|using|by|from|out of) (the |a )?({_MEANS[kind]})\b",
                    " ", text.lower())  # fmt: skip
     return _PLACES.search(plain) is not None
 
 
 def step_examples(records: Iterable[Mapping[str, Any]], ontology: Ontology) -> list[Example]:
-    """Return what people said of single steps, with the goals of these; so many of each kind."""
+    """Return descriptions of single steps with the steps' goals, a limited number per action."""
     names = _StepNames(ontology, records := list(records))
     kept: dict[str, list[Example]] = defaultdict(list)
     for record in records:
@@ -160,7 +160,7 @@ class _StepNames:
         self.known["glassbottle"] = names["Glassbottle"]
 
     def frame(self, step: Mapping[str, Any]) -> Frame | None:
-        """Return the goal of one step, or None if it has none."""
+        """Return the goal of a step, or None if it has none."""
         kind = STEP_KINDS.get(step["action"])
         if kind is None:
             return None
@@ -176,33 +176,33 @@ class _StepNames:
 
 
 def folder_of(record: Mapping[str, Any]) -> str:
-    """Return the task folder of a demonstration: its goal and room."""
+    """Return the task folder (goal and room) of a demonstration."""
     return str(record["id"]).partition("/")[0]
 
 
 def share_of(folder: str, shares: int) -> int:
-    """Return in which of so many equal shares a task folder falls."""
+    """Return the index of the equal share that a task folder belongs to."""
     return zlib.crc32(folder.encode()) % shares
 
 
 def is_kept(folder: str) -> bool:
-    """Return whether a task folder is kept apart: nothing is trained or tuned on it."""
+    """Return whether a task folder is excluded from training and tuning."""
     return share_of(folder, 5) == 0
 
 
 def is_validation(folder: str) -> bool:
-    """Return whether a task folder is for calibration, and not trained on."""
+    """Return whether a task folder is reserved for calibration."""
     return share_of(folder, 20) == 1
 
 
 def made_examples(ontology: Ontology, number: int) -> list[Example]:
-    """Return sentences made from the ontology's words, with their frames."""
+    """Return sentences generated from the ontology's words, with their frames."""
     return [Example(text, frame, "", "", "made")
             for text, frame in made_sentences(ontology, number)]  # fmt: skip
 
 
 def confusing_examples(ontology: Ontology, number: int) -> list[Example]:
-    """Return sentences that are like those that a frame says, and that none does."""
+    """Return sentences that resemble representable ones but match no frame."""
     return [Example(text, frame, "", "", "made")
             for text, frame in confusing_sentences(ontology, number)]  # fmt: skip
 
@@ -210,12 +210,12 @@ def confusing_examples(ontology: Ontology, number: int) -> list[Example]:
 def scene_classes(
     records: Iterable[Mapping[str, Any]], ontology: Ontology, packaged: Mapping[str, Iterable[str]]
 ) -> dict[str, frozenset[str]]:
-    """Return the classes of each floor plan: of its packaged scene and of all its demonstrations.
+    """Return the classes of each floor plan, from its packaged scene and its demonstrations.
 
     Args:
-        records: the demonstrations.
-        ontology: knows the types.
-        packaged: AI2-THOR's types in each packaged scene.
+        records: Demonstrations.
+        ontology: Ontology of the types.
+        packaged: AI2-THOR types in each packaged scene.
     """
     records = list(records)
     names, steps = class_names(ontology), _StepNames(ontology, records)

@@ -1,4 +1,4 @@
-"""Sentences made from the ontology's words: simple requests, and what no frame can say."""
+"""Generate sentences from the ontology's words: simple requests, and ones that match no frame."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ _OFF = (
 
 
 def made_sentences(ontology: Ontology, number: int) -> Iterator[tuple[str, Frame]]:
-    """Yield so many sentences with their frames, always the same."""
+    """Yield a number of sentences with their frames, deterministically."""
     rng, words = random.Random(1), _Words(ontology)
     for text in _OFF:
         yield text, Frame(OTHER, "Apple")
@@ -104,7 +104,7 @@ def made_sentences(ontology: Ontology, number: int) -> Iterator[tuple[str, Frame
 
 
 def confusing_sentences(ontology: Ontology, number: int) -> Iterator[tuple[str, Frame]]:
-    """Yield so many sentences that are like those that a frame says, and that none does."""
+    """Yield a number of sentences that resemble representable ones but match no frame."""
     rng, words = random.Random(2), _Words(ontology)
     for _ in range(number):
         yield words.filled(rng.choice(_CONFUSING), rng, OTHER)
@@ -135,7 +135,7 @@ class _Words:
         return self.filled(rng.choice(patterns[kind]), rng, kind)
 
     def filled(self, pattern: str, rng: random.Random, kind: str) -> tuple[str, Frame]:
-        """Return a pattern with its words, and its frame."""
+        """Return a filled pattern and its frame."""
         taxonomy = self.taxonomy
         thing = rng.choice([c for c in self.things if taxonomy.pieces(c)] if kind == "slice"
                            else self.things)  # fmt: skip

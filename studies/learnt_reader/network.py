@@ -1,6 +1,6 @@
-"""The learnt reader's head in torch: the encoder's top layers and a pointer for each slot.
+"""The head of the learnt reader in PyTorch: the encoder's top layers and a pointer per slot.
 
-`hvr.language.learnt.reader` computes the same in numpy.
+`hvr.language.learnt.reader` computes the same function in NumPy.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from hvr.language.learnt.frames import KINDS, ONLY_PLACING, OTHER, PLACING
 from hvr.language.learnt.reader import POINTERS, ROOM, SLOTS
 
 _NONE = -1e4
-"""Score of what cannot be."""
+"""Score of an excluded option."""
 
 
 class Layer(nn.Module):
-    """One transformer layer of the encoder, with its weights to begin from."""
+    """One transformer layer of the encoder, initialised with the encoder's weights."""
 
     def __init__(self, weights: Mapping[str, object]) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class Layer(nn.Module):
         )
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        """Return the states after the layer; `mask` is true where there is a piece."""
+        """Return the states after the layer; `mask` is true for actual pieces."""
         batch, length, _ = states.shape
         query, key, value = (
             self._linear(states, f"attention.self.{n}")
@@ -71,13 +71,13 @@ class Layer(nn.Module):
 
 @dataclass(frozen=True)
 class Targets:
-    """What sentences mean, as numbers.
+    """Meanings of sentences as tensors.
 
     Args:
-        kind: index of the kind.
+        kind: Index of the kind.
         sliced: 1 or 0.
-        pointers: index of the class for each slot; for the place, the number of classes is none.
-        allowed: classes of the scene.
+        pointers: Class index for each slot; the number of classes stands for none.
+        allowed: Classes of the scene.
     """
 
     kind: Tensor
@@ -91,10 +91,10 @@ class Batch:
     """Sentences of similar length with their targets.
 
     Args:
-        states: vectors of the pieces before the tuned layers, padded.
-        mask: true where there is a piece.
-        marks: which classes each piece names.
-        targets: what they mean.
+        states: Padded vectors of the pieces below the tuned layers.
+        mask: True for actual pieces.
+        marks: Classes named by each piece.
+        targets: Meanings.
     """
 
     states: Tensor
@@ -107,11 +107,11 @@ class Network(nn.Module):
     """The head.
 
     Args:
-        encoder: the weights to begin from.
-        tuned: numbers of the encoder's layers that are tuned.
-        label_vectors: vectors of all labels.
-        owners: the class of each label.
-        classes: how many classes there are.
+        encoder: Encoder with the initial weights.
+        tuned: Indexes of the encoder layers to tune.
+        label_vectors: Vectors of all labels.
+        owners: Class of each label.
+        classes: Number of classes.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ _STACK = KIND_NUMBERS["stack"]
 
 
 def loss_of(scores: Mapping[str, Tensor], targets: Targets) -> Tensor:
-    """Return the loss: of each slot where the kind has it, with and without the scene's classes."""
+    """Return the loss over the slots of each kind, with and without restriction to the scene."""
     counts = {
         "thing": _SAID[targets.kind],
         "place": _PLACING[targets.kind],

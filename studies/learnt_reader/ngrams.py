@@ -1,4 +1,4 @@
-"""The training of the weights of words and pairs of words: one linear model for each slot."""
+"""Train the n-gram weights: one linear model per slot over words and word pairs."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from studies.learnt_reader.examples import Example
 from studies.learnt_reader.network import Targets, loss_of
 
 _LEAST = 3
-"""A gram of fewer sentences tells nothing about the next one."""
+"""Minimum number of sentences that must contain an n-gram."""
 
 _BATCH, _EPOCHS, _RATE, _DECAY = 256, 10, 0.02, 1e-4
 
 
 class _Linear(nn.Module):
-    """Weights of grams.
+    """Linear model over n-grams.
 
     Args:
-        known: how many grams there are.
-        classes: how many classes.
+        known: Number of n-grams.
+        classes: Number of classes.
     """
 
     def __init__(self, known: int, classes: int) -> None:
@@ -50,14 +50,14 @@ def ngrams(
     examples: Sequence[Example], meanings: Meanings, share: float, seed: int,
     say: Callable[[str], None] = print,
 ) -> tuple[list[str], Mapping[str, np.ndarray]]:  # fmt: skip
-    """Return the known grams, and the arrays of `hvr.language.learnt.frames`.
+    """Return the known n-grams, and the arrays for `hvr.language.learnt.frames`.
 
     Args:
-        examples: to train on.
-        meanings: turns frames into numbers.
-        share: how much the scores count beside the network's.
-        seed: of the order.
-        say: is told how far it is.
+        examples: Training examples.
+        meanings: Converter from frames to targets.
+        share: Weight of the scores relative to the network's.
+        seed: Seed of the example order.
+        say: Callback for progress messages.
     """
     counts = Counter(gram for e in examples for gram in grams(e.text))
     known = sorted(gram for gram, count in counts.items() if count >= _LEAST)

@@ -1,1 +1,1 @@
-"""Predictors of links between tools that no call has shown: cosine, counts, networks."""
+"""Predictors of unobserved links between tools: cosine, counts, networks."""

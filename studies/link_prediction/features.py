@@ -1,4 +1,4 @@
-"""What tells of a pair of tools whether the second is called after the first, as numbers."""
+"""Features of a pair of tools for predicting whether the second is called after the first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from studies.link_prediction.sequences import Pairs, SequenceCounts
 from studies.link_prediction.vectors import Matrix, NodeVectors
 
 NEAR = 10
-"""Tools whose links count for a tool that is like them."""
+"""Number of similar tools whose links are considered."""
 
 NAMES = (
     "likeness of the texts",
@@ -35,11 +35,7 @@ NAMES = (
 
 
 class PairFeatures:
-    """Features of all pairs of some tools. Memory: about 20 matrices of (tools, tools) float32.
-
-    Args:
-        vectors: the tools.
-    """
+    """Features of all pairs of tools. Memory: about 20 float32 matrices of (tools, tools)."""
 
     def __init__(self, vectors: NodeVectors) -> None:
         self.vectors = vectors
@@ -50,7 +46,7 @@ class PairFeatures:
         self._near = near(np.clip(likeness, 0, 1) * vectors.together)
 
     def of(self, counts: SequenceCounts) -> NDArray[np.float32]:
-        """Return the features (tools, tools, features) that follow from calls."""
+        """Return the features (tools, tools, features), given call counts."""
         links = counts.links.astype(np.float32)
         size, log = len(links), np.log1p
         like = self._near @ links
@@ -77,7 +73,7 @@ class PairFeatures:
 
 
 def adamic_adar(links: Matrix) -> Matrix:
-    """Return the sum over common neighbours of 1 / ln(their degree), links taken both ways."""
+    """Return the sum over common neighbours of 1 / ln(degree), for undirected links."""
     both = np.maximum(links, links.T)
     np.fill_diagonal(both, 0)
     degree = both.sum(1)
@@ -86,7 +82,7 @@ def adamic_adar(links: Matrix) -> Matrix:
 
 
 def near(likeness: Matrix, most: int = NEAR) -> Matrix:
-    """Return weights of the nearest other tools, rows of sum 1: the cube of their likeness."""
+    """Return normalised weights of the nearest other tools: cubed similarities, rows of sum 1."""
     weights = likeness.copy()
     np.fill_diagonal(weights, 0)
     if len(weights) > most:
@@ -99,7 +95,7 @@ def near(likeness: Matrix, most: int = NEAR) -> Matrix:
 def best_likeness(
     likeness: Matrix, ours: tuple[tuple[int, ...], ...], theirs: tuple[tuple[int, ...], ...]
 ) -> Matrix:
-    """Return for each two tools the best likeness of one of ours and one of theirs; 0 if none."""
+    """Return the best similarity between parameters of each two tools; 0 without parameters."""
     table = np.zeros((len(ours), len(theirs)), np.float32)
     some = [j for j, rows in enumerate(theirs) if rows]
     if not some:
@@ -114,7 +110,7 @@ def best_likeness(
 
 
 def mean_likeness(likeness: Matrix, takes: tuple[tuple[int, ...], ...]) -> Matrix:
-    """Return for each two tools how well each of what the first takes is matched; 0 if none."""
+    """Return how well each parameter of the first tool matches one of the second; 0 without any."""
     table = np.zeros((len(takes), len(takes)), np.float32)
     matched = best_likeness(likeness, tuple((row,) for row in range(len(likeness))), takes)
     for i, rows in enumerate(takes):

@@ -1,4 +1,4 @@
-"""A navigation graph as arrays of numbers, for networks on graphs."""
+"""Convert a navigation graph to arrays for graph networks."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from studies.link_prediction.sequences import Run
 from studies.link_prediction.vectors import Matrix, NodeVectors
 
 KINDS = ("inputs", "outputs", "calls", "passes")
-"""Kinds of links; those of one way, and under `back` the same the other way."""
+"""Kinds of links; the names with `back` are the reverse directions."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinkArrays:
-    """Links of one kind, of which messages pass from sources to targets.
+    """Links of one kind; messages pass from sources to targets.
 
     Args:
-        source: "tool" or "parameter".
-        target: the same.
-        ends: rows of sources and targets, int64 (2, links).
+        source: `tool` or `parameter`.
+        target: `tool` or `parameter`.
+        ends: Rows of sources and targets, int64 (2, links).
         weights: float32 (links,).
     """
 
@@ -39,8 +39,8 @@ class GraphArrays:
     """A graph as arrays.
 
     Args:
-        nodes: features of tools and of parameters (eq. 17), by "tool" and "parameter".
-        relations: by name.
+        nodes: Node features (eq. 17), by `tool` and `parameter`.
+        relations: Links by the name of their kind.
     """
 
     nodes: dict[str, Tensor]
@@ -48,7 +48,7 @@ class GraphArrays:
 
 
 def graph_of(vectors: NodeVectors, runs: Sequence[Run]) -> NavigationGraph:
-    """Return the graph that some runs make of the tools."""
+    """Return the graph of the tools that results from some runs."""
     names = vectors.parameters
     graph = NavigationGraph.of(
         GraphTool(
@@ -65,7 +65,7 @@ def graph_of(vectors: NodeVectors, runs: Sequence[Run]) -> NavigationGraph:
 
 
 def graph_arrays(vectors: NodeVectors, graph: NavigationGraph) -> GraphArrays:
-    """Return a graph as arrays; tools and parameters without a row are left out."""
+    """Return a graph as arrays, omitting tools and parameters without a row."""
     parameter = {name: i for i, name in enumerate(vectors.parameters)}
     rows = {"tool": vectors.row, "parameter": parameter}
     relations: dict[str, LinkArrays] = {}
@@ -102,7 +102,7 @@ def _relation(
 
 
 def _sum(graph: NavigationGraph, parameter: str) -> CallEvidence:
-    """Return how often a parameter was given."""
+    """Return the combined evidence of a parameter over all tools that take it."""
     some = [graph.inputs.targets(parameter)[tool] for tool in graph.inputs.targets(parameter)]
     return CallEvidence(sum(e.successes for e in some), sum(e.failures for e in some))
 
@@ -110,7 +110,7 @@ def _sum(graph: NavigationGraph, parameter: str) -> CallEvidence:
 def _features(
     texts: Matrix, evidence: Sequence[CallEvidence], relations: Sequence[LinkArrays], side: str
 ) -> Tensor:
-    """Return eq. 17: the text's vector, successes, failures, their share, degrees in and out."""
+    """Return eq. 17: text vector, successes, failures, success share, in-degree and out-degree."""
     degree_in, degree_out = np.zeros(len(evidence)), np.zeros(len(evidence))
     for relation in relations[::2]:
         for degree, end, there in (

@@ -1,4 +1,4 @@
-"""Links by features of pairs: a small network, of which several are averaged."""
+"""Predict links from pair features with an ensemble of small networks."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from studies.link_prediction.vectors import Matrix, NodeVectors
 
 @dataclass(frozen=True)
 class PairNetwork:
-    """Links by a network over features of pairs.
+    """Link prediction by networks over pair features.
 
     Args:
-        hidden: width of its layers; 0 for logistic regression.
-        members: networks that are averaged, each of another start and other parts.
-        steps: of training of each, of 256 pairs at most; so the time does not grow with the calls.
-        rate: of learning.
-        decay: of weights.
-        dropout: chance that a value of the hidden layer is left out in training.
+        hidden: Width of the hidden layer; 0 for logistic regression.
+        members: Number of averaged networks, each with its own initialisation and batches.
+        steps: Training steps per network, of at most 256 pairs each; the training time is therefore
+            independent of the number of calls.
+        rate: Learning rate.
+        decay: Weight decay.
+        dropout: Dropout probability in the hidden layer.
     """
 
     hidden: int = 32
@@ -41,7 +42,6 @@ class PairNetwork:
         self, vectors: NodeVectors, runs: Sequence[Run], seed: int = 0,
         progress: Progress | None = None,
     ) -> Matrix:  # fmt: skip
-        """Return the chance of links; see `LinkPredictor`."""
         features = PairFeatures(vectors)
         final = features.of(sequence_counts(vectors, runs))
         size = len(vectors.tools)
@@ -92,6 +92,6 @@ class PairNetwork:
 
 
 def _batches(size: int) -> Iterator[Tensor]:
-    """Give numbers of rows without end; all rows come before one comes again."""
+    """Yield batches of row numbers indefinitely, covering all rows in each pass."""
     while True:
         yield from torch.split(torch.randperm(size), 256)

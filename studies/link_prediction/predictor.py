@@ -1,4 +1,4 @@
-"""What predicts links: fitted on runs of calls, it scores every pair of tools."""
+"""The interface of link predictors, and three simple ones."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from studies.link_prediction.sequences import Run, sequence_counts
 from studies.link_prediction.vectors import Matrix, NodeVectors
 
 Progress = Callable[[int, int, float], None]
-"""Called after each step of training with its number, the number of all, and the loss."""
+"""Callback after each training step with its number, the total, and the loss."""
 
 
 class LinkPredictor(Protocol):
-    """A way to predict links."""
+    """A link predictor, fitted on runs of calls."""
 
     def __call__(
         self, vectors: NodeVectors, runs: Sequence[Run], seed: int, progress: Progress | None
     ) -> Matrix:
-        """Return scores (tools, tools) of links from rows to columns; more is likelier.
+        """Return scores (tools, tools) of links from rows to columns; a higher score is likelier.
 
         Args:
-            vectors: the tools.
-            runs: calls to learn from.
-            seed: of all that is random.
-            progress: called after each step of training.
+            vectors: Tools.
+            runs: Calls to learn from.
+            seed: Random seed.
+            progress: Callback after each training step.
         """
         ...
 
@@ -35,10 +35,10 @@ class LinkPredictor(Protocol):
 def counted(
     vectors: NodeVectors, runs: Sequence[Run], seed: int = 0, progress: Progress | None = None
 ) -> Matrix:
-    """Return the chance of the second tool after the first as counted.
+    """Return the observed probability of the second tool after the first.
 
-    Counts are smoothed by the share of the second in all calls: of a pair that was never seen
-    nothing else is known.
+    Counts are smoothed by the share of the second tool in all calls, the only evidence about a pair
+    that was never observed.
     """
     del seed, progress
     counts = sequence_counts(vectors, runs)
@@ -50,7 +50,7 @@ def counted(
 def common_neighbours(
     vectors: NodeVectors, runs: Sequence[Run], seed: int = 0, progress: Progress | None = None
 ) -> Matrix:
-    """Return Adamic-Adar's index."""
+    """Return the Adamic-Adar index."""
     del seed, progress
     return adamic_adar(sequence_counts(vectors, runs).links.astype(np.float32))
 
@@ -58,6 +58,6 @@ def common_neighbours(
 def alike(
     vectors: NodeVectors, runs: Sequence[Run], seed: int = 0, progress: Progress | None = None
 ) -> Matrix:
-    """Return the cosine of the texts of two tools; nothing is learnt."""
+    """Return the cosine between the texts of two tools, without training."""
     del runs, seed, progress
     return np.asarray(vectors.of_tools @ vectors.of_tools.T, dtype=np.float32)

@@ -1,6 +1,6 @@
-"""Links by simple graph convolution (SGC): vectors averaged along links, then logistic regression.
+"""Link prediction by SGC: vectors averaged along links, then logistic regression.
 
-Two tools are scored by the products and the differences of their averaged vectors.
+The features of two tools are the products and differences of their averaged vectors.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from studies.link_prediction.vectors import Matrix, NodeVectors
 
 @dataclass(frozen=True)
 class Propagation:
-    """Links by SGC.
+    """Link prediction by simple graph convolution (SGC).
 
     Args:
-        hops: how far vectors travel.
-        epochs: of the regression.
-        rate: of its learning.
-        decay: of its weights.
+        hops: Number of propagation steps.
+        epochs: Epochs of the regression.
+        rate: Learning rate.
+        decay: Weight decay.
     """
 
     hops: int = 2
@@ -39,7 +39,6 @@ class Propagation:
         self, vectors: NodeVectors, runs: Sequence[Run], seed: int = 0,
         progress: Progress | None = None,
     ) -> Matrix:  # fmt: skip
-        """Return the chance of links; see `LinkPredictor`."""
         size = len(vectors.tools)
         parts = hidden_parts(vectors, runs, seed)
         if not parts:
@@ -72,7 +71,7 @@ class Propagation:
         return np.asarray(torch.stack(scores).numpy(), dtype=np.float32)
 
     def _moved(self, vectors: Matrix, counts: SequenceCounts) -> NDArray[np.float32]:
-        """Return S^hops X, with S the links both ways and each tool's own, normalised."""
+        """Return S^hops X, with S the normalised undirected links including self-loops."""
         both = np.maximum(counts.links, counts.links.T).astype(np.float32)
         np.fill_diagonal(both, 1)
         root = 1 / np.sqrt(both.sum(1))

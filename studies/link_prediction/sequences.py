@@ -1,4 +1,4 @@
-"""Runs of calls as counts of what came after what, and links that some of them hide."""
+"""Count successions in runs of calls, and draw links and negatives."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Pairs = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class SequenceCounts:
-    """How often tools were called, and in which order.
+    """Counts of calls and their order.
 
     Args:
-        next: float32 (tools, tools): how often the second was called right after the first.
-        later: the same, in how many runs it was called later on.
-        calls: float32 (tools,): in how many runs a tool was called.
+        next: float32 (tools, tools): number of times the second was called right after the first.
+        later: float32 (tools, tools): number of runs with the second called after the first.
+        calls: float32 (tools,): number of runs in which a tool was called.
     """
 
     next: NDArray[np.float32]
@@ -33,12 +33,12 @@ class SequenceCounts:
 
     @property
     def links(self) -> NDArray[np.bool_]:
-        """Which links there are, (tools, tools)."""
+        """Whether each link was observed, (tools, tools)."""
         return np.asarray(self.next > 0)
 
 
 def sequence_counts(vectors: NodeVectors, runs: Sequence[Run]) -> SequenceCounts:
-    """Count runs; calls of tools that have no row, and failed ones, are passed over."""
+    """Count runs, skipping failed calls and tools without a row."""
     size = len(vectors.tools)
     counts = SequenceCounts(
         np.zeros((size, size), np.float32),
@@ -58,22 +58,22 @@ def sequence_counts(vectors: NodeVectors, runs: Sequence[Run]) -> SequenceCounts
 
 
 def folds(runs: Sequence[Run], number: int, seed: int) -> list[list[Run]]:
-    """Return runs without a part of them, for each of `number` parts drawn at random."""
+    """Return the runs without each of `number` random parts."""
     order = np.random.default_rng(seed).permutation(len(runs))
     return [[runs[run] for i, run in enumerate(order) if i % number != part]
             for part in range(number)]  # fmt: skip
 
 
 def random_negatives(allowed: NDArray[np.bool_], count: int, random: np.random.Generator) -> Pairs:
-    """Draw pairs of tools, all that are allowed equally likely.
+    """Draw pairs of tools uniformly from the allowed ones.
 
     Args:
-        allowed: (tools, tools): pairs that may be drawn.
-        count: how many are drawn, with repeats.
-        random: the source of chance.
+        allowed: Pairs that may be drawn, (tools, tools).
+        count: Number of pairs, with repetition.
+        random: Random source.
 
     Returns:
-        Fewer than `count`, namely none, if none is allowed.
+        `count` pairs; none if no pair is allowed.
     """
     free = np.argwhere(allowed)
     drawn = free[random.integers(0, len(free), count)] if len(free) else free
@@ -87,17 +87,17 @@ def hard_negatives(
     called: NDArray[np.bool_],
     random: np.random.Generator,
 ) -> Pairs:
-    """Draw for each link one from the same source to another tool that is called somewhere.
+    """Draw for each link a pair with the same source and another target that is called somewhere.
 
-    So neither how often the source is called nor that the target is called at all tells the two
-    apart. Links whose source is linked to all such tools are passed over.
+    Call frequencies of source and target alone therefore cannot separate the two. Links whose
+    source is linked to all such tools are skipped.
 
     Args:
-        vectors: the tools.
-        linked: (tools, tools): pairs that must not be drawn.
-        positives: links.
-        called: (tools,): which tools are called somewhere.
-        random: the source of chance.
+        vectors: Tools.
+        linked: Pairs that must not be drawn, (tools, tools).
+        positives: Links.
+        called: Whether each tool is called, (tools,).
+        random: Random source.
     """
     allowed = vectors.together & ~linked & called[None, :]
     targets_of = {int(s): np.flatnonzero(allowed[s]) for s in np.unique(positives[:, 0])}

@@ -1,7 +1,7 @@
-"""What is learnt from: links that a part of the runs shows and the others do not.
+"""Training tasks: links that one part of the runs shows and the others do not.
 
-A predictor is to find links that it has not seen. So it is trained to: runs are parted, features
-come from all parts but one, and the links of that one which the others do not show are to be found.
+A predictor must find unobserved links, and is trained to do so. Runs are split into parts; features
+come from all parts but one, and the targets are the links that only that part shows.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from studies.link_prediction.vectors import NodeVectors
 
 FOLDS = 5
 NEGATIVES = 5
-"""Pairs of each kind, drawn at random and hard ones, for each link."""
+"""Number of negatives of each kind, random and hard, per link."""
 
 
 @dataclass(frozen=True, eq=False)
 class Hidden:
-    """A task of training.
+    """A training task.
 
     Args:
-        seen: runs from which features come.
-        counts: of these.
-        links: that they do not show.
-        others: pairs that no run shows.
-        worked: of each link, how often it was seen in the hidden part, float32.
+        seen: Runs to compute features from.
+        counts: Counts over `seen`.
+        links: Links that `seen` does not show.
+        others: Pairs that no run shows.
+        worked: Number of observations of each link in the hidden part, float32.
     """
 
     seen: Sequence[Run]
@@ -48,7 +48,7 @@ class Hidden:
 
 
 def hidden_parts(vectors: NodeVectors, runs: Sequence[Run], seed: int) -> list[Hidden]:
-    """Return the tasks of training; parts that hide nothing are left out."""
+    """Return the training tasks, omitting parts that hide nothing."""
     random = np.random.default_rng(seed)
     whole = sequence_counts(vectors, runs)
     parts = []

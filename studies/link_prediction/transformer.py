@@ -1,4 +1,4 @@
-"""Links by the paper's heterogeneous graph transformer (NaviAgent, section 3.2, eq. 5 to 12).
+"""Link prediction by the paper's heterogeneous graph transformer (NaviAgent, section 3.2).
 
 h0_v   = LayerNorm(ReLU(W_type x_v + b_type))                                            (18)
 alpha  = softmax over u in N_r(v) of (Q_r h_v . K_r h_u) / sqrt(d) + b_r + w_uv          (5, 19)
@@ -8,8 +8,8 @@ CE     = -(w log p + (1 - w) log(1 - p)), mean over links and others, whose w is
 margin = max(0, m_ij - s(i,j) + s(i,j')), mean, m_ij = m0 (1 + sigmoid(w_ij)), s cosine  (8-10)
 L      = lambda_t CE + (1 - lambda_t) margin, lambda_t = lambda_0 gamma^t                (11, 12)
 
-The formulas stand in the text as blanks and are put together from its prose; m0, lambda_0 and gamma
-are hvr's. A link that is to be found is not in the graph along which messages pass.
+The paper's text leaves the formulas blank, so they are reconstructed from its prose; m0, lambda_0
+and gamma are hvr's. Target links are excluded from the graph along which messages pass.
 """
 
 from __future__ import annotations
@@ -37,17 +37,18 @@ Head = Literal["paper", "product"]
 
 @dataclass(frozen=True)
 class GraphTransformer:
-    """Links by the graph transformer.
+    """Link prediction by the graph transformer.
 
     Args:
-        width: of the nodes' vectors.
-        heads: of attention.
-        layers: of attention.
-        epochs: passes over all parts.
-        rate: of learning.
-        weights: how the weight of a link enters its attention: added (as the prose says),
-            multiplied, or not at all.
-        head: "paper" is eq. 21, in which the two ends do not meet; "product" adds a . (h_i * h_j).
+        width: Width of the node vectors.
+        heads: Number of attention heads.
+        layers: Number of attention layers.
+        epochs: Passes over all parts.
+        rate: Learning rate.
+        weights: How link weights enter the attention: added (as in the paper's prose), multiplied,
+            or not at all.
+        head: `paper` uses eq. 21, in which the two ends do not interact; `product` adds
+            a . (h_i * h_j).
         margin: m0.
         first: lambda_0.
         fading: gamma.
@@ -68,7 +69,6 @@ class GraphTransformer:
         self, vectors: NodeVectors, runs: Sequence[Run], seed: int = 0,
         progress: Progress | None = None,
     ) -> Matrix:  # fmt: skip
-        """Return the chance of links; see `LinkPredictor`."""
         size = len(vectors.tools)
         parts = hidden_parts(vectors, runs, seed)
         if not parts:
@@ -109,10 +109,10 @@ class GraphTransformer:
         return balance * entropy + (1 - balance) * self._margin(tools, links, others, soft)
 
     def _margin(self, tools: Tensor, links: Tensor, others: Tensor, soft: Tensor) -> Tensor:
-        """Return the mean over links and pairs of the same source."""
+        """Return the mean margin loss over links and negatives with the same source."""
         unit = nn.functional.normalize(tools, dim=-1)
         good = (unit[links[:, 0]] * unit[links[:, 1]]).sum(-1)
-        # The hard ones share their source with a link.
+        # Pair each link's source with the targets of sampled negatives.
         pick = torch.randint(0, len(others), (len(links), 5))
         wrong = (unit[links[:, 0]].unsqueeze(1) * unit[others[pick][..., 1]]).sum(-1)
         wanted = self.margin * (1 + torch.sigmoid(soft))
@@ -151,7 +151,7 @@ class _Network(nn.Module):
 
 
 class _Attention(nn.Module):
-    """One layer of eq. 5, 6, 19 and 20."""
+    """One attention layer (eq. 5, 6, 19 and 20)."""
 
     def __init__(self, config: GraphTransformer, names: Sequence[str]) -> None:
         super().__init__()

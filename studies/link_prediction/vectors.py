@@ -1,4 +1,4 @@
-"""Vectors of the texts of tools and parameters, for all that predicts links."""
+"""Text vectors of tools and parameters for all link predictors."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ class NodeVectors:
     """Tools and parameters as rows.
 
     Args:
-        tools: names, in the order of the rows.
-        parameters: meanings, in the order of the rows.
-        of_tools: float32 (tools, dimension), rows of length 1.
-        of_parameters: float32 (parameters, dimension), rows of length 1.
-        takes: of each tool the rows of the parameters that it takes.
-        gives: of each tool the rows of the parameters that it gives.
-        groups: int64 (tools,): the catalogue of each; tools of two are never linked.
+        tools: Tool names, in row order.
+        parameters: Parameter meanings, in row order.
+        of_tools: float32 (tools, dimension), unit rows.
+        of_parameters: float32 (parameters, dimension), unit rows.
+        takes: Rows of each tool's input parameters.
+        gives: Rows of each tool's output parameters.
+        groups: Catalogue of each tool, int64 (tools,); tools of different catalogues are never
+            linked.
     """
 
     tools: tuple[str, ...]
@@ -41,12 +42,11 @@ class NodeVectors:
 
     @cached_property
     def row(self) -> Mapping[str, int]:
-        """The row of each tool."""
         return {name: i for i, name in enumerate(self.tools)}
 
     @cached_property
     def together(self) -> NDArray[np.bool_]:
-        """Which tools are of one catalogue, (tools, tools)."""
+        """Whether two tools belong to one catalogue, (tools, tools)."""
         return np.asarray(self.groups[:, None] == self.groups[None, :])
 
 
@@ -59,13 +59,13 @@ def node_vectors(
     """Return the vectors of a catalogue.
 
     Args:
-        catalogue: the tools.
-        names: of the meanings of their parameters.
-        encoder: of names with their descriptions.
-        groups: a number for the catalogue of each tool; all are of one if None.
+        catalogue: Tools.
+        names: Meanings of their parameters.
+        encoder: Encoder of names with descriptions.
+        groups: Catalogue number of each tool; None for a single catalogue.
 
     Raises:
-        MissingExtraError: the package of the encoder is not installed.
+        MissingExtraError: The encoder's package is not installed.
     """
     texts: dict[str, str] = {}
     nodes: list[GraphTool] = []
@@ -91,7 +91,7 @@ def node_vectors(
 
 
 def _texts(catalogue: Catalogue, groups: Mapping[str, int]) -> list[str]:
-    """Return each tool's name with what its description says of it alone."""
+    """Return the name of each tool with the sentences unique to its description."""
     by_group: dict[int, list[str]] = {}
     for tool in catalogue.tools:
         by_group.setdefault(groups.get(tool.name, 0), []).append(tool.description)

@@ -1,4 +1,4 @@
-"""Training of the alignment scorer g (GNNVerifier, sections 3.3.2 and 4.1)."""
+"""Train the alignment scorer g (GNNVerifier, sections 3.3.2 and 4.1)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from hvr.judging.verifier.features import Alignment
 from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
 
 MIN_IMPROVEMENT = 1e-3
-"""Fall of the loss that counts as progress for early stopping."""
+"""Decrease of the loss that counts as progress for early stopping."""
 
 
 class AlignmentNetwork(nn.Module):
-    """The alignment scorer while it is trained: equation 2 with one hidden layer.
+    """The alignment scorer during training: equation 2 with one hidden layer.
 
         g(s, t) = MLP([e(s); e(t)]) = w · relu(W_s e(s) + b + W_t e(t)) + b_out
 
-    `Alignment` is the same in numpy and says why the first layer is split.
+    `Alignment` computes the same in NumPy and explains why the first layer is split.
 
     Args:
-        dim: of the text embeddings.
-        hidden: width of the hidden layer.
+        dim: Size of the text embeddings.
+        hidden: Width of the hidden layer.
     """
 
     def __init__(self, dim: int, hidden: int) -> None:
@@ -36,20 +36,12 @@ class AlignmentNetwork(nn.Module):
         self.out = nn.Linear(hidden, 1)
 
     def forward(self, steps: Tensor, tools: Tensor) -> Tensor:
-        """Return g of pairs.
-
-        Args:
-            steps: e(s) (..., dim).
-            tools: e(t) (..., dim), broadcast against the steps.
-
-        Returns:
-            g (...).
-        """
+        """Return g (...) of pairs, from e(s) (..., dim) and a broadcastable e(t) (..., dim)."""
         logits: Tensor = self.out(torch.relu(self.step(steps) + self.tool(tools))).squeeze(-1)
         return logits
 
     def trained(self) -> Alignment:
-        """Return the scorer with the trained parameters, in numpy."""
+        """Return the scorer with the trained parameters, in NumPy."""
         return Alignment({k: v.detach().cpu().numpy() for k, v in self.state_dict().items()})
 
 
@@ -59,17 +51,17 @@ def train_alignment(
     pairs: Sequence[tuple[str, str]],
     progress: ProgressCallback = no_progress,
 ) -> Alignment:
-    """Train g to tell the true tool of a step from similar ones (section 3.3.2).
+    """Train g to separate the true tool of a step from similar ones (section 3.3.2).
 
         L = -mean over pairs (s, t) of log softmax over {t} ∪ N_K(t) of g(s, ·), at t
 
-    It stops when the training loss has not fallen for `align_patience` epochs (section 4.1).
+    Training stops once the training loss has not fallen for `align_patience` epochs (section 4.1).
 
     Args:
-        config: widths, rates, seed.
-        embeddings: of the tools.
-        pairs: texts of true steps and ids of their tools; pairs with unknown tools are left out.
-        progress: called after each epoch.
+        config: Widths, rates and seed.
+        embeddings: Embeddings of the tools.
+        pairs: Texts of true steps with their tool ids; pairs with unknown tools are skipped.
+        progress: Callback after each epoch.
     """
     torch.manual_seed(config.seed)
     dim = embeddings.vectors.shape[1]
@@ -111,20 +103,20 @@ def train_alignment(
 
 
 def minibatches(size: int, batch: int, draw: torch.Generator) -> list[Tensor]:
-    """Return the numbers below `size`, shuffled, in batches."""
+    """Return the numbers below `size` in shuffled batches."""
     order = torch.randperm(size, generator=draw)
     return [order[i : i + batch] for i in range(0, size, batch)]
 
 
 class FoldedAlignment:
-    """Cross-fitted margins of training plans: each by a scorer that was not trained on the plan.
+    """Cross-fitted margins of training plans, each from a scorer not trained on the plan.
 
-    A scorer is more certain of the steps it was trained on than of new ones; a network trained on
-    such margins would rely on them too much.
+    A scorer is more certain about its training steps than about new ones. A network trained on such
+    margins would rely on them too much.
 
     Args:
-        models: one for each fold.
-        fold: number of the model for each of the steps (m,).
+        models: One model per fold.
+        fold: Model index for each of the steps (m,).
     """
 
     def __init__(self, models: Sequence[Alignment], fold: NDArray[np.int64]) -> None:
@@ -134,7 +126,7 @@ class FoldedAlignment:
     def margins(
         self, embeddings: ToolEmbeddings, steps: NDArray[np.int64], tools: NDArray[np.int64]
     ) -> Floats:
-        """Return Δ as `Alignment.margins`, for exactly the steps that the folds were given for."""
+        """Return Δ as in `Alignment.margins`, for exactly the steps that the folds cover."""
         margins = np.zeros(len(steps), dtype=np.float32)
         for k, model in enumerate(self._models):
             mine = self._fold == k

@@ -1,7 +1,7 @@
 """Minibatches of plan graphs as tensors.
 
-All graphs of a training run are turned into arrays once; a batch is a selection of their rows.
-It is the disjoint union of graphs, as of `torch_geometric.data.Batch`, without an object per graph.
+All graphs of a training run are converted to arrays once, and a batch selects some of their rows.
+It is the disjoint union of graphs, as in `torch_geometric.data.Batch`, without per-graph objects.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from hvr.judging.verifier.features import Ints, PlanArrays, row_ranges
 
 @dataclass(frozen=True)
 class PlanBatch:
-    """Input of the network; shapes as in `PlanArrays`, nodes numbered across the batch.
+    """Network input with shapes as in `PlanArrays` and nodes numbered across the batch.
 
     Args:
-        graphs: number of graphs.
-        request: rows of the text table (graphs,).
-        start: whether a node is a Start (nodes,).
-        tool, step, types, margin: features of the nodes.
-        node_graph: graph of each node (nodes,).
-        edges: source and target (2, edges).
-        edge_values: features of the edges.
-        edge_graph: graph of each edge (edges,).
+        graphs: Number of graphs.
+        request: Rows of the text table (graphs,).
+        start: Whether each node is a Start (nodes,).
+        tool, step, types, margin: Node features.
+        node_graph: Graph of each node (nodes,).
+        edges: Sources and targets (2, edges).
+        edge_values: Edge features.
+        edge_graph: Graph of each edge (edges,).
     """
 
     graphs: int

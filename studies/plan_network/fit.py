@@ -1,4 +1,4 @@
-"""Training and evaluation of a verifier, from true plans to thresholds."""
+"""Train and evaluate a verifier, from true plans to thresholds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from studies.plan_network.training import (
 )
 
 _MORE = 4
-"""Negatives of a plan beyond the paper's."""
+"""Number of additional negatives per plan beyond the paper's."""
 AnyPlan = TypeVar("AnyPlan")
 
 
@@ -45,17 +45,17 @@ def train(
 ) -> Verifier:
     """Train a verifier on true plans.
 
-    A fraction of them is held out for early stopping and the choice of thresholds.
+    A fraction of the plans is reserved for early stopping and for choosing the thresholds.
 
     Args:
-        config: the settings.
-        plans: true plans; those without steps are left out.
-        tools: the tools that plans can call.
-        progress: called after each epoch.
-        encoder: of texts; the one named in the configuration if None.
+        config: Settings.
+        plans: True plans; plans without steps are skipped.
+        tools: Tools that plans can call.
+        progress: Callback after each epoch.
+        encoder: Text encoder; None uses the configured one.
 
     Raises:
-        UsageError: there are fewer than two plans, or tools that do not fit the configuration.
+        UsageError: There are fewer than two plans, or the tools do not fit the configuration.
     """
     graphs = [
         p if isinstance(p, PlanGraph) else plan_graph(p, tools)
@@ -82,7 +82,7 @@ def train(
 def _more_negatives(
     config: VerifierConfig, embeddings: ToolEmbeddings, graphs: Sequence[PlanGraph]
 ) -> Callable[[PlanGraph], list[Perturbed]]:
-    """Return a function that gives the negatives of a plan beyond the paper's, if wanted."""
+    """Return a function that generates the additional negatives of a plan, if configured."""
     if config.negatives == "paper":
         return lambda _: []
     maker = WrongPlans(embeddings, [g.plan() for g in graphs], config.seed)
@@ -101,7 +101,7 @@ def _cross_fitted(
     groups: Sequence[ContrastGroup],
     progress: ProgressCallback,
 ) -> FoldedAlignment:
-    """Train two scorers on a half of the groups each, for the margins of the other half."""
+    """Train two scorers, each on one half of the groups, for the margins of the other half."""
     folds = 2
     models = [
         train_alignment(
@@ -118,12 +118,12 @@ def _cross_fitted(
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Contrast groups of true and wrong plans, however they were made.
+    """Contrast groups of true and wrong plans from any source.
 
     Args:
-        fit: to train on.
-        held: for early stopping and the choice of thresholds.
-        margins: source of the alignment margins of `fit`; the scorer g if None.
+        fit: Groups to train on.
+        held: Groups for early stopping and for choosing the thresholds.
+        margins: Source of the alignment margins of `fit`; None uses the scorer g.
     """
 
     fit: Sequence[ContrastGroup]
@@ -142,12 +142,12 @@ def train_on(
     """Train a verifier on contrast groups.
 
     Args:
-        config: the settings.
-        embeddings: of the tools.
-        counts: of paths in the training plans.
-        alignment: the scorer g, trained.
-        data: the groups.
-        progress: called after each epoch.
+        config: Settings.
+        embeddings: Embeddings of the tools.
+        counts: Path counts of the training plans.
+        alignment: Trained scorer g.
+        data: Contrast groups.
+        progress: Callback after each epoch.
     """
     fit = samples(
         data.fit, config, embeddings, counts, data.margins or alignment,
@@ -169,9 +169,9 @@ def evaluate(verifier: Verifier, plans: Iterable[Plan], seed: int = 1) -> Aucs:
     """Measure the ROC-AUC on true plans and perturbations of them.
 
     Args:
-        verifier: the verifier.
-        plans: true plans that it was not trained on.
-        seed: of the perturbations.
+        verifier: The verifier.
+        plans: True plans outside its training set.
+        seed: Seed of the perturbations.
     """
     graphs = [verifier.graph(p) for p in plans]
     perturber = Perturber(
@@ -186,12 +186,7 @@ def evaluate(verifier: Verifier, plans: Iterable[Plan], seed: int = 1) -> Aucs:
 
 
 def split(plans: Sequence[AnyPlan], config: VerifierConfig) -> tuple[list[AnyPlan], list[AnyPlan]]:
-    """Split plans, in whatever form, into those that `train` trains on and those it holds out.
-
-    Args:
-        plans: at least two.
-        config: has the fraction and the seed.
-    """
+    """Split two or more plans into a training and a held-out part, as `train` does."""
     order = list(plans)
     Random(f"split {config.seed}").shuffle(order)
     held = min(max(1, round(config.held_out * len(order))), len(order) - 1)
@@ -207,10 +202,10 @@ def best_threshold(
     labels: Sequence[int] | NDArray[np.int64],
     default: float = 0.5,
 ) -> float:
-    """Return the threshold, of .05, .10 … .95, with the highest F1 (appendix B.2).
+    """Return the threshold among .05, .10 … .95 with the highest F1 (appendix B.2).
 
-    Scores at or above the threshold count as positive. Of equals the lowest; `default` if there
-    are no positives.
+    Scores at or above the threshold count as positive. Ties go to the lowest threshold. The result
+    is `default` if there are no positives.
     """
     values, positive = np.asarray(scores), np.asarray(labels) > 0
     best_f1, best = 0.0, default

@@ -20,12 +20,12 @@ class Messages(MessagePassing):  # type: ignore[misc]
 
         m_v = sum over neighbours u of v of φ([h_u; x_uv; e(r)]),   φ an MLP with one hidden layer
 
-    φ's first layer is applied to nodes, edges and requests separately and added: the same result
-    as for the concatenated vectors at a lower cost, as a node has several edges and a request many.
+    φ's first layer is applied to nodes, edges and requests separately and summed. The result is the
+    same as for concatenated vectors, but cheaper, because edges share nodes and requests.
 
     Args:
-        hidden: size of h (nodes, hidden) and x (edges, hidden).
-        text: size of e(r) (plans, text).
+        hidden: Size of h (nodes, hidden) and x (edges, hidden).
+        text: Size of e(r) (plans, text).
     """
 
     def __init__(self, hidden: int, text: int) -> None:
@@ -34,17 +34,14 @@ class Messages(MessagePassing):  # type: ignore[misc]
         self.phi = two_layers(2 * hidden + text, hidden, hidden)
 
     def forward(self, h: Tensor, edges: Tensor, x: Tensor, request: Tensor, of: Tensor) -> Tensor:
-        """Return the aggregated messages of each node.
+        """Return the aggregated messages m (nodes, hidden).
 
         Args:
-            h: of the nodes (nodes, hidden).
-            edges: senders and receivers (2, edges).
-            x: of the edges (edges, hidden).
+            h: Node states (nodes, hidden).
+            edges: Senders and receivers (2, edges).
+            x: Edge states (edges, hidden).
             request: e(r) of the plans (plans, text).
-            of: plan of each edge (edges,).
-
-        Returns:
-            m (nodes, hidden).
+            of: Plan of each edge (edges,).
         """
         first = self.phi[0]
         assert isinstance(first, nn.Linear)
@@ -66,13 +63,13 @@ class PlanLayer(nn.Module):
 
         h_v' = MLP((1 + ε) h_v + m_v,in + m_v,out)
 
-    m_v,in are the messages along the edges into v, m_v,out those against the edges out of v, each
-    with a φ of its own; ε is learnt, initially 0. Without messages m is φ([h_v; e(r)]).
+    m_v,in are the messages along the edges into v and m_v,out those against the edges out of v,
+    each with its own φ; ε is learnt and initially 0. Without messages, m is φ([h_v; e(r)]).
 
     Args:
-        hidden: size of h (nodes, hidden) and x (edges, hidden).
-        text: size of e(r) (plans, text).
-        dropout: probability of dropout in the MLP.
+        hidden: Size of h (nodes, hidden) and x (edges, hidden).
+        text: Size of e(r) (plans, text).
+        dropout: Dropout probability in the MLP.
         messages: False for the ablation without message passing.
     """
 
@@ -96,17 +93,14 @@ class PlanLayer(nn.Module):
         node_graph: Tensor,
         edge_graph: Tensor,
     ) -> Tensor:
-        """Return h after the round.
+        """Return h' (nodes, hidden) after the round.
 
         Args:
-            h: of the nodes (nodes, hidden).
-            edges: sources and targets (2, edges).
-            x: of the edges (edges, hidden).
+            h: Node states (nodes, hidden).
+            edges: Sources and targets (2, edges).
+            x: Edge states (edges, hidden).
             request: e(r) of the plans (plans, text).
-            node_graph, edge_graph: plan of each node and of each edge.
-
-        Returns:
-            h' (nodes, hidden).
+            node_graph, edge_graph: Plan of each node and of each edge.
         """
         if self.messages:
             received = self.into(h, edges, x, request, edge_graph)

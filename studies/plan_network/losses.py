@@ -1,7 +1,7 @@
 """Training losses (GNNVerifier, appendix A.3).
 
-Stage I trains the whole network on  L_1 = L_rank + λ_graph L_graph   (equation 22), stage II its
-last layer and the local heads on    L_2 = L_node + λ_edge L_edge     (equation 24).
+Stage I trains the whole network on  L_1 = L_rank + λ_graph L_graph   (equation 22). Stage II trains
+its last layer and the local heads on  L_2 = L_node + λ_edge L_edge   (equation 24).
 """
 
 from __future__ import annotations
@@ -17,17 +17,14 @@ def ranking_loss(logits: Tensor, costs: Tensor, group: Tensor, margin: float = 0
         L_rank = 1/G sum over groups, over pairs (i, j) of a group with c_i < c_j, of
                  max(0, m_ij - z_i + z_j),   m_ij = margin (c_j - c_i)
 
-    The plan with fewer errors is to score higher, the more so the larger the gap in cost. The paper
-    sums over the plans of one request; hvr takes the mean over the G groups of a batch.
+    The plan with fewer errors must score higher, by a margin that grows with the cost gap. The
+    paper sums over the plans of one request; hvr takes the mean over the G groups of a batch.
 
     Args:
         logits: z (graphs,).
         costs: c (graphs,).
-        group: number of the group of each graph (graphs,); graphs of a group are consecutive.
-        margin: per unit of cost.
-
-    Returns:
-        A scalar.
+        group: Group number of each graph (graphs,); the graphs of a group are consecutive.
+        margin: Margin per unit of cost.
     """
     number = torch.unique_consecutive(group, return_inverse=True)[1]
     groups = int(number[-1]) + 1 if len(number) else 0
@@ -54,26 +51,20 @@ def graph_loss(logits: Tensor, targets: Tensor) -> Tensor:
     Args:
         logits: z (graphs,).
         targets: y of equation 9, 0 to 1 (graphs,).
-
-    Returns:
-        A scalar.
     """
     return binary_cross_entropy_with_logits(logits, targets)
 
 
 def local_loss(logits: Tensor, labels: Tensor, weight: float, graphs: int) -> Tensor:
-    """Return the weighted cross-entropy of nodes or of edges, one line of equation 23.
+    """Return the weighted cross-entropy of nodes or edges, one line of equation 23.
 
         L = -1/graphs sum over nodes (edges) of ω l log σ(z) + (1 - l) log(1 - σ(z))
 
     Args:
         logits: z (n,).
         labels: l, 0 or 1 (n,).
-        weight: ω of the positive ones, see `balance`.
-        graphs: number of graphs in the batch.
-
-    Returns:
-        A scalar.
+        weight: ω of the positives, from `balance`.
+        graphs: Number of graphs in the batch.
     """
     pos = logits.new_tensor(weight)
     total = binary_cross_entropy_with_logits(logits, labels, pos_weight=pos, reduction="sum")
@@ -81,13 +72,8 @@ def local_loss(logits: Tensor, labels: Tensor, weight: float, graphs: int) -> Te
 
 
 def balance(labels: Tensor) -> float:
-    """Return the class weight ω of equation 23: negatives per positive, at least 1.
-
-    Args:
-        labels: of the training data, 0 or 1 (n,).
-
-    Returns:
-        max(1, negatives / positives); 1 without positives.
+    """Return the class weight ω of equation 23: max(1, negatives / positives), or 1 without
+    positives.
     """
     positive = float(labels.sum())
     return max(1.0, (len(labels) - positive) / positive) if positive else 1.0

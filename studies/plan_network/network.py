@@ -14,12 +14,12 @@ from studies.plan_network.layers import PlanLayer, two_layers
 
 
 class PlanNetwork(nn.Module):
-    """The verifier network in PyTorch; its equations are in `TrainedNetwork`, the same in numpy.
+    """The verifier network in PyTorch; `TrainedNetwork` holds its equations and the NumPy version.
 
     Args:
-        config: widths and ablations.
-        text: size of the text embeddings.
-        types: number of types, of inputs and outputs together.
+        config: Widths and ablations.
+        text: Size of the text embeddings.
+        types: Number of input and output types together.
     """
 
     def __init__(self, config: VerifierConfig, text: int, types: int) -> None:
@@ -47,7 +47,7 @@ class PlanNetwork(nn.Module):
         self.edge_head = two_layers(3 * hidden, hidden, 1, config.dropout)
 
     def trained(self) -> TrainedNetwork:
-        """Return the network with the trained parameters, in numpy."""
+        """Return the network with the trained parameters, in NumPy."""
         tensors = {k: v.detach().cpu().numpy() for k, v in self.state_dict().items()}
         return TrainedNetwork(self.config, tensors)
 
@@ -58,12 +58,7 @@ class PlanNetwork(nn.Module):
         yield from self.edge_head.parameters()
 
     def forward(self, batch: PlanBatch, texts: Tensor) -> PlanLogits[Tensor]:
-        """Judge a batch.
-
-        Args:
-            batch: the plans.
-            texts: the text table (rows, text).
-        """
+        """Return the logits of a batch, given the text table (rows, text)."""
         h, x = self.encode(batch, texts)
         return PlanLogits(self.graph_logits(batch, h), *self.local_logits(batch, h, x))
 

@@ -1,7 +1,7 @@
-"""Perturbations of true plans, with labels (GNNVerifier, section 3.5 and appendix A).
+"""Perturb true plans, with labels (GNNVerifier, section 3.5 and appendix A).
 
 Costs η of the operations, equations 17 to 19, with g as a probability, s the cosine of request and
-tool, m the length of the span:
+tool, and m the length of the span:
 
 REPLACE     1 - g(s_i, t')
 DROP        m sum over dropped t of max(0, s(r, t))
@@ -27,11 +27,11 @@ from hvr.judging.verifier.verifier import logistic
 
 Kind = Literal["REPLACE", "DROP", "COMPRESS", "MADE WRONG"]
 MAX_TRIES = 50
-"""Draws for each wanted perturbation: many fail or repeat another one where tools are few."""
+"""Draws per requested perturbation; many fail or repeat another if there are few tools."""
 UNSEEN_WEIGHT = 0.1
-"""Weight of a span whose path was never counted, beside log(1 + f_n) of the others."""
+"""Weight of a span with an unobserved path, added to log(1 + f_n) of the others."""
 MADE_WRONG_COST = 1.0
-"""η of a plan that `hvr.judging.verifier.wrong_plans` made wrong, as of a bad REPLACE."""
+"""η of a plan from `hvr.judging.verifier.wrong_plans`, the same as for a bad REPLACE."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Operation:
     """One operation on a true plan.
 
     Args:
-        kind: of operation.
-        removed: ids of the removed tools.
-        added: id of the added tool, if there is one.
+        kind: Kind of operation.
+        removed: Ids of the removed tools.
+        added: Id of the added tool, if any.
         cost: η of equations 17 to 19, at least 0.
     """
 
@@ -56,10 +56,10 @@ class Perturbed:
     """A perturbed plan with its labels (section 3.5.2).
 
     Args:
-        graph: the plan.
-        operations: applied to the true plan; none for the true plan itself.
+        graph: The plan.
+        operations: Operations applied to the true plan; empty for the true plan itself.
         node_labels: 1 for a wrong tool, by node.
-        edge_labels: 1 for an edge at which steps are missing, by edge of `graph.all_edges`.
+        edge_labels: 1 for an edge with missing steps, by edge of `graph.all_edges`.
     """
 
     graph: PlanGraph
@@ -74,17 +74,12 @@ class Perturbed:
 
 
 def unharmed(graph: PlanGraph) -> Perturbed:
-    """Return a true plan, without operations and with labels 0."""
+    """Return a true plan without operations and with all labels 0."""
     return Perturbed(graph, (), (0,) * len(graph.nodes), (0,) * len(graph.all_edges))
 
 
 def made_wrong(graph: PlanGraph, true: PlanGraph) -> Perturbed:
-    """Return a plan that was made wrong, with labels for the tools that the true one lacks.
-
-    Args:
-        graph: the wrong plan.
-        true: the true plan of the same steps.
-    """
+    """Return a wrong plan, labelling the tools that the true plan of the same steps lacks."""
     called = set(true.tools)
     nodes = tuple(int(n.tool not in called) for n in graph.nodes)
     operation = Operation("MADE WRONG", (), None, MADE_WRONG_COST)
@@ -102,21 +97,21 @@ def drop_cost(relevances: Sequence[float]) -> float:
 
 
 def compress_cost(span: int, fit: float) -> float:
-    """Return η(COMPRESS), equation 19; `span` tools became one with g = `fit`, a probability."""
+    """Return η(COMPRESS), equation 19; `span` tools became one with probability g = `fit`."""
     return (span - 1) * (1 - fit)
 
 
 class Perturber:
-    """A source of perturbations; the result depends only on the seed and the plan's id.
+    """A source of perturbations that depend only on the seed and the plan's id.
 
-    g is a logit, for which the costs 1 - g would have no lower bound: they use σ(g).
+    g is a logit, so costs of 1 - g would be unbounded below; they use σ(g).
 
     Args:
-        config: probabilities and the seed.
-        embeddings: of the tools that may be added.
-        counts: of paths, for drawing likely spans.
-        alignment: the scorer g.
-        seed: overrides the configuration's.
+        config: Probabilities and the seed.
+        embeddings: Embeddings of the tools that may be added.
+        counts: Path counts, for drawing likely spans.
+        alignment: The scorer g.
+        seed: Overrides the configured seed.
     """
 
     def __init__(
@@ -146,7 +141,7 @@ class Perturber:
         self._embeddings.prepare(graphs, texts)
 
     def contrast_group(self, graph: PlanGraph) -> tuple[Perturbed, ...]:
-        """Return a true plan, then two to four perturbations of it (equation 11), or fewer.
+        """Return a true plan and its perturbations, two to four (equation 11) or fewer.
 
         No two of them call the same tools in the same order.
         """
@@ -166,7 +161,7 @@ class Perturber:
     def _attempt(self, rng: Random, graph: PlanGraph) -> Perturbed | None:
         draft = PlanGraphDraft(graph)
         operations = []
-        # The budget of operations, equation 12.
+        # Draw the number of operations, equation 12.
         for _ in range(1 + _categorical(rng, self._config.budgets)):
             operation = self._operate(rng, draft)
             if operation is None:
@@ -176,9 +171,9 @@ class Perturber:
         return Perturbed(perturbed, tuple(operations), nodes, edges)
 
     def _operate(self, rng: Random, draft: PlanGraphDraft) -> Operation | None:
-        """Apply one operation of a random kind; None if it is not possible, for a new attempt.
+        """Apply one operation of a random kind; None if it is impossible.
 
-        Of DROP and COMPRESS, the one that was not drawn takes the place of an impossible one.
+        If the drawn one of DROP and COMPRESS is impossible, the other replaces it.
         """
         if rng.random() < self._config.wrong_tool:
             return self._replace(rng, draft)
@@ -187,7 +182,7 @@ class Perturber:
         return self._compress(rng, draft) or self._drop(rng, draft)
 
     def _replace(self, rng: Random, draft: PlanGraphDraft) -> Operation | None:
-        """Put another fitting tool into a step: mostly a similar one, a hard negative (A.1.2)."""
+        """Replace a step's tool by a fitting one, mostly a similar one (A.1.2)."""
         places = [k for k in draft.sequence if k not in draft.wrong]
         rng.shuffle(places)
         for key in places:
@@ -218,7 +213,7 @@ class Perturber:
         lengths = [n for n, some in by_length.items() if some and self._config.spans[n - 1] > 0]
         if not lengths:
             return None
-        # Redrawing a length until it has a span is the same as drawing from those that have one.
+        # Redrawing the length until a span exists equals drawing from the lengths that have spans.
         probabilities = [self._config.spans[n - 1] for n in lengths]
         spans = by_length[rng.choices(lengths, probabilities)[0]]
         if rng.random() < self._config.by_motif:
@@ -299,7 +294,7 @@ class Perturber:
         return logistic(self._logits(text, tools))
 
     def _relevance(self, relevance: Floats, tool_id: str) -> float:
-        """Return s(r, t), 0 for an unknown tool."""
+        """Return s(r, t), or 0 for an unknown tool."""
         if not self._embeddings.known(tool_id):
             return 0.0
         return float(relevance[self._embeddings.tools.index(tool_id)])

@@ -29,11 +29,11 @@ from studies.plan_network.network import PlanNetwork
 from studies.plan_network.perturbations import Perturbed
 
 ContrastGroup = Sequence[Perturbed]
-"""True plans of a request, then wrong ones: those that the ranking loss compares."""
+"""True plans of a request, followed by wrong ones; the ranking loss compares them."""
 MIN_COST = 0.01
 """Lower bound of a wrong plan's cost, so that the ranking loss separates it from the true one."""
 MIN_IMPROVEMENT = 0.0005
-"""Rise of the validation criterion that counts as progress for early stopping."""
+"""Increase of the validation criterion that counts as progress for early stopping."""
 MAX_GRADIENT_NORM = 5.0
 _CHUNK = 4096
 
@@ -43,12 +43,12 @@ class Samples:
     """Contrast groups as arrays, with the targets of the network.
 
     Args:
-        arrays: features of all graphs.
-        group: number of the group of each graph (graphs,).
+        arrays: Features of all graphs.
+        group: Group number of each graph (graphs,).
         cost: c (graphs,).
         target: y = exp(-c / τ) (graphs,).
-        node: labels of the nodes, without Start.
-        edge: labels of the edges.
+        node: Labels of the nodes, without Start.
+        edge: Labels of the edges.
     """
 
     arrays: PlanArrays
@@ -75,10 +75,10 @@ def samples(
     """Return contrast groups as arrays.
 
     Args:
-        groups: true plans with wrong ones.
-        config: its `tau`.
-        embeddings, counts, alignment: sources of the features.
-        own: for each group, paths to leave out of the counts; None counts all.
+        groups: True plans with wrong ones.
+        config: Configuration with `tau`.
+        embeddings, counts, alignment: Sources of the features.
+        own: Paths to exclude from the counts, by group; None counts all.
     """
     plans = [p for group in groups for p in group]
     number = [i for i, group in enumerate(groups) for _ in group]
@@ -99,9 +99,9 @@ def samples(
 def own_paths(
     groups: Sequence[ContrastGroup], config: VerifierConfig
 ) -> list[Mapping[Path, int] | None]:
-    """Return the paths of each group's true plan, to be left out of its counts.
+    """Return the paths of each group's true plan, which are excluded from the group's counts.
 
-    None where the configuration counts a plan's own paths.
+    An entry is None if the configuration counts a plan's own paths.
     """
     if config.own_counts:
         return [None] * len(groups)
@@ -109,7 +109,7 @@ def own_paths(
 
 
 def device_of(config: VerifierConfig) -> str:
-    """Return the device to train on."""
+    """Return the training device."""
     if config.device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     return config.device
@@ -157,11 +157,11 @@ def train_network(
     """Train the network in both stages.
 
     Args:
-        config: the settings.
-        fit: training data.
-        held: validation data for early stopping.
-        texts: the text table.
-        progress: called after each epoch.
+        config: Settings.
+        fit: Training data.
+        held: Validation data for early stopping.
+        texts: Text table.
+        progress: Callback after each epoch.
     """
     torch.manual_seed(config.seed)
     device = device_of(config)
@@ -195,7 +195,7 @@ def train_network(
 def rate_factor(done: float, schedule: str) -> float:
     """Return the factor on the learning rate after a fraction of a stage's epochs, 0 to 1.
 
-    1 for `constant`, (1 + cos(π done)) / 2 for `cosine`.
+    It is 1 for `constant` and (1 + cos(π done)) / 2 for `cosine`.
     """
     return (1 + math.cos(math.pi * done)) / 2 if schedule == "cosine" else 1.0
 
@@ -205,11 +205,11 @@ class _Stage:
     """A training stage.
 
     Args:
-        name: in progress reports.
-        epochs: at most.
-        lr: initial learning rate.
-        parameters: that are trained.
-        step: loss of a batch, given as numbers of graphs and as tensors.
+        name: Name in progress reports.
+        epochs: Maximum number of epochs.
+        lr: Initial learning rate.
+        parameters: Parameters to train.
+        step: Loss of a batch, given as graph numbers and as tensors.
     """
 
     name: str
@@ -252,7 +252,7 @@ class _StageTrainer:
             schedule.step()
             value = validation()
             progress(Epoch(stage.name, epoch + 1, stage.epochs, loss, value))
-            # Without validation errors to rank (nan) there is nothing to stop by: go on.
+            # Without validation errors to rank, the criterion is nan: never stop early.
             if value > best + MIN_IMPROVEMENT or math.isnan(value):
                 best, waited = value, 0
                 kept = [p.detach().clone() for p in stage.parameters]
@@ -265,7 +265,7 @@ class _StageTrainer:
                 parameter.copy_(best_value)
 
     def _epoch(self, stage: _Stage, optimiser: torch.optim.Optimizer) -> float:
-        """Make one pass over all groups, and return the mean loss of its batches."""
+        """Train for one epoch and return the mean batch loss."""
         self._network.train()
         losses = []
         for graphs in self._batches():
@@ -307,7 +307,7 @@ class _StageTrainer:
         return rank + self._config.lambda_graph * graph_loss(z, fit.target[at].to(device))
 
     def _batches(self) -> list[Ints]:
-        """Return batches of whole groups in random order, as the ranking loss needs them whole."""
+        """Return batches in random order, keeping groups whole for the ranking loss."""
         order = self._draw.permutation(len(self._ends) - 1)
         batches: list[Ints] = []
         part: list[Ints] = []

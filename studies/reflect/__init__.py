@@ -1,4 +1,4 @@
-"""REFLECT's failure scenarios, carried out in the kitchen and watched."""
+"""REFLECT's failure scenarios, executed in the kitchen under observation."""
 
 from studies.reflect.player import Played, play
 from studies.reflect.scenarios import Scenario, load_scenarios

@@ -1,4 +1,4 @@
-"""Binding of REFLECT's words to objects of the scene, and of its actions to hvr's."""
+"""Bind REFLECT's words to objects of the scene, and its actions to hvr's."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _PUTS = ("put_on", "put_in")
 
 
 class Binding:
-    """The objects that the words mean, each chosen when it is first needed.
+    """Binding of words to objects, each chosen on first use.
 
-    A word without a number means the nearest object of the type that is there; what can be
-    carried stays the same object from then on. A piece that was never cut is the first one.
+    A word without a number means the nearest object of its type. Portable objects keep their
+    binding. A piece of an object that was never cut resolves to the first piece.
 
     Args:
-        names: the names of the scene.
+        names: Names of the scene's objects.
     """
 
     def __init__(self, names: Names) -> None:
@@ -33,10 +33,10 @@ class Binding:
         self._chosen: dict[str, str] = {}
 
     def name(self, word: str, scene: SceneGraph) -> str:
-        """Return name of the object that a word means.
+        """Return the name of the object that a word refers to.
 
         Raises:
-            SceneError: there is none.
+            SceneError: No such object exists.
         """
         match = _NUMBERED.fullmatch(word)
         if match:
@@ -55,11 +55,10 @@ class Binding:
         return best.name
 
     def action(self, action: Action, world: World) -> GroundAction:
-        """Return the atomic action that a high-level action is: put_on and put_in by what the place
-        is.
+        """Return the atomic action for a high-level action, choosing put_on or put_in by the place.
 
         Raises:
-            SceneError: one of its objects is not there.
+            SceneError: An object is missing.
         """
         name, *words = action
         args = tuple(self.name(word, world.scene) for word in words)
@@ -69,10 +68,10 @@ class Binding:
         return GroundAction(name, args)
 
     def fault(self, fault: Fault, scene: SceneGraph) -> Fault:
-        """Return the fault with names in place of types.
+        """Return the fault with object names in place of types.
 
         Raises:
-            SceneError: an object is not there.
+            SceneError: An object is missing.
         """
         what = fault.what
         target, other, place = (

@@ -1,8 +1,8 @@
-"""Carries out a scenario in the kitchen with its fault, and watches.
+"""Execute a scenario with its fault in the kitchen, and monitor it.
 
-Each action is checked against the domain in the observed state, done, and compared with what
-the domain says that it does. As in REFLECT, an action goes to its object first when it is
-not near, and the plan goes on whatever happens.
+Each action is checked against the domain in the observed state, executed, and compared with the
+effects that the domain predicts. As in REFLECT, an action first goes to its object if the robot is
+not near, and the plan continues after any failure.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class StepPlayed:
     """One atomic action of a scenario.
 
     Args:
-        index: of the high-level action that it belongs to, from 0.
-        action: what was done.
-        success: whether it was reported as done.
-        error: why not.
-        failures: what was noticed.
+        index: 0-based index of its high-level action.
+        action: Executed action.
+        success: Whether it was reported as successful.
+        error: Error message of a failure.
+        failures: Detected deviations.
     """
 
     index: int
@@ -49,13 +49,13 @@ class StepPlayed:
 
 @dataclass(frozen=True)
 class Played:
-    """The result of a scenario.
+    """Result of a scenario.
 
     Args:
-        scenario: the scenario.
-        steps: what was done, in order.
-        injected: the faults that happened.
-        reached: the goal holds at the end.
+        scenario: Scenario.
+        steps: Executed steps, in order.
+        injected: Injected faults.
+        reached: Whether the goal holds at the end.
     """
 
     scenario: Scenario
@@ -72,17 +72,17 @@ def play(
     faults: bool = True,
     sensors: Sensors | None = None,
 ) -> Played:
-    """Carry out a scenario.
+    """Execute a scenario.
 
     Args:
-        scenario: the scenario.
-        ontology: classes and their ties to the domain.
-        domain: what the actions should do.
-        faults: inject its fault; otherwise its plan is played alone.
-        sensors: how the robot perceives.
+        scenario: Scenario.
+        ontology: Ontology with its mapping to the domain.
+        domain: Domain with the expected effects.
+        faults: Whether to inject the fault.
+        sensors: How the robot perceives; None for perfect sensors.
 
     Raises:
-        SceneError: the scene lacks an object of the scenario.
+        SceneError: The scene lacks an object of the scenario.
     """
     fault = scenario.fault if faults else None
     if fault is not None and scenario.at is not None:
@@ -95,7 +95,7 @@ def play(
 
 
 class _Run:
-    """One playing of a scenario."""
+    """One execution of a scenario."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class _Run:
         self.expected = self.watch.state
 
     def go(self, until: int | None = None) -> None:
-        """Carry out the actions before an index, or all, and then look at the goal."""
+        """Execute the actions before an index; without one, execute all and check the goal."""
         for index, action in enumerate(self.scenario.actions[:until]):
             step = self.binding.action(action, self.world)
             for target in self._out_of_reach(step):
@@ -152,7 +152,7 @@ class _Run:
         self.steps.append(played)
 
     def _out_of_reach(self, action: GroundAction) -> tuple[str, ...]:
-        """Return where the robot has to go before an action that lacks nothing else."""
+        """Return the objects to approach before an action whose other preconditions all hold."""
         if action.name == "navigate_to_obj":
             return ()
         unmet = self.watch.unmet(action)
@@ -161,7 +161,7 @@ class _Run:
         return action.args[-1:]
 
     def _planned(self, domain: Domain) -> Planned:
-        """Return the problem over the objects that the scenario can mention, with an empty plan."""
+        """Return the problem over the objects that the scenario may mention, with an empty plan."""
         graph, inventory = self.world.graph, self.world.inventory()
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
         goal = parse_formula(self.scenario.goal, domain, objects, file=self.scenario.id)

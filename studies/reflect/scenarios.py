@@ -1,4 +1,4 @@
-"""The scenarios: what is to be done, what goes wrong, and which action fails.
+"""Load the scenarios: the task, the fault, and the failing action.
 
 `scenarios.json` names its source and licence.
 """
@@ -14,7 +14,7 @@ from hvr.errors import DataFileError, UsageError
 from hvr.worlds.faults import Fault, FaultKind
 
 Action = tuple[str, ...]
-"""Name and arguments, AI2-THOR's types with a number where one is meant: `StoveBurner-4`."""
+"""Name and arguments: AI2-THOR types, numbered if one instance is meant (`StoveBurner-4`)."""
 
 
 @dataclass(frozen=True)
@@ -22,17 +22,16 @@ class Scenario:
     """One scenario.
 
     Args:
-        id: `reflect-1`.
-        name: what is to be done.
-        scene: where.
-        before: actions that prepare the scene.
-        actions: the plan, high-level actions.
-        kind: the kind of failure, in REFLECT's words.
-        fault: what is injected, its objects given as AI2-THOR types; None when the plan itself
-            is wrong.
-        at: index of the action on which the fault fires; None when the fault says it.
-        failing: index of the action that fails, from 0.
-        missing_or_wrong: indices of the actions whose effect is missing or wrong.
+        id: Scenario id, such as `reflect-1`.
+        name: Name of the task.
+        scene: Scene name.
+        before: Actions that prepare the scene.
+        actions: High-level actions of the plan.
+        kind: Kind of failure, in REFLECT's terms.
+        fault: Fault to inject, with AI2-THOR types as objects; None if the plan itself is wrong.
+        at: Index of the action on which the fault fires; None if the fault defines it.
+        failing: 0-based index of the failing action.
+        missing_or_wrong: Indexes of the actions whose effect is missing or wrong.
         goal: PDDL condition that the plan should reach.
     """
 
@@ -50,12 +49,12 @@ class Scenario:
 
     @property
     def right_steps(self) -> frozenset[int]:
-        """Indices at which noticing it counts: the failing action and where it first shows."""
+        """Indexes at which detection counts: the failing action, and its first visible effect."""
         return frozenset({self.failing, *self.missing_or_wrong[:1]})
 
     @property
     def scored_as(self) -> str:
-        """The kind of fault whose right failure kinds count."""
+        """Kind of fault whose correct failure kinds count."""
         return self.kind if self.fault is None else self.fault.kind.value
 
 
@@ -63,7 +62,7 @@ def load_scenarios() -> tuple[Scenario, ...]:
     """Return all scenarios.
 
     Raises:
-        DataFileError: the packaged file is damaged.
+        DataFileError: The packaged file is damaged.
     """
     path = files("studies.reflect") / "scenarios.json"
     try:

@@ -1,4 +1,4 @@
-"""Scores: whether a scenario's failure was noticed at the right step and as the right kind."""
+"""Score whether a scenario's failure was detected at the right step and as the right kind."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from studies.reflect.player import Played
 
 @dataclass(frozen=True)
 class Score:
-    """The score of a scenario.
+    """Score of a scenario.
 
     Args:
-        id: of the scenario.
-        failing: index of the action that fails.
-        noticed: index of the first action with a failure noticed; None without any.
-        kinds: kinds of the failures noticed there.
-        right_step: noticed at the failing action, or where its effect first shows.
-        right_kind: one of the kinds is right for what was injected.
-        explanation: of the first failure.
+        id: Scenario id.
+        failing: Index of the failing action.
+        noticed: Index of the first action with a detected failure; None without one.
+        kinds: Kinds of the failures detected at that action.
+        right_step: Whether it is the failing action or the first to show its effect.
+        right_kind: Whether one of the kinds is correct for the injected fault.
+        explanation: Explanation of the first failure.
     """
 
     id: str
@@ -33,12 +33,12 @@ class Score:
 
     @property
     def exact(self) -> bool:
-        """Noticed at the failing action itself."""
+        """Whether the failing action itself was flagged."""
         return self.noticed == self.failing
 
 
 def score(played: Played) -> Score:
-    """Judge the first failure that was noticed."""
+    """Score the first detected failure."""
     scenario = played.scenario
     first = next((s for s in played.steps if s.failures), None)
     if first is None:

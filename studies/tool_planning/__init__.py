@@ -1,1 +1,1 @@
-"""Baselines of planning on tool graphs (GNN4Plan), without training."""
+"""Training-free baselines for planning on tool graphs (GNN4Plan)."""

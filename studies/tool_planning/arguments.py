@@ -1,16 +1,16 @@
-"""Agreement of the arguments of calls: parameter type F1 and parameter value F1.
+"""Agreement of call arguments: parameter type F1 and parameter value F1.
 
-GNN4Plan (appendix G.2) reports both and takes them over from TaskBench without giving formulas;
-hvr defines them so. An argument is a name with a value, or a value alone.
+GNN4Plan (appendix G.2) adopts both from TaskBench without formulas; hvr defines them as follows. An
+argument is a named or an unnamed value.
 
-type F1    of the pairs (tool, type). The type is the argument's name where it has one. Else it is
-           `image`, `audio` or `video` for a value with the ending of such a file, the first
-           output type of tool j for a value `<node-j>`, and `text` for all others.
-value F1   of the triples (tool, type, value); values are compared without outer blanks and quotes,
-           in lower case.
+type F1    over pairs (tool, type). The type is the argument's name if it has one. Otherwise it is
+           `image`, `audio` or `video` for a value with such a file extension, the first output type
+           of tool j for a value `<node-j>`, and `text` for all others.
+value F1   over triples (tool, type, value); values are compared in lower case, without surrounding
+           blanks and quotes.
 
-Both are F1 of lists as in `hvr.tools.tool_plans`, with repeats taken out first, as means over
-requests; a request whose two lists are both empty is left out.
+Both are list F1 scores as in `hvr.tools.tool_plans`, without duplicates and averaged over requests.
+A request is skipped if both of its lists are empty.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Call:
     """A tool with its arguments.
 
     Args:
-        tool: its id.
-        arguments: pairs of name and value; the name is empty where there is none.
+        tool: Tool id.
+        arguments: Pairs of name and value; the name is empty for an unnamed value.
     """
 
     tool: str
@@ -48,9 +48,9 @@ class ArgumentAgreement:
     """Means over requests, from 0 to 1.
 
     Args:
-        requests: how many were scored.
-        type_f1: of the pairs (tool, type).
-        value_f1: of the triples (tool, type, value).
+        requests: Number of scored requests.
+        type_f1: F1 over pairs (tool, type).
+        value_f1: F1 over triples (tool, type, value).
     """
 
     requests: int
@@ -62,8 +62,8 @@ def read_calls(nodes: Any) -> tuple[Call, ...]:
     """Read the calls in `task_nodes`, as leniently as `hvr.tools.datasets`.
 
     Args:
-        nodes: objects with `task` and `arguments`, which are values or {"name", "value"}; what is
-            neither is skipped.
+        nodes: Objects with `task` and `arguments`. Each argument is a value or {"name", "value"};
+            other content is skipped.
     """
     calls = []
     for node in nodes if isinstance(nodes, list) else []:
@@ -84,9 +84,9 @@ def argument_agreement(
     """Score the arguments of calls.
 
     Args:
-        predicted: calls by the id of the request; a request without counts 0.
-        truth: the true ones.
-        graph: says what tools give, for values `<node-j>`.
+        predicted: Calls by request id; a request without calls scores 0.
+        truth: True calls by request id.
+        graph: Tool graph with the output types for values `<node-j>`.
     """
     types: list[float] = []
     values: list[float] = []

@@ -1,4 +1,4 @@
-"""Prompts about tools for a language model: whole plans, scores, a choice, arguments."""
+"""Prompt a language model for whole plans, tool scores, a choice of paths, and arguments."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class ToolModel:
     """A language model that plans with tools; also a `StepJudge` for `graph_search`.
 
     Args:
-        model: whom to ask.
-        graph: the tools; links are not shown to it.
-        temperature: of sampling; GNN4Plan's is 0.2.
-        max_tokens: of an answer at most.
+        model: Model to prompt.
+        graph: Tools; the model does not see their links.
+        temperature: Sampling temperature; GNN4Plan uses 0.2.
+        max_tokens: Maximum number of tokens per answer.
     """
 
     def __init__(
@@ -56,18 +56,18 @@ class ToolModel:
         self._temperature, self._max_tokens = temperature, max_tokens
 
     def direct(self, id: str, request: str, example: ToolPlan | None = None) -> ToolPlan:
-        """Plan in one go (the baseline Direct).
+        """Plan in a single answer (the baseline Direct).
 
         Args:
-            id: of the request.
-            request: what is asked for.
-            example: a true plan to show; not of the requests that are scored.
+            id: Request id.
+            request: Text of the request.
+            example: True plan to show, taken from outside the test set.
 
         Returns:
-            The plan as the model wrote it: names of tools that do not exist stay in.
+            The plan as the model wrote it, including unknown tool names.
 
         Raises:
-            LLMError: there is no usable answer.
+            LLMError: The model gives no usable answer.
         """
         shown = ""
         if example is not None:
@@ -77,7 +77,7 @@ class ToolModel:
         return to_plan({**data, "id": id, "user_request": request})
 
     def scores(self, step: str, candidates: Sequence[str]) -> Mapping[str, float]:
-        """See `StepJudge`. Scores of tools that were not asked about are left out."""
+        """Return scores as in `StepJudge`, ignoring tools that are not candidates."""
         data = self._ask("score", _SCORES, tools=self._tools(candidates), step=step)
         known = set(candidates)
         return {
@@ -87,7 +87,7 @@ class ToolModel:
         }
 
     def choose(self, request: str, steps: Sequence[str], paths: Sequence[tuple[str, ...]]) -> int:
-        """See `StepJudge`. A number that there is not chooses the first path."""
+        """Choose a path as in `StepJudge`; an invalid number chooses the first path."""
         data = self._ask(
             "choose",
             _CHOICE,
@@ -101,12 +101,11 @@ class ToolModel:
     def arguments(self, plan: ToolPlan) -> tuple[tuple[str, ...], ...]:
         """Return the arguments of each call of a plan (GNN4Plan, appendix G.1).
 
-        Returns:
-            For each of the plan's tools its values; `<node-j>` for what call j gives. Calls that
-            the model left out get none.
+        Returns: Values for each tool of the plan, with `<node-j>` for the output of call j; empty
+        for calls that the model omitted.
 
         Raises:
-            LLMError: there is no usable answer.
+            LLMError: The model gives no usable answer.
         """
         calls = "\n".join(f"{i}. {t}" for i, t in enumerate(plan.tools))
         used = [t for t in dict.fromkeys(plan.tools) if t in self._graph]

@@ -1,7 +1,7 @@
-"""The control of plan correction: names matched, links made a chain, and nothing else.
+"""Control condition for plan correction: match tool names and chain the links, nothing else.
 
-A method that always names existing tools and links them in a chain gains from both by the way, so
-it must be compared with this as well.
+A method that always names existing tools and links them in a chain gains from both as a side
+effect, so it must also be compared with this control.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from hvr.tools.tool_plans import ToolGraph, ToolPlan
 
 
 def renamed(plan: ToolPlan, graph: ToolGraph) -> ToolPlan:
-    """Return a plan with tools named as in the graph, up to case and punctuation.
+    """Return a plan with tool names matched to the graph's up to case and punctuation.
 
-    Other unknown names stay, and so do names that two tools of the graph could mean.
+    Unknown and ambiguous names remain unchanged.
     """
     known: dict[str, list[str]] = {}
     for tool in graph.tools:

@@ -1,8 +1,8 @@
-"""GraphSearch: paths on the tool graph, step by step, with scores from 1 to 5 for each tool.
+"""GraphSearch: stepwise search for paths on the tool graph, with tool scores from 1 to 5.
 
-greedy     goes on with the best tool of each step
-adaptive   goes on with all tools that reach a threshold
-beam       goes on with the few paths whose scores sum up highest
+greedy     continues with the best tool of each step
+adaptive   continues with all tools that reach a threshold
+beam       continues with the few paths that have the highest total scores
 
 From GNN4Plan (section 2.2 and appendix E.1), where a language model gives the scores.
 """
@@ -25,30 +25,30 @@ class StepJudge(Protocol):
     """Scores tools for steps, and chooses among paths."""
 
     def scores(self, step: str, candidates: Sequence[str]) -> Mapping[str, float]:
-        """Return scores from 1 to 5 for the candidates; those left out count 0.
+        """Return scores from 1 to 5 for the candidates; omitted candidates score 0.
 
         Raises:
-            LLMError: there is no usable answer.
+            LLMError: The model gives no usable answer.
         """
 
     def choose(self, request: str, steps: Sequence[str], paths: Sequence[Path]) -> int:
-        """Return the place of the best path.
+        """Return the index of the best path.
 
         Raises:
-            LLMError: there is no usable answer.
+            LLMError: The model gives no usable answer.
         """
 
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """Settings of the search; the defaults are GNN4Plan's.
+    """Settings of the search, with GNN4Plan's defaults.
 
     Args:
-        rule: see the head of this module.
-        width: paths that `beam` keeps.
-        threshold: score that `adaptive` asks for.
-        calls: times that a judge is asked for scores at most, for one request.
-        solutions: paths that are kept at most.
+        rule: Search rule (see the module docstring).
+        width: Number of paths that `beam` keeps.
+        threshold: Minimum score for `adaptive`.
+        calls: Maximum number of score requests to the judge per request.
+        solutions: Maximum number of paths to keep.
     """
 
     rule: SearchRule = "beam"
@@ -66,12 +66,12 @@ class SearchConfig:
 
 @dataclass(frozen=True)
 class Searched:
-    """The result of a search.
+    """Result of a search.
 
     Args:
-        plan: the chosen path, as a chain.
-        paths: all that were left to choose from, best first.
-        calls: times that the judge was asked for scores.
+        plan: Chosen path, as a chain.
+        paths: All final paths, best first.
+        calls: Number of score requests to the judge.
     """
 
     plan: ToolPlan
@@ -84,18 +84,18 @@ def graph_search(
 ) -> Searched:
     """Find tools for the steps of a plan.
 
-    The first step may use any tool, each later one an out-neighbour of the tool before.
-    `greedy` only keeps a tool from following itself; the others name no tool twice. A path that
-    cannot go on, or that the judge may no longer be asked about, is kept as it is.
+    The first step may use any tool, and each later one an out-neighbour of the previous tool.
+    `greedy` only prevents a tool from following itself; the other rules use no tool twice. A path
+    that cannot continue, or whose budget of score requests is exhausted, is kept as it is.
 
     Args:
-        plan: request and steps; its own tools are not looked at.
-        graph: the tools and links.
-        judge: gives scores, and chooses if several paths are left.
-        config: how to search.
+        plan: Request and steps; its own tools are ignored.
+        graph: Tools and links.
+        judge: Judge that scores tools and chooses among several paths.
+        config: Settings of the search.
 
     Raises:
-        LLMError: what the judge raises.
+        LLMError: The judge fails.
     """
     config = config or SearchConfig()
     open_paths: list[tuple[float, Path]] = [(0.0, ())]

@@ -1,1 +1,1 @@
-"""Correction of plans over tools, by search or by a language model."""
+"""Correct tool plans by search or with a language model."""

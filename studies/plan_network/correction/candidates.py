@@ -11,20 +11,20 @@ from hvr.judging.verifier.verdict import Verdict
 from hvr.judging.verifier.verifier import Verifier
 
 PLACES = 3
-"""Risky steps, and risky links, that may be edited."""
+"""Maximum number of risky steps, and of risky links, to edit."""
 CANDIDATES = 3
-"""Candidate tools for each."""
+"""Number of candidate tools per place."""
 RELEVANCE_WEIGHT, USUAL_WEIGHT = 0.8, 0.2
 """Weights of equation 28."""
 
 
 @dataclass(frozen=True)
 class Editable:
-    """The places that may be edited, with candidate tools.
+    """The editable places with their candidate tools.
 
     Args:
-        replace: for each step, ids of tools that may replace its tool, best first.
-        insert: for each link, ids of tools that may be inserted on it, best first.
+        replace: Ids of replacement tools for each step, best first.
+        insert: Ids of tools to insert on each link, best first.
     """
 
     replace: dict[int, tuple[str, ...]]
@@ -44,13 +44,13 @@ def editable(verifier: Verifier, verdict: Verdict) -> Editable:
 
 
 def replacements(verifier: Verifier, verdict: Verdict, node: int) -> tuple[str, ...]:
-    """Return the best replacements of a step's tool.
+    """Return the best replacements for a step's tool.
 
     C(v_i) = N_K(t_i) ∩ N_out(t_(i-1)) ∩ N_in(t_(i+1))   (equation 25)
     score(t) = g(s_i, t) + s(r, t)                        (equation 26)
 
-    with N_K the similar tools, N_out and N_in the tools that fit after and before another, g the
-    alignment scorer and s the cosine of request and tool.
+    N_K are the similar tools, N_out and N_in the tools that fit after and before another tool, g is
+    the alignment scorer, and s the cosine of request and tool.
     """
     graph, embeddings = verdict.graph, verifier.embeddings
     here = graph.nodes[node]

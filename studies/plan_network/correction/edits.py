@@ -1,4 +1,4 @@
-"""Edits of a plan graph in the answers of a language model (GNNVerifier, appendix B.3)."""
+"""Parse a language model's edits of a plan graph (GNNVerifier, appendix B.3)."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Edit:
-    """An edit.
+    """A replaced tool or an inserted step.
 
     Args:
-        kind: another tool for a step, or a new step on a link.
-        where: number of the step, or the link.
-        tool: id of the new tool.
-        step: text of the step.
+        kind: Kind of edit.
+        where: Step number of a replacement, or link of an insertion.
+        tool: Id of the new tool.
+        step: Text of the step.
     """
 
     kind: Literal["replace", "insert"]
@@ -60,7 +60,7 @@ def read_edits(answer: Mapping[str, Any], allowed: Editable) -> tuple[Edit, ...]
     """Read the edits of an answer that satisfies `SCHEMA`.
 
     Raises:
-        ValueError: an edit is not allowed; the message says which and why, for a second try.
+        ValueError: An edit is not allowed; the message explains why, for a second attempt.
     """
     edges = list(allowed.insert)
     given: Sequence[Mapping[str, Any]] = answer["edits"]
@@ -100,7 +100,7 @@ def read_edits(answer: Mapping[str, Any], allowed: Editable) -> tuple[Edit, ...]
 
 
 def apply_edits(graph: PlanGraph, edits: Sequence[Edit], tools: ToolGraph) -> PlanGraph:
-    """Return the plan after edits; a step on a link stands between its ends."""
+    """Return the edited plan; an inserted step stands between the ends of its link."""
     draft = PlanGraphDraft(graph)
     for edit in edits:
         tool = tools.tool(edit.tool)

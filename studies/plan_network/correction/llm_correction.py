@@ -1,4 +1,4 @@
-"""Correction by a language model, at risky places only (GNNVerifier, 3.6 and appendix B)."""
+"""Correct risky places of a plan with a language model (GNNVerifier, 3.6 and appendix B)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class ModelCorrection:
     """The correction of a plan.
 
     Args:
-        before: the verdict on the original plan.
-        after: the verdict on the corrected plan; the same if nothing was changed.
-        edits: the changes.
-        outcome: `accepted` (no need for changes), `no candidates`, `unchanged` (the model
-            wanted no change), `unusable` (no answer could be used), `no gain` (the score did
-            not rise) or `corrected`.
+        before: Verdict on the original plan.
+        after: Verdict on the corrected plan; the same as `before` without changes.
+        edits: Changes.
+        outcome: `accepted` (the plan needs no changes), `no candidates`, `unchanged` (the model
+            proposed no change), `unusable` (no valid answer), `no gain` (the score did not rise) or
+            `corrected`.
     """
 
     before: Verdict
@@ -41,17 +41,17 @@ class ModelCorrection:
 def repair(verifier: Verifier, plan: Plan, model: Model) -> ModelCorrection:
     """Let a model edit the risky places of a plan that scores below the threshold.
 
-    An answer that cannot be used is asked for once more. The edited plan is taken only if it
-    scores higher (B.4).
+    An unusable answer is requested once more. The edited plan is adopted only if it scores higher
+    (B.4).
 
     Args:
-        verifier: scores the plan and its edits.
-        plan: a planner's draft.
-        model: makes the edits.
+        verifier: Verifier that scores the plan and its edits.
+        plan: Planner's draft.
+        model: Model that proposes the edits.
 
     Raises:
-        UsageError: the plan is empty or goes round in a circle.
-        LLMError: the model gives no answer.
+        UsageError: The plan is empty or cyclic.
+        LLMError: The model gives no answer.
     """
     before = verifier.score([plan])[0]
     if before.accepted:
@@ -73,7 +73,7 @@ def repair(verifier: Verifier, plan: Plan, model: Model) -> ModelCorrection:
 def _ask(
     verifier: Verifier, verdict: Verdict, allowed: Editable, model: Model
 ) -> tuple[Edit, ...] | None:
-    """Return the edits; None where neither of two answers could be used."""
+    """Return the edits; None if neither of two answers is usable."""
     values = _values(verifier, verdict, allowed)
     problem = ""
     for prompt in ("repair", "repair_again"):
@@ -89,7 +89,7 @@ def _ask(
         except ValueError as error:
             problem = str(error)
         except ModelError as error:
-            # Only an unusable answer is worth a second question.
+            # Only an unusable answer justifies a second request.
             if error.kind not in ("empty", "schema"):
                 raise
             problem = str(error)
