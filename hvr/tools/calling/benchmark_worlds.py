@@ -96,7 +96,9 @@ class BfclTools:
         self._classes = tuple(dict.fromkeys(classes)) or tuple(CLASSES)
         for name in self._classes:
             if name not in CLASSES:
-                raise UsageError(f"BFCL has no class {quoted(name)}: {', '.join(CLASSES)}")
+                raise UsageError(
+                    f"no BFCL class named {quoted(name)}; classes: {', '.join(CLASSES)}"
+                )
         self._config = copy.deepcopy(dict(config or {}))
         tools = {tool: name for name in self._classes for tool in _tools(name)}
         self._catalogue = Catalogue(tuple(tools))
@@ -209,7 +211,9 @@ class Tau2Tools:
 
     def __init__(self, domain: str) -> None:
         if domain not in DOMAINS:
-            raise UsageError(f"tau2 has no domain {quoted(domain)}: {', '.join(DOMAINS)}")
+            raise UsageError(
+                f"no tau2 domain named {quoted(domain)}; domains: {', '.join(DOMAINS)}"
+            )
         # The package logs its database to standard error.
         load_apart("loguru").logger.disable("tau2")
         module = load_apart(f"tau2.domains.{domain}.environment")

@@ -54,7 +54,7 @@ class Source:
     why: str = ""
 
 
-NO_SOURCE = Source(Provenance.UNKNOWN, "no one has said it")
+NO_SOURCE = Source(Provenance.UNKNOWN, "the user has not stated it")
 """The source of a value of unknown origin."""
 
 

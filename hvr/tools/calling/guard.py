@@ -232,12 +232,10 @@ class GuardedTools:
             done = "may have been" if before.unclear else "was"
             error = (
                 f"{quoted(call.tool)} {done} called with these arguments at {before.time}; "
-                "the user has to decide whether to repeat it"
+                "the user must decide whether to repeat it"
             )
         else:
-            error = (
-                f"the user has to confirm {quoted(call.tool)}, which is not known to be read-only"
-            )
+            error = f"the user must confirm {quoted(call.tool)}, which is not known to be read-only"
         return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error)
 
     def _perform(
@@ -252,7 +250,7 @@ class GuardedTools:
         try:
             outcome = self._inner.call(call)
         except BaseException as broken:  # such as Ctrl-C: the tool may have done its work
-            error = f"broken off ({type(broken).__name__}): it may have been done"
+            error = f"interrupted ({type(broken).__name__}): it may have been done"
             interrupted = CallOutcome(call, None, CallFailure.TIMED_OUT, error, sources=sources)
             if entry is not None:
                 self._ledger.close(entry, interrupted)
@@ -329,7 +327,7 @@ class Question:
         assert isinstance(data["arguments"], dict)
         for name, value in data["arguments"].items():
             lines.append(f"{name} = {json.dumps(value, ensure_ascii=False)}")
-        lines += [f"Not said by you: {one}" for one in self.wrong]
+        lines += [f"Not stated by you: {one}" for one in self.wrong]
         if (before := proposed.before) is not None:
             done = "may have been done" if before.unclear else "was done"
             lines.append(f"It {done} already at {before.time}.")
@@ -342,10 +340,10 @@ class Question:
         before = self.proposed.before
         parts = [f"Not called: {why}."]
         if wrong:
-            parts.append(f"No one has said {wrong}. Ask the user for it; do not guess.")
+            parts.append(f"The user has not stated {wrong}. Ask for it; do not guess.")
         if before is not None:
             done = "may have been done" if before.unclear else "was done"
-            parts.append(f"An equal call {done} at {before.time}: look before it is repeated.")
+            parts.append(f"An equal call {done} at {before.time}: check before repeating it.")
         parts.append("Do not try again before the user has answered.")
         return " ".join(parts)
 

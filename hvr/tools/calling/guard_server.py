@@ -85,16 +85,16 @@ class GuardServer:
             if not isinstance(outcome, Question):
                 return self._result(outcome)
             if not _can_ask(ctx):
-                why = "the user has to confirm it, and this client cannot ask them"
+                why = "the user must confirm it, and this client cannot ask them"
                 return self._refused(outcome, why)
             if str(ctx.protocol_version) >= _INPUT_REQUIRED:
                 return self._question(call, outcome)
             answer = await ctx.session.elicit_form(outcome.text(), _FORM, ctx.request_id)
             if not _yes(answer):
-                return self._refused(outcome, "the user does not want it")
+                return self._refused(outcome, "the user declined")
             outcome = await self._perform(call, outcome)
             if isinstance(outcome, Question):
-                return self._refused(outcome, "it has changed while the user was asked")
+                return self._refused(outcome, "it changed while the user was asked")
             return self._result(outcome)
 
     async def _perform(self, call: ToolCall, confirmed: Question | None) -> CallOutcome | Question:
@@ -127,7 +127,7 @@ class GuardServer:
         answer = (params.input_responses or {}).get(_QUESTION)
         if _yes(answer):
             return question
-        error = question.reason("the user does not want it")
+        error = question.reason("the user declined")
         return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error)
 
     def _refused(self, question: Question, why: str) -> Any:

@@ -240,7 +240,7 @@ class SessionValues:
         for place, value in places(outcome.result):
             if value is None or isinstance(value, (list, dict, bool)):
                 continue
-            self._found.setdefault(_key(value), f"it stands in the result of {tool}")
+            self._found.setdefault(_key(value), f"it occurs in the result of {tool}")
             keys = tuple(step for step in place if isinstance(step, str))
             if keys and set(_words(keys[-1])[-1:]) & _IDS:
                 ids.setdefault(keys, []).append(value)

@@ -361,7 +361,7 @@ class McpTools:
             cursor = page.next_cursor
             if not cursor:
                 return Catalogue(tuple(tools), tuple(left_out))
-        raise SimulatorError(f"{self._where}: its list of tools does not end", exit_code=2)
+        raise SimulatorError(f"{self._where}: its list of tools never ends", exit_code=2)
 
     def _ask(self, what: Callable[[Any], Awaitable[_Result]]) -> _Result:
         client = self._client

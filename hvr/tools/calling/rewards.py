@@ -116,7 +116,9 @@ class ToolRewards:
         final = 1.0 if reached else MISSED * self._potential()
         says = list(failed[:3])
         if right < len(self._needed):
-            says.append(f"{len(self._needed) - right} of {len(self._needed)} changes are missing")
+            says.append(
+                f"{len(self._needed) - right} of {len(self._needed)} required changes are missing"
+            )
         if wrong:
             says.append(f"{wrong} other value{' is' if wrong == 1 else 's are'} wrong")
         if len(calls) > self._most:

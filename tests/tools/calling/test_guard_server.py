@@ -134,7 +134,9 @@ async def _injected_words_as_said(agent: Agent) -> None:
 
 
 async def _guessed_id(agent: Agent) -> None:
-    assert refused(await agent.call("return_book", BOB, loan_id="L-1"), "no one has said it")
+    assert refused(
+        await agent.call("return_book", BOB, loan_id="L-1"), "the user has not stated it"
+    )
 
 
 async def _one_of_several(agent: Agent) -> None:
@@ -178,7 +180,7 @@ async def _part_of_a_number(agent: Agent) -> None:
 
 async def _a_lying_hint(agent: Agent) -> None:
     result = await agent.call("delete_member", "Show member M-2", member_id="M-2")
-    assert refused(result, "the user has to confirm it")
+    assert refused(result, "the user must confirm it")
 
 
 async def _unknown_effect(agent: Agent) -> None:
@@ -233,7 +235,7 @@ def test_nothing_is_written_twice(library: Setting, era: str) -> None:
         first = await agent.call("return_book", "return L-1", loan_id="L-1")
         assert not first.is_error and text(first) == "done"
         again = await agent.call("return_book", loan_id="L-1")
-        assert refused(again, "An equal call was done", "look before it is repeated")
+        assert refused(again, "An equal call was done", "check before repeating it")
 
     library.run(twice, era=era)
 
@@ -264,7 +266,7 @@ def test_the_user_confirms_what_no_one_has_said(library: Setting, era: str) -> N
 
     library.run(act, era=era, answer=YES)
     (question,) = library.questions
-    assert 'Not said by you: member_id = "M-7"' in question and "amount = 5" in question
+    assert 'Not stated by you: member_id = "M-7"' in question and "amount = 5" in question
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -274,7 +276,7 @@ def test_what_the_user_does_not_want_is_not_done(
 ) -> None:
     async def act(agent: Agent) -> None:
         result = await agent.call("delete_member", BOB, member_id="M-2")
-        assert refused(result, "the user does not want it") and agent.written == []
+        assert refused(result, "the user declined") and agent.written == []
 
     library.run(act, era=era, answer=answer)
 

@@ -213,7 +213,7 @@ def test_a_pydantic_ai_toolset_asks_and_writes_only_what_is_approved(folder: Pat
         assert isinstance(asked.output, DeferredToolRequests) and lent(folder) == []
         (call,) = asked.output.approvals
         question = asked.output.metadata[call.tool_call_id]["question"]
-        assert "B-7" in str(heard[1].content) and 'Not said by you: reader = "Eve"' in question
+        assert "B-7" in str(heard[1].content) and 'Not stated by you: reader = "Eve"' in question
 
         def answer(approval: ToolApproved | bool) -> Any:
             results = DeferredToolResults(approvals={call.tool_call_id: approval})
