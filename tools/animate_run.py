@@ -1,9 +1,9 @@
-"""Draw a saved run as an animated SVG: its steps as they happen, beside the robot's way.
+"""Draw a saved run as an animated SVG: its steps as they happen, next to the robot's path.
 
     hvr plan "make coffee" --faults faults.json --save runs/coffee
     python tools/animate_run.py runs/coffee docs/coffee.svg
 
-The picture needs no script, so that it moves in a README.
+The SVG contains no script, so the animation also plays in a README.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from hvr.runs.report.run_page.reading import read_story
 from hvr.runs.report.run_page.story import Story
 
 SECONDS = 0.9
-"""Time of one step."""
+"""Duration of a step in seconds."""
 PAUSE = 4.0
-"""Time for which the end stays before the animation begins again."""
+"""Pause at the end, in seconds, before the animation restarts."""
 WIDTH, LINE, TOP, PLAN = 900, 21, 66, 440
 STYLE = """
 text{white-space:pre;font:14px ui-monospace,SFMono-Regular,Menlo,monospace;fill:#24292f}
@@ -68,7 +68,7 @@ def animate(story: Story) -> str:
 
 
 def _rows(story: Story) -> Iterator[tuple[str, str, int]]:
-    """Yield the lines of the terminal: text, style, and the number of steps done by then."""
+    """Yield the terminal lines as text, style, and number of steps completed by then."""
     planned = story.plans[0]
     length = sum(len(block.actions) for block in planned.blocks)
     yield f"plan: {length} steps by {planned.planner}; validator: {planned.validator}", "quiet", 0
@@ -83,7 +83,7 @@ def _rows(story: Story) -> Iterator[tuple[str, str, int]]:
 
 
 def _appears(number: int, length: float) -> str:
-    """Return the animation that shows a line from its moment until the end."""
+    """Return the animation that reveals a line and keeps it visible."""
     at = number * SECONDS / length
     return element(
         "animate",
@@ -96,7 +96,7 @@ def _appears(number: int, length: float) -> str:
 
 
 def _robot(story: Story, drawing: Drawing, length: float) -> str:
-    """Return a disc that moves as the robot does."""
+    """Return a disc that follows the robot's path."""
     assert story.route is not None
     poses = [story.route.start, *(visit.pose for visit in story.route.visits)]
     times, places = [0.0], [drawing.place(poses[0].x, poses[0].z)]
@@ -126,7 +126,6 @@ def _moves(name: str, values: Sequence[float], times: Sequence[float], length: f
 
 
 def main() -> None:
-    """Draw the run of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("run", type=Path, help="the run folder")
     parser.add_argument("output", type=Path, help="the SVG file")

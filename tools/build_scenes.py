@@ -1,12 +1,12 @@
-"""Makes the packaged scenes and type facts of hvr from extracted AI2-THOR data.
+"""Build hvr's packaged scenes and type facts from extracted AI2-THOR data.
 
     python tools/build_scenes.py KITCHENS OTHER_ROOMS OBJECT_TYPES_JSON
         [--output hvr/worlds/data] [--worlds worlds]
 
-KITCHENS and OTHER_ROOMS are folders of FloorPlanN.json files with the two views `ai2thor_5` and
-`alfred_2_1_0` of each room; OBJECT_TYPES_JSON the facts of the object types. Types that occur in
-kitchens are measured there alone. The same input gives the same bytes. The rules are written down
-in hvr/worlds/data/README.md.
+KITCHENS and OTHER_ROOMS are folders of FloorPlanN.json files with the views `ai2thor_5` and
+`alfred_2_1_0` of each room. OBJECT_TYPES_JSON contains facts about the object types; types that
+occur in kitchens are measured only there. The same input gives the same bytes.
+hvr/worlds/data/README.md describes the rules.
 """
 
 from __future__ import annotations
@@ -69,7 +69,6 @@ LEGACY_TYPES = frozenset(
 
 
 def main() -> None:
-    """Reads the arguments and writes the data."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kitchens", type=Path, help="folder of FloorPlanN.json")
     parser.add_argument("others", type=Path, help="the same of living rooms, bedrooms, bathrooms")
@@ -91,13 +90,13 @@ def main() -> None:
 
 
 def read_scenes(folder: Path) -> list[dict[str, Any]]:
-    """The extracted scenes of a folder in natural order."""
+    """Return the extracted scenes of a folder in natural order."""
     files = sorted(folder.glob("FloorPlan*.json"), key=lambda p: int(re.sub(r"\D", "", p.stem)))
     return [json.loads(path.read_text(encoding="utf-8")) for path in files]
 
 
 def write_scenes(scenes: list[dict[str, Any]], folder: Path) -> int:
-    """Write the packed scenes and return how many bytes they are."""
+    """Write the packed scenes and return their size in bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     total = 0
     for scene in scenes:
@@ -109,7 +108,7 @@ def write_scenes(scenes: list[dict[str, Any]], folder: Path) -> int:
 
 
 def compact(scene: dict[str, Any]) -> dict[str, Any]:
-    """The packaged form of one kitchen."""
+    """Return the packaged form of one kitchen."""
     view, legacy = scene["ai2thor_5"], scene["alfred_2_1_0"]
     objects = sorted(view["objects"], key=lambda o: o["objectId"])
     by_id = {o["objectId"]: o for o in objects}
@@ -137,14 +136,14 @@ def compact(scene: dict[str, Any]) -> dict[str, Any]:
 
 
 def box_of(entry: dict[str, Any]) -> Box:
-    """The axis aligned box of an extracted object."""
+    """Return the axis-aligned box of an extracted object."""
     return Box.around(tuple(entry["aabb"]["center"]), tuple(entry["aabb"]["size"]))
 
 
 def compact_object(
     entry: dict[str, Any], by_id: dict[str, Any], holders: list[Solid]
 ) -> dict[str, Any]:
-    """The packaged form of one object; what is left out has its default value."""
+    """Return the packaged form of one object, omitting default values."""
     if not entry.get("parentReceptacles") and "pickupable" in entry["properties"]:
         entry = as_set_up(entry)
     result = {
@@ -171,7 +170,7 @@ def compact_object(
 
 
 def as_set_up(entry: dict[str, Any]) -> dict[str, Any]:
-    """A falling object where its id says that it was put when the scene was made."""
+    """Return an object at the initial position in its id, if it has fallen since."""
     origin = [float(part) for part in entry["objectId"].split("|")[1:4]]
     shift = [a - b for a, b in zip(origin, entry["position"], strict=True)]
     if max(map(abs, shift)) < 0.02:
@@ -181,20 +180,23 @@ def as_set_up(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def keep_state(entry: dict[str, Any], key: str) -> bool:
-    """The Floor is reported Cold where a fridge stands on it, a drawer half open but shut."""
+    """Return whether to keep a state value, dropping known errors.
+
+    AI2-THOR reports a cold Floor under a fridge, and half-open drawers that are closed.
+    """
     if entry["objectType"] == "Floor" and key == "temperature":
         return False
     return key != "openness" or (entry["state"].get("isOpen", False))
 
 
 def clean_parents(entry: dict[str, Any], by_id: dict[str, Any], holders: list[Solid]) -> list[str]:
-    """Sensible parents, innermost first (see hvr/worlds/data/README.md)."""
+    """Return plausible parents, innermost first (see hvr/worlds/data/README.md)."""
     parents = [p for p in entry.get("parentReceptacles") or () if p in by_id]
     kinds = {p: by_id[p]["objectType"] for p in parents}
     if not set(entry["properties"]) & {"pickupable", "moveable"}:
         return [p for p in parents if kinds[p] == "Floor"]
     if "pickupable" not in entry["properties"]:
-        # A side table is reported in its own drawer, a desk on the chair that is pushed under it.
+        # AI2-THOR reports a side table inside its own drawer, and a desk on the chair beneath it.
         size = box_of(entry).footprint
         parents = [p for p in parents if box_of(by_id[p]).footprint >= size]
     if len(parents) > 1:
@@ -214,7 +216,7 @@ def clean_parents(entry: dict[str, Any], by_id: dict[str, Any], holders: list[So
 
 
 def likely_yaw(view: dict[str, Any]) -> int:
-    """The quarter turn that has most of the objects seen at the start in its view."""
+    """Return the quarter turn whose view contains most of the initially visible objects."""
     x, _, z = view["agent_start"]["position"]
     best = (-1, 0)
     for yaw in (0, 90, 180, 270):
@@ -230,7 +232,7 @@ def likely_yaw(view: dict[str, Any]) -> int:
 
 
 def moved_receptacles(legacy: dict[str, Any], by_id: dict[str, Any]) -> list[dict[str, Any]]:
-    """Receptacles of 2.1.0 with an id that AI2-THOR 5 does not have."""
+    """Return the receptacles of 2.1.0 whose ids AI2-THOR 5 lacks."""
     found = [
         {"id": entry["id"], "type": entry["type"], "pos": entry["position"]}
         for entry in legacy["static_and_appliances"]
@@ -242,7 +244,7 @@ def moved_receptacles(legacy: dict[str, Any], by_id: dict[str, Any]) -> list[dic
 def type_facts(
     raw: dict[str, Any], kitchens: list[dict[str, Any]], others: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Facts of every type that occurs, and of the pieces."""
+    """Return facts about all occurring types and their pieces."""
     instances = instances_of(others) | instances_of(kitchens)
     slices = raw["slices"]
     pieces = {k: v for k, v in slices.items() if k not in ("id_rule", "largest_k_used_in_alfred")}
@@ -297,7 +299,7 @@ def type_facts(
 
 
 def instances_of(scenes: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """All objects by their type."""
+    """Return all objects by type."""
     instances: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for scene in scenes:
         for entry in scene["ai2thor_5"]["objects"]:
@@ -311,7 +313,7 @@ def usual_properties(
     pieces: dict[str, str],
     known: dict[str, Any],
 ) -> list[str]:
-    """Properties that most instances have; for pieces and absent types the documented ones."""
+    """Return the properties of most instances; for pieces and absent types, the documented ones."""
     found = instances.get(name)
     if found:
         counts = Counter(p for entry in found for p in entry["properties"])

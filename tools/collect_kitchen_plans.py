@@ -1,25 +1,25 @@
-"""Plan the requests that the kitchen verifier is trained and tested on, and make wrong plans.
+"""Generate correct and wrong plans for training and testing the kitchen verifier.
 
     python tools/collect_kitchen_plans.py plan --output plans.jsonl [--alfred FILE] [--jobs N]
     python tools/collect_kitchen_plans.py miss --plans plans.jsonl --output families.jsonl
     python tools/collect_kitchen_plans.py pack --plans families.jsonl … --output FILE.jsonl.xz
 
-`plan` writes one line of JSON for each world (a kitchen of hvr's, or the start of an ALFRED
-demonstration) with the requests that were planned for in it: how they are worded, the goal in
-PDDL, the objects and the plan. `miss` writes one line for each request: the plan and plans that
-miss the goal (`studies.kitchen_plans.hard_negatives`), all with their causal links; `pack` puts
-files of `miss` together in the form that training reads; `start` notes in such a file how its
-worlds begin. Sources of requests:
+`plan` writes one JSON line per world (one of hvr's kitchens, or the start of an ALFRED
+demonstration) with its planned requests: wordings, PDDL goal, objects and plan. `miss` writes one
+line per request with the plan and plans that miss the goal
+(`studies.kitchen_plans.hard_negatives`), all with their causal links. `pack` merges files of `miss`
+into the training format. `start` adds the initial facts of the worlds to such a file. Sources of
+requests:
 
-task       T1 to T12, with all their wordings; their ground truths in their scenes
-made       goals drawn by chance (put, heat, wash, slice, fill …), worded by `WORDINGS`
-said       requests drawn from `kitchen_wordings`, the goal as hvr understands the first wording
-sentence   benchmarks/sentences.txt, in the kitchens that are held out of training only
-alfred     ALFRED's demonstrations: goal by its parameters, worded by people (MIT License,
+task       T1 to T12 with all their wordings, and their ground truths in their scenes
+made       random goals (put, heat, wash, slice, fill …), worded by `WORDINGS`
+said       random requests from `kitchen_wordings`, with the goal that hvr reads
+sentence   benchmarks/sentences.txt, only in the held-out kitchens
+alfred     ALFRED's demonstrations: goals from their parameters, wordings by people (MIT License,
            Copyright 2019 ALFRED, https://github.com/askforalfred/alfred)
 
-`plan` and `miss` may go on in several processes or on a Ray cluster (--jobs, --engine, --address).
-Plans are found by Fast Downward; goals that cannot be met in a world are left out.
+`plan` and `miss` can use several processes or a Ray cluster (--jobs, --engine, --address). Fast
+Downward finds the plans; goals that are unreachable in a world are omitted.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ from studies.kitchen_plans.hard_negatives import misses
 
 ROOT = Path(__file__).resolve().parent.parent
 EXTRA = 6
-"""Objects of a world, besides those of its plans, that wrong plans may use."""
+"""Number of additional objects that wrong plans may use."""
 HELD_OUT = ("FloorPlan4", "FloorPlan11", "FloorPlan15", "FloorPlan20", "FloorPlan25", "FloorPlan28")
-"""Kitchens that no training plan comes from; ALFRED's demonstrations have all six."""
+"""Kitchens held out of training; ALFRED's demonstrations cover all six."""
 MADE = 36
-"""Goals drawn for each of hvr's kitchens."""
+"""Random goals per kitchen."""
 
 SAID = 80
-"""Requests of `kitchen_wordings` for each of hvr's kitchens."""
+"""Requests of `kitchen_wordings` per kitchen."""
 
 SLICED = ("Apple", "Potato", "Tomato", "Lettuce", "Bread")
 DISHES = ("Mug", "Cup", "Bowl", "Plate", "Pot", "Pan")
@@ -152,18 +152,18 @@ WORDINGS: Mapping[str, tuple[str, ...]] = {
     "open": ("open the {r}", "leave the {r} open", "I want the {r} to be open"),
     "bin": ("throw away the {o}", "put the {o} in the garbage can", "get rid of the {o}"),
 }  # fmt: skip
-"""How drawn goals are worded; o: the thing, p: on or in, r: the place, m: what it lies in."""
+"""Wordings of random goals. Slots: o object, p preposition, r receptacle, m inner vessel."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be planned for.
+    """A request to plan for.
 
     Args:
-        id: unique.
+        id: Unique id.
         source: `task`, `made`, `said`, `sentence` or `alfred`.
-        texts: how it is worded.
-        goal: PDDL over the kitchen domain; empty where hvr is to understand the first wording.
+        texts: Wordings.
+        goal: PDDL goal over the kitchen domain; if empty, hvr reads it from the first wording.
     """
 
     id: str
@@ -174,7 +174,7 @@ class Request:
 
 @cache
 def policy(forced: bool) -> SymbolicPolicy:
-    """The planner; `forced` puts things where AI2-THOR's placement table would not."""
+    """Return the planner; `forced` ignores AI2-THOR's placement table."""
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
     return SymbolicPolicy(load_ontology(), domain, FastDownward(2.5, 0.2), any_place=forced)
 
@@ -182,7 +182,7 @@ def policy(forced: bool) -> SymbolicPolicy:
 def plan_world(
     name: str, world: World, requests: Sequence[Request], forced: bool
 ) -> dict[str, Any]:
-    """Plan for all requests in one world."""
+    """Plan all requests in one world."""
     planner = policy(forced)
     inventory = world.inventory()
     entries = []
@@ -195,7 +195,7 @@ def plan_world(
                 if len(stages) != 1:
                     continue
                 stage = stages[0]
-            # With the preferences for how a kitchen is left, as `hvr plan` plans.
+            # Add the tidiness preferences, like `hvr plan`.
             found = planner.plan(
                 planner.with_ends(stage.wanted) if request.goal else stage, world.graph, inventory
             )
@@ -213,7 +213,7 @@ def plan_world(
 
 
 def drawn(scene: str, world: World, count: int) -> Iterator[Request]:
-    """Goals drawn by chance from what there is in a kitchen."""
+    """Yield random goals over the objects in a kitchen."""
     draw = Random(f"kitchen goals {scene}")
     there = set(world.inventory().classes.values())
     ontology = load_ontology()
@@ -249,21 +249,21 @@ def drawn(scene: str, world: World, count: int) -> Iterator[Request]:
 
 
 def spoken(scene: str, world: World, count: int) -> list[Request]:
-    """Requests that hvr understands itself; in kitchens to learn from, without held-out things."""
+    """Return requests that hvr can read, without held-out objects in training kitchens."""
     there = set(world.inventory().classes.values())
     if scene not in HELD_OUT:
         there -= HELD_OUT_THINGS
     found: dict[str, Request] = {}
     draw = Random(f"kitchen requests {scene}")
     drawn = said(draw, there, _labels, _plural, _preposition)
-    # Kinds without anything to draw come up again and again.
+    # Draw twice as many: kinds without objects to choose from repeat.
     for (name, texts), _ in zip(drawn, range(2 * count), strict=False):
         found.setdefault(name, Request(f"{scene} said {name}", "said", texts))
     return list(found.values())[:count]
 
 
 def drawn_goal(kind: str, thing: str, place: str, into: str) -> str:
-    """The goal of a kind in PDDL."""
+    """Return the goal of a kind in PDDL."""
     o, r, m = (_type(x) for x in (thing, place, into))
     put = f"({_preposition(place)} ?o ?r)"
     marked = {"heat": "(microwaved ?o)", "cool": "(chilled ?o)", "wash": "(washed ?o)",
@@ -310,7 +310,7 @@ def _label(kind: str) -> str:
 
 
 def _labels(kind: str) -> tuple[str, ...]:
-    """The label and the synonyms that are no plurals."""
+    """Return the label and the synonyms, without plurals."""
     first, *rest = load_ontology().labels(kind)
     return (first, *(name for name in rest if name.endswith("ss") or not name.endswith("s")))
 
@@ -322,14 +322,14 @@ def _plural(label: str) -> str:
 
 
 def sentences() -> list[str]:
-    """The sentences of benchmarks/sentences.txt that can be done."""
+    """Return the feasible sentences of benchmarks/sentences.txt."""
     lines = (ROOT / "benchmarks" / "sentences.txt").read_text(encoding="utf-8").splitlines()
     found = (re.fullmatch(r"FloorPlan\d+ \| (?!!)\s*(.+?)\s*", line) for line in lines)
     return [m[1] for m in found if m]
 
 
 def kitchen(scene: str) -> dict[str, Any]:
-    """The world of one of hvr's kitchens."""
+    """Return the plans for one of hvr's kitchens."""
     tasks = [load_task(t) for t in paper_task_ids()]
     world = World(Kitchen(scene), KnowledgeGraph.create())
     requests = [Request(f"{scene} {t.id}", "task", t.sentences, t.goal)
@@ -345,14 +345,14 @@ def kitchen(scene: str) -> dict[str, Any]:
 
 
 def truths(scene: str, world: World) -> Iterator[dict[str, Any]]:
-    """The ground truths of the tasks in their scene."""
+    """Yield the ground truths of the tasks in a scene."""
     for name in paper_task_ids():
         task = load_task(name)
         if task.ground_truth.scene == scene:
             steps = task.ground_truth.steps
             inventory = world.inventory()
             names = {a for s in steps for a in s.args if a in inventory.classes}
-            # What things stand on or in, and what works them or belongs to them.
+            # Include supports and containers (two levels), controls and pieces.
             names |= {inventory.parents[n] for n in tuple(names) if n in inventory.parents}
             names |= {inventory.parents[n] for n in tuple(names) if n in inventory.parents}
             for tie in ("knob_of", "faucet_of", "piece_of"):
@@ -365,7 +365,7 @@ def truths(scene: str, world: World) -> Iterator[dict[str, Any]]:
 
 
 def requests_of(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> list[Request]:
-    """The goal of a demonstration, and those of one or two others in the same kitchen."""
+    """Return the goals of a demonstration and of one or two others in the same kitchen."""
     draw = Random(str(record["id"]))
     others = [r for r in records if r["floor_plan"] == record["floor_plan"]
               and r["pddl_params"] != record["pddl_params"]]  # fmt: skip
@@ -383,7 +383,7 @@ def requests_of(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]])
 
 
 def demonstration(given: tuple[Mapping[str, Any], list[Request]]) -> dict[str, Any] | None:
-    """The world of one of ALFRED's demonstrations; None where it cannot be made."""
+    """Return the plans for the world of a demonstration; None if the scene cannot be built."""
     record, requests = given
     try:
         scene = scene_from_alfred(record)
@@ -401,7 +401,7 @@ def with_misses(
     forced: bool,
     skip: frozenset[tuple[str, str]] = frozenset(),
 ) -> Iterator[dict[str, Any]]:
-    """The requests of a world with their plans and plans that miss them."""
+    """Yield the requests of a world with their plans and with plans that miss them."""
     inventory = world.inventory()
     domain = policy(forced).domain
     objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in inventory.classes]
@@ -415,7 +415,7 @@ def with_misses(
         names = set(entry["names"]).union(*(e["names"] for e in near))
         rest = sorted(n for n in inventory.classes if n not in names and "sliced" not in n)
         names |= set(draw.sample(rest, min(EXTRA, len(rest))))
-        # A whole is of no use without pieces; two of them will do.
+        # An object to slice needs its pieces; two are enough.
         names |= {
             n
             for n in inventory.classes
@@ -455,7 +455,7 @@ def _action(text: str) -> GroundAction:
 def planned_worlds(
     plans: Sequence[Path], alfred: Path
 ) -> Iterator[tuple[dict[str, Any], Mapping[str, Any] | None]]:
-    """The worlds that were planned in, those of demonstrations with their record."""
+    """Yield the planned worlds, with the record for worlds of demonstrations."""
     records = {str(r["id"]): r for r in read(alfred)} if alfred.is_file() else {}
     for path in plans:
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -466,7 +466,7 @@ def planned_worlds(
 
 
 def family(given: tuple[dict[str, Any], Mapping[str, Any] | None]) -> list[dict[str, Any]]:
-    """The requests of a world with plans that miss them."""
+    """Return the requests of a world with plans that miss them."""
     planned, record = given
     if record is None:
         world = World(Kitchen(planned["world"]), KnowledgeGraph.create())
@@ -478,7 +478,7 @@ def family(given: tuple[dict[str, Any], Mapping[str, Any] | None]) -> list[dict[
 
 
 def started(paths: Sequence[Path], alfred: Path) -> Iterator[Example]:
-    """Tell examples that lack it how their worlds begin, without planning anew."""
+    """Add missing initial facts to examples without planning again."""
     records = {str(r["id"]): r for r in read(alfred)} if alfred.is_file() else {}
     for world, group in groupby((e for p in paths for e in read_examples(p)), lambda e: e.world):
         scene, _, record = world.partition(" ")
@@ -497,7 +497,7 @@ def started(paths: Sequence[Path], alfred: Path) -> Iterator[Example]:
 
 
 def worlds(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """The worlds that are asked for, planned."""
+    """Plan in the selected worlds."""
     engine = chosen(options)
     if options.only != "alfred":
         yield from results(kitchen, [f"FloorPlan{n}" for n in range(1, 31)], engine)
@@ -513,7 +513,6 @@ def worlds(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Plan and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("what", choices=("plan", "miss", "pack", "start"))
     parser.add_argument("--output", type=Path, required=True)

@@ -1,11 +1,11 @@
-"""Plans for paraphrases that the kitchen verifier is not trained on, and plans that miss them.
+"""Generate correct and wrong plans for paraphrases that the kitchen verifier is not trained on.
 
     python tools/kitchen_paraphrases.py --output tools/data/kitchen_paraphrases.jsonl.xz
 
-`benchmarks/kitchen_paraphrases.tsv` has the sentences. For each there is a plainer one, whose goal
-hvr plans for; the verifier sees only the paraphrase. Those of the part `choose` are planned for in
-kitchens that training is stopped by, and set the threshold; those of `judge` in kitchens that are
-held out. Where "a clean plate" is wanted, a plan that takes one that is clean is right, too.
+`benchmarks/kitchen_paraphrases.tsv` pairs each paraphrase with a plainer sentence. hvr plans for
+the plain sentence; the verifier sees only the paraphrase. The part `choose` sets the threshold and
+uses the early-stopping kitchens; the part `judge` uses held-out kitchens. If a sentence asks for "a
+clean plate", a plan that takes one that is already clean is also correct.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ KITCHENS = {
     "judge": HELD_OUT,
 }
 EACH = 2
-"""Kitchens that a sentence is planned for in."""
+"""Number of kitchens to plan for each sentence in."""
 
 
 def rows(path: Path) -> list[tuple[str, str, str, str]]:
-    """The sentences: part, group, plain sentence, paraphrase."""
+    """Return part, group, plain sentence and paraphrase of each line."""
     lines = path.read_text(encoding="utf-8").splitlines()
     split = (line.split("\t") for line in lines if line and not line.startswith("#"))
     return [(part, group, plain, text) for part, group, plain, text in split]
 
 
 def examples(part: str, sentences: Sequence[tuple[str, str, str, str]]) -> Iterator[Example]:
-    """The sentences of a part with their plans, each in the first kitchens where it is possible."""
+    """Yield the sentences of a part with their plans, in the first kitchens that allow them."""
     kitchens = KITCHENS[part]
     worlds = {s: World(Kitchen(s), KnowledgeGraph.create()) for s in kitchens}
     for number, (_, group, plain, text) in enumerate(sentences):
@@ -59,7 +59,7 @@ def examples(part: str, sentences: Sequence[tuple[str, str, str, str]]) -> Itera
 def planned(
     scene: str, world: World, part: str, group: str, plain: str, text: str
 ) -> Iterator[Example]:
-    """The plan for a plain sentence in a kitchen, if there is one."""
+    """Yield the plans for a plain sentence in a kitchen, if any."""
     ways = [(group, plain)]
     if " a clean " in plain:
         ways.append(("clean already", plain.replace(" a clean ", " a ")))
@@ -77,7 +77,6 @@ def planned(
 
 
 def main() -> None:
-    """Plan and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sentences", type=Path, default=SENTENCES)
     parser.add_argument("--output", type=Path, required=True)

@@ -1,8 +1,8 @@
-"""Requests in words that hvr understands itself, drawn for the kitchen verifier to learn from.
+"""Generate random requests that hvr can read, as training data for the kitchen verifier.
 
-They say what people ask for without more ado: dishes without a place, several things at once,
-doors and switches, vessels to fill. The first wording of a kind is the one that the goal is read
-from; the others ask for the same in other words, also in words that hvr does not know.
+They cover typical requests: dishes without a place, several objects at once, doors and switches,
+vessels to fill. The first wording of a kind determines the goal. The others paraphrase it, also in
+words that hvr does not know.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Kind:
     """A kind of request.
 
     Args:
-        slots: what is drawn for each letter of the wordings.
-        texts: wordings; the first is one that hvr understands. `{o}` is a slot, `{os}` its
-            plural, `{a}`, `{b}` the prepositions of the places `{r}` and `{t}`.
+        slots: Candidate classes for each letter in the wordings.
+        texts: Wordings; hvr can read the first. `{o}` is a slot and `{os}` its plural; `{a}` and
+            `{b}` are the prepositions of the places `{r}` and `{t}`.
     """
 
     slots: Mapping[str, Sequence[str]]
@@ -228,13 +228,13 @@ KINDS: Mapping[str, Kind] = {
         "collect each {o} and leave it {a} the {r}", "gather the {os} {a} the {r}",
     )),
 }  # fmt: skip
-"""Kinds of requests, with what is drawn for them and how they are worded."""
+"""Kinds of requests with their candidate classes and wordings."""
 
 FRAMES = ("please {}", "could you {}?", "{}, please", "I want you to {}", "robot, {}",
           "would you be so kind as to {}", "hello, can you {} for me", "your job is to {}",
           "it would help me if you could {}", "{}. Thank you!", "Go and {}.", "next, {}",
           "when you have a moment, {}", "today we {}", "the robot has to {}")  # fmt: skip
-"""What people put round an imperative."""
+"""Phrases that people add to an imperative."""
 _NO_IMPERATIVES = ("i ", "i'", "a ", "the ", "{", "both ", "we ", "coffee ", "could ", "every ",
                    "your ", "once ", "after ", "there ")  # fmt: skip
 _FRAMED = 0.35
@@ -249,15 +249,15 @@ def said(
     preposition: Callable[[str], str],
     each: int = 3,
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Requests drawn from what there is in a kitchen, without end: a name and wordings.
+    """Yield random requests over the objects in a kitchen indefinitely, as name and wordings.
 
     Args:
-        draw: chooses.
-        there: classes that the kitchen has something of.
-        labels: what people call a class; the first is the usual name.
-        plural: of a name.
-        preposition: `on` or `in`, of a place.
-        each: how many wordings; the first is one that hvr understands.
+        draw: Random source.
+        there: Classes present in the kitchen.
+        labels: Function that returns the names of a class, most usual first.
+        plural: Function that returns the plural of a name.
+        preposition: Function that returns `on` or `in` for a place.
+        each: Number of wordings; hvr can read the first.
     """
     kinds = sorted(KINDS)
     while True:
@@ -291,7 +291,7 @@ def _worded(
 
 
 def _framed(text: str, draw: Random) -> str:
-    """A wording, at times with what people put round an imperative."""
+    """Return a wording, sometimes with a phrase that people add to an imperative."""
     if draw.random() >= _FRAMED or text.lower().startswith(_NO_IMPERATIVES):
         return text
     return draw.choice(FRAMES).format(text)

@@ -1,12 +1,11 @@
-"""Measure the package: its size, its functions, its names, the order of its rooms.
+"""Measure the package: its size, functions, names, and the import order of its rooms.
 
     python tools/measure_house.py [--repo DIR] [--json] [--no-runs]
 
-Everything is read from the sources with `ast`, except for the files entered at run time: for
-these `hvr plan` and `hvr validate` are run once each with a profiler (`--no-runs` leaves them
-out). `--repo` names another checkout, so that two revisions can be compared; where its
-docs/explanation/architecture.md has no table of rooms with one room a row, the order of
-imports is not measured and the folders of hvr/ stand for its rooms.
+All measures are read from the sources with `ast`, except for the files entered at run time: `hvr
+plan` and `hvr validate` run once each under a profiler (`--no-runs` skips this). `--repo` names
+another checkout, to compare two revisions. If its docs/explanation/architecture.md lacks a table
+with one room per row, the import order is not measured, and the folders of hvr/ count as rooms.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Module:
 
     @property
     def name(self) -> str:
-        """The dotted name by which it is imported."""
+        """The dotted import name."""
         return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
     @property
@@ -58,7 +57,7 @@ class Module:
 
 @dataclass(frozen=True)
 class Lines:
-    """How many lines are of which kind; each line is of one kind."""
+    """Numbers of lines by kind; each line has one kind."""
 
     code: int = 0
     docstring: int = 0
@@ -80,7 +79,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Function:
-    """A function or method; its lines include the docstring, but not the decorators."""
+    """A function or method; its lines include the docstring but not the decorators."""
 
     path: str
     line: int
@@ -91,7 +90,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Import:
-    """An import of one module of the package by another, wherever in the file it stands."""
+    """An import of one module of the package by another, anywhere in the file."""
 
     path: str
     line: int
@@ -109,7 +108,7 @@ def modules_of(repo: Path, folder: str = "hvr") -> tuple[Module, ...]:
 
 
 def children(modules: Sequence[Module]) -> tuple[str, ...]:
-    """Return what lies directly in hvr/, written as in the table: folders end in a slash."""
+    """Return the direct children of hvr/, written as in the table: folders end in a slash."""
     found = {
         "/".join(parts[:2]) + ("/" if len(parts) > 2 else "")
         for parts in (m.path.split("/") for m in modules)
@@ -118,10 +117,10 @@ def children(modules: Sequence[Module]) -> tuple[str, ...]:
 
 
 def rooms_of(repo: Path) -> tuple[str, ...] | None:
-    """Read the rooms, in their order, from the table in docs/explanation/architecture.md.
+    """Read the ordered rooms from the table in docs/explanation/architecture.md.
 
     Returns:
-        None where there is no table in which each row names one room.
+        None without a table in which each row names one room.
     """
     text = (repo / "docs" / "explanation" / "architecture.md").read_text("utf-8")
     table = re.search(r"^\| room \|.*\n\|[ -|]*\n((?:\|.*\n)+)", text, re.MULTILINE)
@@ -141,11 +140,11 @@ def room_of(path: str, rooms: Sequence[str]) -> str | None:
 
 
 def imports_of(module: Module) -> Iterator[Import]:
-    """Yield the imports of a module: at the top, in functions and for type checkers only."""
+    """Yield the imports of a module: at the top, in functions, and for type checkers only."""
     for node in _statements(module.tree.body):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                # `import hvr` stands for what of the front door the module then uses.
+                # For `import hvr`, count the attributes of hvr that the module uses.
                 names = _attributes(module, "hvr") if alias.name == "hvr" else ()
                 yield Import(module.path, node.lineno, alias.name, names)
         elif isinstance(node, ast.ImportFrom):
@@ -154,7 +153,7 @@ def imports_of(module: Module) -> Iterator[Import]:
 
 
 def _statements(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    # Imports are statements: leaving out the expressions makes it several times faster.
+    # Imports are statements; skipping expressions is several times faster.
     for node in nodes:
         yield node
         for part in ("body", "orelse", "finalbody", "handlers", "cases"):
@@ -170,17 +169,17 @@ def _source(node: ast.ImportFrom, module: Module) -> str:
     if not node.level:
         return node.module or ""
     package = module.name.split(".")
-    # The name of a package is that of its __init__, so one dot takes nothing away there.
+    # A package is named after its __init__, so the first dot removes nothing there.
     drop = node.level - module.path.endswith("/__init__.py")
     return ".".join([*package[: len(package) - drop], *filter(None, [node.module])])
 
 
 def targets(found: Import, paths: dict[str, str]) -> Iterator[str]:
-    """Yield the files of the package that an import means.
+    """Yield the files of the package that an import refers to.
 
     Args:
-        found: the import.
-        paths: by dotted name, the files of the package.
+        found: The import.
+        paths: Files of the package by dotted name.
     """
     for name in found.names:
         if f"{found.target}.{name}" in paths:
@@ -192,10 +191,10 @@ def targets(found: Import, paths: dict[str, str]) -> Iterator[str]:
 
 
 def upward_imports(modules: Sequence[Module], rooms: Sequence[str]) -> list[str]:
-    """List the imports that lead from a room to one below it in the table.
+    """List the imports from a room to a later one in the table.
 
-    The front door (`hvr/__init__.py`) may import every room; from it rooms may take the version
-    and nothing else.
+    The front door (`hvr/__init__.py`) may import every room; rooms may import only the version from
+    it.
     """
     paths = {m.name: m.path for m in modules}
     order = {room: place for place, room in enumerate(rooms)}
@@ -213,7 +212,7 @@ def upward_imports(modules: Sequence[Module], rooms: Sequence[str]) -> list[str]
 
 
 def foreign_imports(modules: Sequence[Module], folders: Sequence[str]) -> list[str]:
-    """List the imports of folders of the repository that are not part of the package."""
+    """List the imports of repository folders that are not part of the package."""
     return [
         f"{module.path}:{found.line} imports {found.target}"
         for module in modules
@@ -226,7 +225,7 @@ def foreign_imports(modules: Sequence[Module], folders: Sequence[str]) -> list[s
 
 
 def lines_of(module: Module) -> Lines:
-    """Count the lines of each kind; a blank line within a docstring belongs to the docstring."""
+    """Count the lines of each kind; blank lines in a docstring count as docstring."""
     documented = {line for node in _docstrings(module.tree) for line in node}
     coded: set[int] = set()
     commented: set[int] = set()
@@ -251,7 +250,7 @@ def _docstrings(tree: ast.Module) -> Iterator[range]:
 
 
 def functions_of(module: Module) -> Iterator[Function]:
-    """Yield the functions of a module, with methods and nested ones."""
+    """Yield the functions of a module, including methods and nested functions."""
     for node in ast.walk(module.tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
@@ -265,7 +264,7 @@ def _parameters(args: ast.arguments) -> int:
 
 
 def homonyms_of(modules: Sequence[Module]) -> dict[str, list[str]]:
-    """Return the public classes whose name several modules give, with these modules."""
+    """Return the public class names defined in several modules, with these modules."""
     homes: defaultdict[str, list[str]] = defaultdict(list)
     for module in modules:
         for name in {n.name for n in module.tree.body if isinstance(n, ast.ClassDef)}:
@@ -275,7 +274,7 @@ def homonyms_of(modules: Sequence[Module]) -> dict[str, list[str]]:
 
 
 def share(ordered: Sequence[int], part: float) -> int:
-    """Return the value below which a part of the ordered values lies."""
+    """Return the quantile of the ordered values at the fraction `part`."""
     return ordered[min(int(part * len(ordered)), len(ordered) - 1)]
 
 
@@ -283,7 +282,7 @@ def share(ordered: Sequence[int], part: float) -> int:
 
 
 def wheel_lines(repo: Path) -> int:
-    """Count the lines of Python in the packages that pyproject.toml puts into the wheel."""
+    """Count the lines of Python in the packages that pyproject.toml includes in the wheel."""
     configuration = tomllib.loads((repo / "pyproject.toml").read_text("utf-8"))
     wheel = configuration["tool"]["hatch"]["build"]["targets"]["wheel"]
     left_out = [p.strip("/") for p in wheel.get("exclude", [])]
@@ -295,8 +294,8 @@ def wheel_lines(repo: Path) -> int:
     )
 
 
-# Run with the arguments of hvr behind it. Module code and class bodies are no calls of functions:
-# their code objects lack the flag CO_OPTIMIZED.
+# Run with hvr's arguments. Module and class bodies are not function calls: their code objects
+# lack the flag CO_OPTIMIZED.
 _TRACER = """
 import inspect, json, os, sys, threading
 
@@ -344,11 +343,11 @@ def entered(repo: Path, *arguments: str) -> list[str]:
     """Run hvr and return the files of the package in which a function was called.
 
     Args:
-        repo: the checkout whose hvr is run.
-        arguments: those of the command line; domain.pddl, problem.pddl and plan.txt are there.
+        repo: Checkout to run hvr from.
+        arguments: Command-line arguments; domain.pddl, problem.pddl and plan.txt are available.
 
     Raises:
-        RuntimeError: hvr did not end with exit code 0.
+        RuntimeError: hvr did not exit with code 0.
     """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HVR_")}
     with tempfile.TemporaryDirectory() as folder:
@@ -468,7 +467,6 @@ def _cell(value: object) -> str:
 
 
 def main() -> None:
-    """Print the measures of a checkout."""
     parser = argparse.ArgumentParser(description="Measure the package.")
     parser.add_argument("--repo", type=Path, default=HERE, help="the checkout; default: this one")
     parser.add_argument("--json", action="store_true", help="as JSON")

@@ -1,14 +1,15 @@
-"""Find, for every task and scene, a shortest plan, and write it into tasks/*.toml.
+"""Find a shortest plan for every task and scene, and write it into tasks/*.toml.
 
     python tools/prove_tasks.py [T1 T2 …] [--seconds 600] [--jobs 2]
 
-For each scene that has what the task requires (or that the file names), the problem is derived
-from the knowledge graph as the symbolic policy derives it, and searched until a shortest plan is
-proven or the time is up. A plan that the kitchen refuses for want of room is made anew, with what
-was learnt. The length, and the proven lower bound, go into the table [optimum]; the plan for the
-first scene whose shortest plan has the most usual length goes, in blocks with their partial order,
-into [ground_truth]. What stands above these tables in the files is left as it is, and a plan that
-is there already stays if none is found that is shorter.
+For each scene with the objects that the task requires (or each scene named in the file), the
+problem is derived from the knowledge graph, as in the symbolic policy, and searched until a
+shortest plan is proven or the time is up. If the kitchen rejects a plan for lack of space, the
+search restarts with this constraint.
+
+Length and proven lower bound go into the table [optimum]. The table [ground_truth] receives the
+plan for the first scene with the most common length, in blocks with their partial order. The rest
+of the file is unchanged, and an existing plan stays unless a shorter one is found.
 """
 
 from __future__ import annotations
@@ -56,12 +57,12 @@ from studies.partial_order import Blocks, Pairs, block_order, sample_linearizati
 MARK = "# --- measured by tools/prove_tasks.py ---"
 MOST_TRIES = 30
 MOST_BLOCKS = 14
-"""The work of comparing a plan with a partial order may double with each block."""
+"""Maximum number of blocks to order; the work may double with each block."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """A shortest known plan of a task in a scene, in blocks, and the proven bound."""
+    """A shortest known plan of a task in a scene, in blocks, with the proven bound."""
 
     scene: str
     steps: int
@@ -71,7 +72,7 @@ class Result:
 
 
 def fitting_scenes(requires: list[str]) -> list[str]:
-    """Scenes that have an object of every type; a butter knife is a knife too."""
+    """Return the scenes that contain an object of every required type."""
     found = []
     for name in scene_names():
         types = {o.object_type for o in load_scene(name).objects}
@@ -81,12 +82,12 @@ def fitting_scenes(requires: list[str]) -> list[str]:
 
 
 class Arena:
-    """A task in a scene: its problems, with what is known of the room that places have.
+    """A task in a scene; it learns where objects do not fit.
 
     Args:
-        values: the entries of the task's file.
-        scene: the scene.
-        planner: makes the plans.
+        values: Entries of the task's file.
+        scene: Scene name.
+        planner: Planner.
     """
 
     def __init__(self, values: Mapping[str, Any], scene: str, planner: Planner) -> None:
@@ -100,7 +101,7 @@ class Arena:
         self.world = World(Kitchen(scene), self.graph)
 
     def plan(self) -> Planned:
-        """A plan that the kitchen carries out."""
+        """Return a plan that the kitchen accepts."""
         for _ in range(MOST_TRIES):
             planned = self.policy.plan(self.stage, self.graph, self.world.inventory())
             if not self._refused(planned.plan.actions):
@@ -108,7 +109,7 @@ class Arena:
         raise SystemExit(f"{self.scene}: no plan was carried out in {MOST_TRIES} tries")
 
     def _refused(self, actions: Iterable[GroundAction]) -> bool:
-        """Carry out a plan in a fresh kitchen; learn where there was no room."""
+        """Execute a plan in a fresh kitchen, and record where an object did not fit."""
         kitchen = Kitchen(self.scene)
         names = Names.from_metadata(kitchen.last_event.metadata)
         for number, action in enumerate(actions, 1):
@@ -125,9 +126,9 @@ class Arena:
 
 
 def truth_blocks(blocks: Iterable[AABlock]) -> list[tuple[GroundAction, ...]]:
-    """The blocks of a ground truth: taking the knife is one of its own, before all cutting.
+    """Return the blocks of a ground truth, with taking the knife as a block before all cutting.
 
-    Else what is cut first would have to be cut first.
+    Otherwise the first cut of the plan would have to stay first.
     """
     found: list[tuple[GroundAction, ...]] = []
     for block in blocks:
@@ -141,9 +142,9 @@ def truth_blocks(blocks: Iterable[AABlock]) -> list[tuple[GroundAction, ...]]:
 
 
 def checked_order(task_id: str, task: PddlTask, blocks: Blocks) -> Pairs:
-    """The partial order of blocks, tried out on 200 random sequences.
+    """Return the partial order of blocks, tested on 200 random linearisations.
 
-    The blocks of a plan under constraints, or of very many blocks, stay in their order.
+    Plans with constraints or very many blocks keep their total order.
     """
     order = tuple((n, n + 1) for n in range(1, len(blocks)))
     if is_simple(task) and len(blocks) <= MOST_BLOCKS:
@@ -159,11 +160,11 @@ def checked_order(task_id: str, task: PddlTask, blocks: Blocks) -> Pairs:
 
 
 def prove(task_id: str, scene: str, seconds: float) -> Result:
-    """Plan, and prove, one task in one scene."""
+    """Plan one task in one scene, and prove a lower bound."""
     values = read_toml(data_path("tasks") / f"{task_id}.toml")
     planner = Prover(seconds)
     arena = Arena(values, scene, FastDownward(60.0, 0.5))
-    arena.plan()  # what has no room is learnt with plans that are made quickly
+    arena.plan()  # learn where objects do not fit from quickly found plans
     arena.policy.planner = planner
     planned = arena.plan()
     blocks = truth_blocks(planned.plan.blocks)
@@ -186,20 +187,19 @@ def prove(task_id: str, scene: str, seconds: float) -> Result:
 
 @dataclass
 class Prover:
-    """Searches as long as it may; of the last problem it keeps what was proven."""
+    """A time-limited optimal planner that records the lower bound of its last problem."""
 
     seconds: float
     bound: int = 0
 
     def solve(self, task: PddlTask) -> SearchResult:
-        """See `Planner`."""
         result = solve(task, self.seconds)
         self.bound = result.lower_bound
         return result
 
 
 def write(task_id: str, results: list[Result]) -> None:
-    """Put the tables into the task's file."""
+    """Write the tables into the task's file."""
     path = data_path("tasks") / f"{task_id}.toml"
     head = path.read_text(encoding="utf-8").split(MARK)[0].rstrip()
     results.sort(key=lambda r: int(r.scene.removeprefix("FloorPlan")))
@@ -216,7 +216,7 @@ def write(task_id: str, results: list[Result]) -> None:
 
 
 def reorder(task_id: str) -> None:
-    """Cut the ground truth in a file into blocks again, and derive their partial order."""
+    """Recompute the blocks and partial order of the ground truth in a file."""
     path = data_path("tasks") / f"{task_id}.toml"
     truth = load_task(task_id).ground_truth
     planned = Arena(read_toml(path), truth.scene, FastDownward()).plan()
@@ -232,7 +232,6 @@ def reorder(task_id: str) -> None:
 
 
 def main() -> None:
-    """Prove all tasks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tasks", nargs="*", default=list(task_ids()))
     parser.add_argument("--seconds", type=float, default=600.0)

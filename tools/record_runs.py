@@ -1,9 +1,9 @@
-"""Record the runs anew that `tests/runs/test_recorded_runs.py` repeats: after a prompt was changed.
+"""Record the runs of `tests/runs/test_recorded_runs.py` again after a change of a prompt.
 
     python -m tools.record_runs
 
-Each run is made again as it was begun: the same request, scene, settings, seed and library. The
-models are a script behind a local server and the simulated one; no other is asked.
+Each run repeats with the same request, scene, settings, seed and library. The only models are a
+script behind a local server and the simulated model.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from hvr.runs import Options
 from tests.model_server import Behaviour, make_coffee
 from tests.models.servers import OpenAIServer
 
-RECORDED = Path(__file__).resolve().parent.parent / "tests" / "run" / "recorded"
+RECORDED = Path(__file__).resolve().parent.parent / "tests" / "runs" / "recorded"
 FILES = (
     "domain.pddl", "library.ttl", "llm.jsonl", "plan.json", "plan.pddl", "planner.jsonl",
     "planning.json", "problem.pddl", "subgraph.json", "task.json", "trace.jsonl",
 )  # fmt: skip
-"""What is kept of a run: graphs and pictures of the scene are large, and made again."""
+"""Archived files of a run; large files such as graphs and pictures are regenerated."""
 
 
 def record(archive: Path, folder: Path) -> None:
-    """Make a recorded run again and put it in the place of the old one."""
+    """Repeat a recorded run and replace its archive."""
     name = archive.name.removesuffix(".tar.xz")
     with tarfile.open(archive) as old:
         old.extractall(folder, filter="data")
@@ -61,7 +61,6 @@ def record(archive: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    """Record all runs anew."""
     os.environ.setdefault("HVR_LLM_API_KEY", "none")
     for archive in sorted(RECORDED.glob("*.tar.xz")):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
-"""Hooks of mkdocs: generate the reference pages, and adapt links that leave docs/.
+"""MkDocs hooks: generate the reference pages, and rewrite links that leave docs/.
 
-The repository's own pages (CONTRIBUTING.md and the like) become pages of the site. Links to other
-files of the repository lead to `repo_url`; where the configuration has none, their text remains.
+The repository's own pages (such as CONTRIBUTING.md) become pages of the site. Links to other files
+of the repository point to `repo_url`; if it is not configured, only their text remains.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Take the navigation from the shelves of docs/README.md."""
+    """Build the navigation from the shelves in docs/README.md."""
     nav: list[Any] = [{"Home": "README.md"}]
     for line in (ROOT / "docs/README.md").read_text("utf-8").splitlines():
         if line.startswith("## "):
@@ -64,7 +64,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
-    """Redirect the links that leave docs/."""
+    """Rewrite the links that leave docs/."""
     source = next((n for n, p in PAGES.items() if p == page.file.src_uri), "")
     here = Path("docs", page.file.src_uri).parent if not source else Path()
 
@@ -92,7 +92,7 @@ def _commands(group: Group, *words: str) -> Iterator[tuple[tuple[str, ...], Comm
 
 
 def _command_line() -> str:
-    """Describe every command: its usage, arguments and examples."""
+    """Describe the usage, arguments and examples of every command."""
     parts = ["# Command line\n", "`hvr COMMAND --help` prints the same on the terminal.\n", _EXITS]
     for words, command in _commands(HVR):
         parser = command_parser(Call(("hvr", *words), command, ()), command)
@@ -126,7 +126,7 @@ def _row(action: argparse.Action) -> str:
 
 
 def _python() -> str:
-    """Ask mkdocstrings for every public name."""
+    """Return a page with a mkdocstrings entry for every public name."""
     places: dict[str, Any] = hvr._WHERE
     parts = ["# Python API in detail\n", "[Overview](python.md) lists the names by topic.\n"]
     for name, where in sorted(places.items(), key=lambda item: item[0].lower()):

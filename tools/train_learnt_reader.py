@@ -2,16 +2,16 @@
 
     python tools/train_learnt_reader.py --data FILE [FILE ...] [--out hvr/language/learnt/head.npz]
 
-The encoder stays as it is but for its top layers (`--tuned`), which become part of the head. Task
-folders that are kept apart are not looked at; one in twenty of the others is for calibration.
-Encodings are kept in `--cache`, so a second training starts at once.
+Only the encoder's top layers (`--tuned`) are trained and become part of the head. Held-out task
+folders are ignored, and one in twenty of the others is used for calibration. `--cache` keeps the
+encodings, so a second training starts at once.
 
-    --words          only the weights of words are trained, in a minute
-    --relabel        no training: the head gets the labels that the ontology has now
-    --no-steps       without the sentences of single steps
-    --no-made        without sentences made from the ontology's words
-    --no-scene       without the restriction to the classes of the scene
-    --tuned 0        the encoder as it is
+    --words          train only the n-gram weights, in a minute
+    --relabel        do not train; update the head to the ontology's current labels
+    --no-steps       exclude the sentences of single steps
+    --no-made        exclude generated sentences
+    --no-scene       do not restrict classes to the scene
+    --tuned 0        keep the encoder unchanged
 """
 
 from __future__ import annotations
@@ -58,12 +58,11 @@ FILES = [DATA / "train_kitchen.jsonl.gz", DATA / "train_other_rooms.jsonl.gz"]
 
 
 def say(text: str) -> None:
-    """Print how far it is."""
     print(text, flush=True)
 
 
 def correct(network: Network, batches: Batches, examples: Sequence[Example]) -> dict[str, float]:
-    """Return the shares of examples of which each slot, and all, are right."""
+    """Return the accuracy of each slot and of whole frames."""
     network.eval()
     rows: list[dict[str, bool]] = []
     with torch.inference_mode():
@@ -92,7 +91,6 @@ def correct(network: Network, batches: Batches, examples: Sequence[Example]) -> 
 
 def train(network: Network, batches: Batches, parts: Mapping[str, Sequence[Example]],
           options: argparse.Namespace) -> None:  # fmt: skip
-    """Train a network."""
     layers = list(network.layers.parameters())
     mine = {id(p) for p in layers}
     rest = [p for p in network.parameters() if id(p) not in mine]
@@ -125,7 +123,7 @@ def train(network: Network, batches: Batches, parts: Mapping[str, Sequence[Examp
 
 
 def begin(network: Network, head: Head, tuned: Sequence[int]) -> None:
-    """Let a network begin from an earlier head."""
+    """Initialise a network from an earlier head."""
     weights = {name: torch.from_numpy(array) for name, array in head.weights.items()}
     with torch.no_grad():
         for number, layer in zip(tuned, network.layers, strict=True):
@@ -137,20 +135,20 @@ def begin(network: Network, head: Head, tuned: Sequence[int]) -> None:
 
 
 def thinned(examples: Sequence[Example], every: int) -> list[Example]:
-    """Return all sentences of whole demonstrations, and one in so many of the others."""
+    """Return all sentences of whole demonstrations, and every N-th of the others."""
     others = [e for e in examples if e.source != "task"]
     return [e for e in examples if e.source == "task"] + others[::every]
 
 
 def in_eight_bits(name: str, array: np.ndarray) -> dict[str, np.ndarray]:
-    """Return a table as numbers from -127 to 127, with the scale of each row."""
+    """Return a table quantised to -127 … 127, with the scale of each row."""
     scale = np.maximum(np.abs(array).max(axis=1), 1e-12) / 127
     rounded = np.round(array / scale[:, None]).astype(np.int8)
     return {name: rounded, f"{name}#scale": scale.astype(np.float32)}
 
 
 def stored(network: Network, tuned: Sequence[int], vocabulary: Vocabulary) -> dict[str, np.ndarray]:
-    """Return what the file holds: large tables in eight bits a number, the rest in sixteen."""
+    """Return the content of the file: large tables with 8 bits per number, the rest with 16."""
     tensors = {
         f"layer.{number}.{name}": tensor
         for number, layer in zip(tuned, network.layers, strict=True)
@@ -176,7 +174,7 @@ def stored(network: Network, tuned: Sequence[int], vocabulary: Vocabulary) -> di
 def with_grams(
     file: Mapping[str, np.ndarray], known: Sequence[str], arrays: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return a file with other weights of words."""
+    """Return a file with new n-gram weights."""
     file = {name: array for name, array in file.items() if not name.startswith("gram.")}
     about = {**json.loads(str(file["about"])), "grams": list(known)}
     return {
@@ -192,7 +190,6 @@ _FOREIGN = 0.5
 
 
 def is_kitchen(scene: str) -> bool:
-    """Return whether a floor plan is a kitchen."""
     return int(scene.removeprefix("FloorPlan")) <= 30
 
 
@@ -202,9 +199,9 @@ def calibrated(
     examples: Sequence[Example],
     scenes: Mapping[str, frozenset[str]],
 ) -> dict[str, float]:
-    """Return the calibration of a head by examples that it was not trained on.
+    """Return the calibration of a head on examples outside its training set.
 
-    Sentences from other rooms are read in a kitchen: they are to be unlikely there.
+    Sentences from other rooms are read in a kitchen, where they should be unlikely.
     """
     reader = Decoder(ontology, path)
     kitchens = [name for name in sorted(scenes) if is_kitchen(name)]
@@ -246,12 +243,12 @@ class Decoder:
         self.space = Space(self.head.classes, Taxonomy(ontology))
 
     def ranked(self, text: str, classes: frozenset[str]) -> list[ScoredFrame]:
-        """Return the frames of a sentence, the likeliest first."""
+        """Return the frames of a sentence, most likely first."""
         return self.space.ranked(self.head.scores(text, self.labels), classes)
 
 
 def relabelled(path: Path, ontology: Ontology) -> None:
-    """Give a head the labels that the ontology has now; nothing else of it changes."""
+    """Update only the labels of a head to the ontology's current ones."""
     encoder = SentenceEncoder()
     with np.load(path) as file:
         stored = dict(file)
@@ -267,7 +264,7 @@ def relabelled(path: Path, ontology: Ontology) -> None:
 
 
 def write(path: Path, file: Mapping[str, np.ndarray]) -> None:
-    """Write a head; the same numbers make the same bytes."""
+    """Write a head, byte for byte reproducibly."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in sorted(file.items()):
             data = io.BytesIO()
@@ -277,7 +274,6 @@ def write(path: Path, file: Mapping[str, np.ndarray]) -> None:
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """The options."""
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
@@ -317,7 +313,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train and write; say 0, or 2 when the data are not there."""
+    """Train and write; return 2 if the data are missing."""
     options = parse_arguments(arguments)
     for path in options.data:
         if not path.is_file():
@@ -369,7 +365,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def open_examples(
     records: Sequence[Mapping[str, Any]], ontology: Ontology, options: argparse.Namespace
 ) -> list[Example]:
-    """Return the examples that are not kept apart."""
+    """Return the examples that are not held out."""
     records = [r for r in records if not is_kept(str(r["id"]).partition("/")[0])]
     examples = list(task_examples(records, ontology))
     examples += [] if options.no_steps else step_examples(records, ontology)
@@ -383,7 +379,7 @@ def pointers(
     parts: Mapping[str, Sequence[Example]], meanings: Meanings, encoder: SentenceEncoder,
     options: argparse.Namespace,
 ) -> dict[str, np.ndarray]:  # fmt: skip
-    """Train the network, and return what the file holds of it."""
+    """Train the network and return its part of the file."""
     vocabulary, layers = meanings.vocabulary, LAYERS - options.tuned
     texts = [e.text for part in parts.values() for e in part]
     states = States(texts, encoder, layers, options.cache)
