@@ -374,9 +374,9 @@ def _more(
         assert happenings is not None
         from hvr.validation.timeline import timeline_of
 
-        goes_on = options.on_failure is not OnFailure.STOP
+        continued = options.on_failure is not OnFailure.STOP
         spans = validator.process_spans(plan)
-        timeline = timeline_of(plan, happenings, spans, report, goes_on=goes_on)
+        timeline = timeline_of(plan, happenings, spans, report, continued=continued)
     values = validator.curves(plan) if _wants_values(model) else None
     state = None
     if options.state_at is not None:

@@ -214,27 +214,27 @@ def _needed(
     only some of the landmarks, but without executing anything, and each one saves an attempt that
     executes the rest of the plan.
     """
-    makers: dict[tuple[int, bool], list[int]] = {}
-    spoilers: dict[tuple[int, bool], list[int]] = {}
+    achievers: dict[tuple[int, bool], list[int]] = {}
+    falsifiers: dict[tuple[int, bool], list[int]] = {}
     for place, operator in enumerate(operators):
-        surely = (operator.add, True), (operator.delete & ~operator.add, False)
-        for mask, value in surely:
+        unconditional = (operator.add, True), (operator.delete & ~operator.add, False)
+        for mask, value in unconditional:
             for bit in _bits(mask):
-                makers.setdefault((bit, value), []).append(place)
-                spoilers.setdefault((bit, not value), []).append(place)
+                achievers.setdefault((bit, value), []).append(place)
+                falsifiers.setdefault((bit, not value), []).append(place)
         for _, add, delete in operator.conditional:
             for mask, value in ((add, True), (delete, False)):
                 for bit in _bits(mask):
-                    places = makers.setdefault((bit, value), [])
+                    places = achievers.setdefault((bit, value), [])
                     if not places or places[-1] != place:
                         places.append(place)
         if operator.conditional:
             # A conditional effect of the same action may add what the action deletes.
-            maybe = 0
+            conditional_adds = 0
             for _, add, _ in operator.conditional:
-                maybe |= add
-            for bit in _bits(operator.delete & ~operator.add & maybe):
-                spoilers[bit, True].pop()
+                conditional_adds |= add
+            for bit in _bits(operator.delete & ~operator.add & conditional_adds):
+                falsifiers[bit, True].pop()
     needed: set[int] = set()
     known = ~task.derived_bits
 
@@ -242,14 +242,14 @@ def _needed(
         for mask, value in zip(condition, (True, False), strict=True):
             for bit in _bits(mask & known):
                 spoiled = max(
-                    (p for p in spoilers.get((bit, value), ()) if p < place and p in needed),
+                    (p for p in falsifiers.get((bit, value), ()) if p < place and p in needed),
                     default=-1,
                 )
                 if spoiled < 0 and bool(start & bit) == value:
                     continue
-                able = [p for p in makers.get((bit, value), ()) if spoiled < p < place]
-                if len(able) == 1:
-                    yield able[0]
+                candidates = [p for p in achievers.get((bit, value), ()) if spoiled < p < place]
+                if len(candidates) == 1:
+                    yield candidates[0]
 
     goal = task.goal.positive, task.goal.negative
     open_ = list(demands(goal, len(operators)))

@@ -241,7 +241,7 @@ class _AStar:
         best = {self._key(*begin): 0}
         answers: list[Steps] = []
         drained = True
-        looked = 0
+        generated = 0
         while queue:
             f, _, _, g, (bits, values), path = heappop(queue)
             if f > bound:
@@ -250,7 +250,7 @@ class _AStar:
             # A stale entry: a shorter way to this state was found after it was queued.
             if best[self._key(bits, values)] < g:
                 continue
-            if looked >= most or self.clock.expired:
+            if generated >= most or self.clock.expired:
                 return answers, False
             if path and _holds(self.target, bits, values):
                 # Nodes come in the order of f: later answers are not shorter.
@@ -269,9 +269,9 @@ class _AStar:
                 if best.get(key, LONGEST + 1) <= g + 1:
                     continue
                 best[key] = g + 1
-                looked += 1
+                generated += 1
                 self.states += 1
-                if looked % 16 == 0 and self.clock.expired:
+                if generated % 16 == 0 and self.clock.expired:
                     return answers, False
                 ahead = self._estimate(*after)
                 if ahead is not None:

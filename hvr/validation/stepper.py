@@ -215,7 +215,11 @@ class Stepper:
                     return failure
             # For a forced step, too: everything is read in the state before it.
             violated = tuple(
-                [name for name, wish in operator.preferences if not wish.holds(bits, values)]
+                [
+                    name
+                    for name, condition in operator.preferences
+                    if not condition.holds(bits, values)
+                ]
             )
             after = operator.apply(bits, values)
             numbers = operator.apply_numbers(bits, values)

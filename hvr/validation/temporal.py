@@ -462,8 +462,8 @@ class TemporalRun:
                     if guard.holds(bits, values):
                         numeric.append(change)
             changes.append((event, numeric))
-            for name, wish in event.operator.preferences:
-                self._violated[name] += not wish.holds(bits, values)
+            for name, preference in event.operator.preferences:
+                self._violated[name] += not preference.holds(bits, values)
         after_values = self._numbers_after(time, changes)
         if self._stopped:
             return
@@ -497,7 +497,7 @@ class TemporalRun:
             if event.end is not None and event.number is not None:
                 running = self._leave(event.number)
                 self._finished += 1
-                self._count_wishes(event.end, running, bits, values)
+                self._count_preferences(event.end, running, bits, values)
             elif event.start is None and event.number is not None:
                 self._finished += 1
         ended = {event.number for event in events if event.end is not None}
@@ -507,8 +507,8 @@ class TemporalRun:
                 continue
             if event.number not in ended:
                 started = [e.start.holds(bits, values) for e in event.start.spanning]
-                wishes = enumerate(event.start.preferences)
-                violated = frozenset(i for i, w in wishes if not w.start.holds(bits, values))
+                preferences = enumerate(event.start.preferences)
+                violated = frozenset(i for i, w in preferences if not w.start.holds(bits, values))
                 if not (event.start.is_guarded or self._keeps or self._runs_all):
                     continue
                 running = _Running(event.number, event.start, started or _NONE, violated)
@@ -520,12 +520,14 @@ class TemporalRun:
         self._guarded.pop(number, None)
         return self._running.pop(number, None)
 
-    def _count_wishes(
+    def _count_preferences(
         self, operator: DurativeOperator, running: _Running | None, bits: int, values: Values
     ) -> None:
-        for place, wish in enumerate(operator.preferences):
-            before = place in running.violated if running else not wish.start.holds(bits, values)
-            self._violated[wish.name] += before or not wish.end.holds(bits, values)
+        for place, preference in enumerate(operator.preferences):
+            before = (
+                place in running.violated if running else not preference.start.holds(bits, values)
+            )
+            self._violated[preference.name] += before or not preference.end.holds(bits, values)
 
     def _note(self, time: Fraction, events: list[TimedEvent], bits: int, values: Values) -> None:
         """Record which event caused which change."""
@@ -537,12 +539,12 @@ class TemporalRun:
         for event in events:
             # A change that several events may have caused is credited to the first of them.
             operator = event.operator
-            mine = operator.add | operator.delete
+            possible_flips = operator.add | operator.delete
             for _, add, delete in operator.conditional:
-                mine |= add | delete
+                possible_flips |= add | delete
             # Only events with numeric effects are credited with changed numbers.
             touched = {change[1] for _, change in operator.numeric}
-            own = flipped & mine
+            own = flipped & possible_flips
             flipped &= ~own
             self._credit_event(event, own, touched, values)
         if flipped and events:
@@ -568,17 +570,17 @@ class TemporalRun:
         return StepRef(number, step.action, step.start + (later or 0))
 
     def _check_invariants(self, time: Fraction) -> None:
-        self._check_going_on(time, list(self._guarded.values()))
+        self._check_running(time, list(self._guarded.values()))
 
-    def _check_going_on(self, time: Fraction, going_on: list[_Running]) -> None:
+    def _check_running(self, time: Fraction, actions: list[_Running]) -> None:
         bits, values = self.bits, self.values
-        for running in going_on:
+        for running in actions:
             operator = running.operator
             ok = operator.invariant.holds(bits, values)
             for place, effect in enumerate(operator.spanning):
                 running.effects[place] &= effect.between.holds(bits, values)
-            wishes = enumerate(operator.preferences)
-            running.violated |= {i for i, w in wishes if not w.between.holds(bits, values)}
+            preferences = enumerate(operator.preferences)
+            running.violated |= {i for i, w in preferences if not w.between.holds(bits, values)}
             if ok or running.invariant_failed:
                 continue
             self._break(running, time)

@@ -84,12 +84,12 @@ def timeline_of(
     processes: Sequence[ProcessSpan],
     report: ValidationReport,
     *,
-    goes_on: bool,
+    continued: bool,
 ) -> Timeline:
     """Put a judged plan on a time axis.
 
     Args:
-        goes_on: Whether the plan was executed beyond its first failure.
+        continued: Whether the plan was executed beyond its first failure.
     """
     has_times = any(isinstance(step, TimedAction) for step in plan)
     steps = tuple([_step(number, step) for number, step in enumerate(plan, 1)])
@@ -103,7 +103,7 @@ def timeline_of(
         if time is None:
             time = end if failure.step is None else steps[failure.step - 1].start
         failures.append(TimelineFailure(time, failure.step, failure.message))
-    stops = failures[0] if failures and not goes_on and failures[0].step is not None else None
+    stops = failures[0] if failures and not continued and failures[0].step is not None else None
     return Timeline(
         steps,
         marks,
@@ -254,9 +254,9 @@ def _append(pieces: list[CurvePiece], stretch: Phase, number: Number) -> None:
     polynomial = _since(number, stretch.start - stretch.origin)
     last = pieces[-1] if pieces else None
     if last is not None and last.end == stretch.start and not last.samples:
-        going_on = _since(Polynomial(last.coefficients), stretch.start - last.start)
-        if going_on == polynomial or (
-            stretch.start == stretch.end and going_on.constant == polynomial.constant
+        extended = _since(Polynomial(last.coefficients), stretch.start - last.start)
+        if extended == polynomial or (
+            stretch.start == stretch.end and extended.constant == polynomial.constant
         ):
             pieces[-1] = last.replace(end=stretch.end)
             return
@@ -279,8 +279,8 @@ def _append_function(pieces: list[CurvePiece], stretch: Phase, function: TimeFun
     length = stretch.end - stretch.start
     samples = [bounds(stretch.start + length * k / count) for k in range(count + 1)]
     last = pieces[-1] if pieces else None
-    goes_on = last is not None and last.end == stretch.start and last.formula == formula
-    if last is not None and goes_on and function.constant and len(last.samples) == 2:
+    continued = last is not None and last.end == stretch.start and last.formula == formula
+    if last is not None and continued and function.constant and len(last.samples) == 2:
         pieces[-1] = last.replace(end=stretch.end, samples=(last.samples[0], samples[-1]))
         return
     if last is not None and last.samples and stretch.start == stretch.end == last.end:

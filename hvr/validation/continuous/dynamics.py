@@ -269,21 +269,21 @@ def apply_events(
     touched: list[tuple[int, frozenset[int]]] = []
     for ref, event in zip(refs, events, strict=True):
         operator = event.operator
-        mine = operator.add | operator.delete
+        flips = operator.add | operator.delete
         add |= operator.add
         delete |= operator.delete
         for condition, more_add, more_delete in operator.conditional:
             if reading.holds(condition, moment):
                 add |= more_add
                 delete |= more_delete
-                mine |= more_add | more_delete
+                flips |= more_add | more_delete
         changes = [change for guard, change in operator.numeric if reading.holds(guard, moment)]
         try:
             after = _changed(changes, numbers, after)
         except (UndefinedValueError, InconsistentEffectError) as error:
             message = f"The event {ref} cannot happen: {error}."
             return EventFailure(FailureKind.EVENT, event, message)
-        touched.append((mine, frozenset(change[1] for change in changes)))
+        touched.append((flips, frozenset(change[1] for change in changes)))
     return EventEffects(state.bits & ~delete | add, after, tuple(touched))
 
 

@@ -142,7 +142,7 @@ class HybridRun(TemporalRun):
             self._reach(moment)
             self._settle(self._numbers(moment), self._moment, onward=not at_end)
             if not self._stopped and not at_end:
-                self._check_going_on(self._time(self._moment), list(self._running.values()))
+                self._check_running(self._time(self._moment), list(self._running.values()))
             if not self._stopped and self._constraints:
                 now = exact_time(self._origin, self._moment)
                 self._constrain(self._observed(now, self.values), self._time(self._moment))
@@ -174,7 +174,7 @@ class HybridRun(TemporalRun):
     def _check_invariants(self, time: Fraction) -> None:
         # An invariant holds over an open interval: `_watch` checks the actions that just started.
         older = [r for number, r in self._running.items() if number not in self._fresh]
-        self._check_going_on(time, older)
+        self._check_running(time, older)
 
     def _next(self, state: MovingState, end: Rational) -> Root | None:
         watched = [event.operator.precondition for event in self._dynamics.events]
@@ -280,8 +280,8 @@ class HybridRun(TemporalRun):
         if self._keeps:
             self.happenings.append(Happening(time, refs, self.bits, values))
         flipped = before.bits ^ self.bits
-        for ref, (mine, touched) in zip(refs, result.touched, strict=True):
-            own = flipped & mine
+        for ref, (flips, touched) in zip(refs, result.touched, strict=True):
+            own = flipped & flips
             flipped &= ~own
             self._changed(ref, own, before.values, _touched(before.values, values, touched))
         if flipped:
@@ -310,8 +310,8 @@ class HybridRun(TemporalRun):
             for place, effect in enumerate(operator.spanning):
                 if running.effects[place]:
                     running.effects[place] = segment.broken(effect.between) is None
-            for place, wish in enumerate(operator.preferences):
-                if place not in running.violated and segment.broken(wish.between):
+            for place, preference in enumerate(operator.preferences):
+                if place not in running.violated and segment.broken(preference.between):
                     running.violated |= {place}
             broken = None if running.invariant_failed else segment.broken(operator.invariant)
             if broken is None:

@@ -368,7 +368,7 @@ class _Loose:
         runs: list[list[tuple[int, _Kinded]]] = []
         mentions: list[tuple[int, _Kinded]] = []
         unparsed: list[_Numbered] = []
-        going = False
+        in_run = False
         classified: list[tuple[int, str, _Kinded]] = []
         for number, text in self._lines:
             line = self._cache.get(text)
@@ -377,22 +377,22 @@ class _Loose:
             classified.append((number, text, line))
             if line.kind in ("step", "weak"):
                 last = runs[-1][-1][1].number if runs else None
-                joined = going or (
+                joined = in_run or (
                     last is not None and line.number is not None and line.number == last + 1
                 )
                 restarts = last is not None and line.number is not None and line.number < last
                 if not joined or restarts:
                     runs.append([])
                 runs[-1].append((number, line))
-                going = True
+                in_run = True
             elif line.kind == "mention":
                 mentions.append((number, line))
-                going = False
+                in_run = False
             elif line.kind == "unparsed":
                 unparsed.append((number, text))
-                going = False
+                in_run = False
             elif line.kind == "prose":
-                going = False
+                in_run = False
         unparsed += self._continuing(classified)
         plain = [run for run in runs if any(line.kind == "step" for _, line in run)]
         if plain:

@@ -117,19 +117,19 @@ def _beside(
     read = step_reader(lines)
     runs: list[_Steps] = []
     unparsed: list[Candidate] = []
-    going = False
+    in_run = False
     for number, line in enumerate(lines, 1):
         if not has_content(line):
             continue
         step = None if number in taken else read(line)
         name = _FIRST_NAME.match(step.partition(": ")[2] or step) if step else None
         if step and name and is_step(name[1]):
-            if not going:
+            if not in_run:
                 runs.append([])
             runs[-1].append((number, step))
-            going = True
+            in_run = True
             continue
-        going = False
+        in_run = False
         if step is None and number not in taken and is_broken(line, is_step):
             unparsed.append(unparsed_line(number, line, marked=True, stray=True))
     strays = [

@@ -164,7 +164,7 @@ class Chart:
         If its precondition leaves few values for open parameters, each is tried; else the actions
         determine them.
         """
-        cases = self._preconditions.few(method, binding, _FEW)
+        cases = self._preconditions.cases_up_to(method, binding, _FEW)
         if cases is None:
             yield binding
             return

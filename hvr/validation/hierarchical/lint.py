@@ -136,19 +136,19 @@ def _clashes(domain: Domain, action: ActionSchema) -> Iterator[LintFinding]:
         for part in conjuncts(action.precondition)
         if isinstance(part, Not)
     }
-    for gone in deleted:
-        for come in added:
-            if gone.predicate != come.predicate or gone.args == come.args or gone in demanded:
+    for old in deleted:
+        for new in added:
+            if old.predicate != new.predicate or old.args == new.args or old in demanded:
                 continue
-            pairs = [(a, b) for a, b in zip(gone.args, come.args, strict=True) if a != b]
+            pairs = [(a, b) for a, b in zip(old.args, new.args, strict=True) if a != b]
             if any(frozenset(pair) in apart for pair in pairs):
                 continue
             if all(_may_be_one(domain, types, a, b) for a, b in pairs):
                 message = (
-                    f"{action.name} adds {come} and deletes {gone}: if both are the same atom, it "
+                    f"{action.name} adds {new} and deletes {old}: if both are the same atom, it "
                     "stays true."
                 )
-                yield issue("HVR405", message, action.name, come)
+                yield issue("HVR405", message, action.name, new)
 
 
 def _may_be_one(domain: Domain, types: dict[str, tuple[str, ...]], one: str, two: str) -> bool:

@@ -208,13 +208,13 @@ class FoundMatches:
     ) -> None:
         self._matcher = matcher
         self._method_of = method_of
-        self._few = len(tree) < SMALL_TREE
+        self._small = len(tree) < SMALL_TREE
         self._kept: dict[int, tuple[SubtaskMatch, ...]] = {}
         self._searched: dict[int, tuple[tuple[int, ...], ...]] = {}
         self.ambiguous = False
 
     def add(self, node: int, matches: Matches) -> None:
-        if self._few:
+        if self._small:
             self._kept[node] = matches.found
         elif matches.searched:
             self._searched[node] = tuple([match.children for match in matches.found])
@@ -362,7 +362,7 @@ class Preconditions:
     """Compiles preconditions of methods, and completes partial bindings."""
 
     def __init__(self, task: Task) -> None:
-        self._few: dict[tuple[str, tuple[str | None, ...]], tuple[_Case, ...] | None] = {}
+        self._bounded: dict[tuple[str, tuple[str | None, ...]], tuple[_Case, ...] | None] = {}
         self._task = task
         self._templates: dict[str, Template | None] = {}
         self._names: dict[str, tuple[str, ...]] = {}
@@ -383,15 +383,15 @@ class Preconditions:
             cases = self._cases[key] = tuple(self._all_cases(method, binding))
         return cases
 
-    def few(
+    def cases_up_to(
         self, method: Method, binding: Mapping[str, str], most: int
     ) -> tuple[_Case, ...] | None:
         """Return the completions of a binding, like `cases`; None if there are more than `most`."""
         key = method.name, tuple([binding.get(p.name) for p in method.parameters])
-        if key not in self._few:
+        if key not in self._bounded:
             found = tuple(islice(self._all_cases(method, binding), most + 1))
-            self._few[key] = found if len(found) <= most else None
-        return self._few[key]
+            self._bounded[key] = found if len(found) <= most else None
+        return self._bounded[key]
 
     def mentioned(self, method: Method) -> set[str]:
         """Return the names in the precondition and the constraints of a method."""

@@ -286,9 +286,9 @@ def latest(
     if not network.order:
         return highs
     for index in reversed(network.topological):
-        mine, bound = highs[index], tree.first[children[index]]
+        latest_end, bound = highs[index], tree.first[children[index]]
         for one in network.predecessors(index):
-            highs[one] = min(highs[one], mine, bound)
+            highs[one] = min(highs[one], latest_end, bound)
     return highs
 
 
