@@ -52,9 +52,7 @@ def scene_from_alfred(record: Mapping[str, Any]) -> Scene:
     * `object_toggles` switches all objects of a type.
     * The agent's position comes from `init` and is added to the grid if missing.
 
-    Args:
-        record: Demonstration with the fields `floor_plan`, `object_poses`, `init` and, optionally,
-            `object_toggles` and `dirty_and_empty`.
+    The fields `object_toggles` and `dirty_and_empty` are optional.
 
     Raises:
         SceneError: The kitchen is unknown or the record is incomplete.
@@ -174,7 +172,6 @@ def _as_in_2_1_0(
 
 
 def _lost(entry: LegacyReceptacle) -> ObjectSpec:
-    """Return a piece of furniture of a type that the AI2-THOR 5 room lacks."""
     size = _GONE.get(entry.object_type, (0.8, 0.6, 0.5))
     x, y, z = entry.position
     return ObjectSpec(
@@ -219,7 +216,6 @@ def _switched(spec: ObjectSpec, toggles: Mapping[str, bool]) -> ObjectSpec:
 
 
 def _placed(record: Mapping[str, Any], base: Scene) -> list[ObjectSpec]:
-    """Return the pickupable objects of a record, without parents."""
     types = load_facts().types
     dirty = bool(record.get("dirty_and_empty", False))
     samples = {o.object_type: o for o in base.objects if "pickupable" in o.properties}

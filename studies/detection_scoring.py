@@ -76,7 +76,6 @@ class Detection:
     """Detection result for one fault.
 
     Args:
-        kind: Kind of the fault.
         step: 1-based step in which the fault occurred.
         noticed: First step with a reported failure, at or after `step`; None without one.
         reported: Kinds of the failures reported in step `noticed`, in order.
@@ -93,16 +92,13 @@ class Detection:
 
     @property
     def in_time(self) -> bool:
-        """Whether a failure was reported in the step of the fault."""
         return self.noticed == self.step
 
     @property
     def right_kind(self) -> bool:
-        """Whether at least one reported failure has a correct kind."""
         return any(map(self.accepts, self.reported))
 
     def accepts(self, kind: DeviationKind) -> bool:
-        """Return whether a failure kind is correct for this fault."""
         return kind in RIGHT[self.kind] or (self.own and kind in ALIKE.get(self.kind, ()))
 
 
@@ -122,7 +118,6 @@ class Rates:
     """Recall and precision of detection.
 
     Args:
-        faults: Number of faults.
         in_time: Faults noticed in the step in which they occurred.
         noticed: Faults noticed in that step or later.
         right: Faults noticed in time and with a correct kind.

@@ -120,18 +120,13 @@ class Outcome:
     """Result for one sentence.
 
     Args:
-        demonstration: Demonstration id.
-        task_type: Task type of the demonstration.
-        text: The sentence.
         goal: Goal that was read, one PDDL condition per stage; empty if none was understood.
         said: Paraphrase of the goal.
         refusal: Kind of the error that refused the sentence; empty if none.
         message: Reason for the refusal or for missing the goal.
-        claimed: Whether hvr reports success.
         met: Whether ALFRED's condition holds at the end.
         met_by_any: Same as `met`, accepting any heating appliance in place of a microwave.
         lacking: Unmet parts of ALFRED's condition.
-        steps: Number of atomic actions.
         flagged: Whether success was reported with notes or with unread words.
     """
 
@@ -151,7 +146,6 @@ class Outcome:
 
     @property
     def understood(self) -> bool:
-        """Whether a goal was read."""
         return bool(self.goal)
 
     @property
@@ -165,8 +159,6 @@ class Described:
     """A demonstration with the results for its sentences.
 
     Args:
-        id: Demonstration id.
-        outcomes: One result per sentence.
         equal: Whether all sentences were read as the same goal; None with fewer than two.
         equal_read: Same as `equal`, counting understood sentences only.
     """
@@ -205,10 +197,7 @@ class Trial:
     """Reads and executes the sentences of one demonstration, each distinct goal once.
 
     Args:
-        demonstration: Sentences, start and goal.
         policy: Policy that plans for each goal; with `any_place`, puts are forced as in ALFRED.
-        read: Function that reads a sentence.
-        execute: Whether to execute the goals.
     """
 
     def __init__(
@@ -225,7 +214,6 @@ class Trial:
         self._runs: dict[tuple[Stage, ...], tuple[Outcome, World]] = {}
 
     def run(self) -> Described:
-        """Return the results for all sentences."""
         described = Described(self.demonstration.id)
         goals = []
         for text in self.demonstration.sentences:
@@ -255,7 +243,6 @@ class Trial:
         return outcome, goal
 
     def _run(self, goal: Goal) -> tuple[Outcome, World]:
-        """Execute a goal from the start and cache the result."""
         known = self._runs.get(goal.stages)
         if known is not None:
             return known
@@ -299,7 +286,6 @@ class Trial:
         )
 
     def _holds(self, goal: Goal, world: World) -> bool:
-        """Return whether the last stage of a goal holds in a world."""
         domain = self.policy.domain
         objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in world.inventory().classes]
         formula = parse_formula(goal.stages[-1].wanted, domain, objects, file="<goal>")

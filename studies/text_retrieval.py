@@ -91,13 +91,10 @@ def fit_text_decoder(
     """Choose the `viterbi` settings for text scores on a held-out part of the true plans.
 
     Args:
-        source: Text scores.
-        plans: True plans.
         counts: Count transitions in the plans; otherwise use the links alone.
         seen_links: Same as in `fit_retriever`.
         names: Keep the tools' names in the steps.
         held_out: Fraction of the plans to choose settings on.
-        seed: Seed of the split.
     """
     inner, held = hold_out(plans, held_out, seed)
 

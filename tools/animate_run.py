@@ -31,7 +31,6 @@ text{white-space:pre;font:14px ui-monospace,SFMono-Regular,Menlo,monospace;fill:
 
 
 def animate(story: Story) -> str:
-    """Return a run as an animated SVG."""
     rows = list(_rows(story))
     length = len(rows) * SECONDS + PAUSE
     height = max(TOP + LINE * len(rows), PLAN + 16) + 8

@@ -108,7 +108,6 @@ def write_scenes(scenes: list[dict[str, Any]], folder: Path) -> int:
 
 
 def compact(scene: dict[str, Any]) -> dict[str, Any]:
-    """Return the packaged form of one kitchen."""
     view, legacy = scene["ai2thor_5"], scene["alfred_2_1_0"]
     objects = sorted(view["objects"], key=lambda o: o["objectId"])
     by_id = {o["objectId"]: o for o in objects}
@@ -136,7 +135,6 @@ def compact(scene: dict[str, Any]) -> dict[str, Any]:
 
 
 def box_of(entry: dict[str, Any]) -> Box:
-    """Return the axis-aligned box of an extracted object."""
     return Box.around(tuple(entry["aabb"]["center"]), tuple(entry["aabb"]["size"]))
 
 
@@ -299,7 +297,6 @@ def type_facts(
 
 
 def instances_of(scenes: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Return all objects by type."""
     instances: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for scene in scenes:
         for entry in scene["ai2thor_5"]["objects"]:

@@ -160,9 +160,7 @@ class Request:
     """A request to plan for.
 
     Args:
-        id: Unique id.
         source: `task`, `made`, `said`, `sentence` or `alfred`.
-        texts: Wordings.
         goal: PDDL goal over the kitchen domain; if empty, hvr reads it from the first wording.
     """
 
@@ -182,7 +180,6 @@ def policy(forced: bool) -> SymbolicPolicy:
 def plan_world(
     name: str, world: World, requests: Sequence[Request], forced: bool
 ) -> dict[str, Any]:
-    """Plan all requests in one world."""
     planner = policy(forced)
     inventory = world.inventory()
     entries = []
@@ -263,7 +260,6 @@ def spoken(scene: str, world: World, count: int) -> list[Request]:
 
 
 def drawn_goal(kind: str, thing: str, place: str, into: str) -> str:
-    """Return the goal of a kind in PDDL."""
     o, r, m = (_type(x) for x in (thing, place, into))
     put = f"({_preposition(place)} ?o ?r)"
     marked = {"heat": "(microwaved ?o)", "cool": "(chilled ?o)", "wash": "(washed ?o)",
@@ -345,7 +341,6 @@ def kitchen(scene: str) -> dict[str, Any]:
 
 
 def truths(scene: str, world: World) -> Iterator[dict[str, Any]]:
-    """Yield the ground truths of the tasks in a scene."""
     for name in paper_task_ids():
         task = load_task(name)
         if task.ground_truth.scene == scene:
@@ -466,7 +461,6 @@ def planned_worlds(
 
 
 def family(given: tuple[dict[str, Any], Mapping[str, Any] | None]) -> list[dict[str, Any]]:
-    """Return the requests of a world with plans that miss them."""
     planned, record = given
     if record is None:
         world = World(Kitchen(planned["world"]), KnowledgeGraph.create())
@@ -497,7 +491,6 @@ def started(paths: Sequence[Path], alfred: Path) -> Iterator[Example]:
 
 
 def worlds(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Plan in the selected worlds."""
     engine = chosen(options)
     if options.only != "alfred":
         yield from results(kitchen, [f"FloorPlan{n}" for n in range(1, 31)], engine)

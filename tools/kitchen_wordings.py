@@ -252,7 +252,6 @@ def said(
     """Yield random requests over the objects in a kitchen indefinitely, as name and wordings.
 
     Args:
-        draw: Random source.
         there: Classes present in the kitchen.
         labels: Function that returns the names of a class, most usual first.
         plural: Function that returns the plural of a name.

@@ -132,7 +132,6 @@ def rooms_of(repo: Path) -> tuple[str, ...] | None:
 
 
 def room_of(path: str, rooms: Sequence[str]) -> str | None:
-    """Return the room that a file belongs to."""
     return next((r for r in rooms if path == r or (r.endswith("/") and path.startswith(r))), None)
 
 
@@ -178,7 +177,6 @@ def targets(found: Import, paths: dict[str, str]) -> Iterator[str]:
     """Yield the files of the package that an import refers to.
 
     Args:
-        found: The import.
         paths: Files of the package by dotted name.
     """
     for name in found.names:
@@ -438,7 +436,6 @@ def _functions(modules: Sequence[Module]) -> dict[str, object]:
 
 
 def table(measured: dict[str, object]) -> Iterator[str]:
-    """Yield the measures as lines of text."""
     for heading, value in measured.items():
         match value:
             case dict() if heading in ("lines", "functions"):

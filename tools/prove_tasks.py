@@ -82,13 +82,7 @@ def fitting_scenes(requires: list[str]) -> list[str]:
 
 
 class Arena:
-    """A task in a scene; it learns where objects do not fit.
-
-    Args:
-        values: Entries of the task's file.
-        scene: Scene name.
-        planner: Planner.
-    """
+    """A task in a scene; it learns where objects do not fit."""
 
     def __init__(self, values: Mapping[str, Any], scene: str, planner: Planner) -> None:
         self.scene = scene
@@ -101,7 +95,6 @@ class Arena:
         self.world = World(Kitchen(scene), self.graph)
 
     def plan(self) -> Planned:
-        """Return a plan that the kitchen accepts."""
         for _ in range(MOST_TRIES):
             planned = self.policy.plan(self.stage, self.graph, self.world.inventory())
             if not self._refused(planned.plan.actions):
@@ -160,7 +153,6 @@ def checked_order(task_id: str, task: PddlTask, blocks: Blocks) -> Pairs:
 
 
 def prove(task_id: str, scene: str, seconds: float) -> Result:
-    """Plan one task in one scene, and prove a lower bound."""
     values = read_toml(data_path("tasks") / f"{task_id}.toml")
     planner = Prover(seconds)
     arena = Arena(values, scene, FastDownward(60.0, 0.5))
@@ -199,7 +191,6 @@ class Prover:
 
 
 def write(task_id: str, results: list[Result]) -> None:
-    """Write the tables into the task's file."""
     path = data_path("tasks") / f"{task_id}.toml"
     head = path.read_text(encoding="utf-8").split(MARK)[0].rstrip()
     results.sort(key=lambda r: int(r.scene.removeprefix("FloorPlan")))

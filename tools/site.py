@@ -55,7 +55,6 @@ def _below(folder: str) -> list[str]:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the generated pages and the repository's own."""
     made = {"reference/cli.md": _command_line(), "reference/api.md": _python()}
     made |= {page: (ROOT / name).read_text("utf-8") for name, page in PAGES.items()}
     for path, text in made.items():

@@ -62,7 +62,6 @@ ContrastGroup = tuple[Perturbed, ...]
 
 
 def configuration(encoder: str, seed: int) -> VerifierConfig:
-    """Return the settings of the shipped verifier."""
     return VerifierConfig.small(
         encoder=encoder, step_names="keep", tool_text="description",
         layers=2, align_hidden=16, align_epochs=2, dropout=0.4, lambda_graph=2.0, epochs_graph=20,
@@ -76,9 +75,7 @@ def contrast_groups(
     """Return one contrast group per wording.
 
     Args:
-        examples: Requests with their plans.
         most: Maximum number of wordings per request, by source.
-        seed: Seed for choosing them.
         repeats: Weight of the ground truths of T1 to T12, which keep all wordings.
     """
     groups = []
@@ -96,7 +93,6 @@ def contrast_groups(
 
 
 def is_truth(example: Example) -> bool:
-    """Return whether an example is a ground truth of T1 to T12."""
     return example.source == "task" and example.id.endswith(" truth")
 
 
@@ -109,7 +105,6 @@ def not_held_out(examples: Iterable[Example]) -> list[Example]:
 
 
 def held_groups(examples: Iterable[Example], seed: int) -> list[ContrastGroup]:
-    """Return the contrast groups of the early-stopping kitchens."""
     inner = [e for e in not_held_out(examples) if e.scene in INNER]
     return contrast_groups(inner, WORDINGS, seed)
 

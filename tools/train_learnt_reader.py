@@ -123,7 +123,6 @@ def train(network: Network, batches: Batches, parts: Mapping[str, Sequence[Examp
 
 
 def begin(network: Network, head: Head, tuned: Sequence[int]) -> None:
-    """Initialise a network from an earlier head."""
     weights = {name: torch.from_numpy(array) for name, array in head.weights.items()}
     with torch.no_grad():
         for number, layer in zip(tuned, network.layers, strict=True):
@@ -174,7 +173,6 @@ def stored(network: Network, tuned: Sequence[int], vocabulary: Vocabulary) -> di
 def with_grams(
     file: Mapping[str, np.ndarray], known: Sequence[str], arrays: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return a file with new n-gram weights."""
     file = {name: array for name, array in file.items() if not name.startswith("gram.")}
     about = {**json.loads(str(file["about"])), "grams": list(known)}
     return {
@@ -243,7 +241,6 @@ class Decoder:
         self.space = Space(self.head.classes, Taxonomy(ontology))
 
     def ranked(self, text: str, classes: frozenset[str]) -> list[ScoredFrame]:
-        """Return the frames of a sentence, most likely first."""
         return self.space.ranked(self.head.scores(text, self.labels), classes)
 
 
@@ -365,7 +362,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def open_examples(
     records: Sequence[Mapping[str, Any]], ontology: Ontology, options: argparse.Namespace
 ) -> list[Example]:
-    """Return the examples that are not held out."""
     records = [r for r in records if not is_kept(str(r["id"]).partition("/")[0])]
     examples = list(task_examples(records, ontology))
     examples += [] if options.no_steps else step_examples(records, ontology)

@@ -28,8 +28,6 @@ class Annealing:
     """Settings of the search, with values chosen by hvr.
 
     Args:
-        population: Number of subgraphs.
-        rounds: Number of mutation rounds.
         hot: Initial temperature, which falls to nearly 0.
         closeness: c1, weight of the tools' closeness to the goal.
         parameters: c2, weight of the share of satisfied parameters.
@@ -73,11 +71,6 @@ def annealed_chain(
     """Return a chain found by the heuristic search; None if it finds none.
 
     Args:
-        graph: Tool graph.
-        facts: Current facts.
-        goal: Goal facts.
-        seed: Random seed.
-        settings: Search settings.
         bounds: Bounds of the pruned subgraph that supplies the tools.
     """
     if facts.covers(goal):
@@ -145,7 +138,6 @@ def _mutated(some: frozenset[str], space: _Space, random: Random) -> frozenset[s
 
 
 def _fitness(some: frozenset[str], space: _Space, settings: Annealing) -> float:
-    """Return the fitness of a subgraph (eq. 23)."""
     steps = _steps(some, space)
     if not steps:
         return 0.0

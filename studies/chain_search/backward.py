@@ -43,14 +43,7 @@ BOUNDS = BackwardBounds()
 def backward_chain(
     graph: NavigationGraph, facts: CallFacts, goal: CallFacts, bounds: BackwardBounds = BOUNDS
 ) -> ToolChain | None:
-    """Return a chain found by the pruned search; None if it finds none, even if one exists.
-
-    Args:
-        graph: Tool graph.
-        facts: Current facts.
-        goal: Goal facts.
-        bounds: Search bounds.
-    """
+    """Return a chain found by the pruned search; None if it finds none, even if one exists."""
     if facts.covers(goal):
         return ToolChain()
     kept = backward_tools(graph, facts, goal, bounds)

@@ -30,10 +30,8 @@ class Check:
     """A situation and its required outcome.
 
     Args:
-        group: Kind of situation.
         name: Name, unique within the group.
         body: Sets up the situation; raises `BrokeError` or `CannotError`.
-        quick: Whether the check belongs to the quick selection.
         alone: Whether the check must run without others in parallel.
     """
 
@@ -59,8 +57,6 @@ class Group:
         self.checks.append(Check(self.name, name, body, quick, alone))
 
     def check(self, *, quick: bool = False, alone: bool = False) -> Callable[[Body], Body]:
-        """Return a decorator that adds a function under its own name."""
-
         def added(body: Body) -> Body:
             self.add(body.__name__.replace("_", "-"), body, quick=quick, alone=alone)
             return body
@@ -73,10 +69,8 @@ class Outcome:
     """Result of a check.
 
     Args:
-        check: The check.
         state: Whether the invariants held.
         why: One-line reason for a failure; empty otherwise.
-        seconds: Wall time.
         counts: Numbers of hvr runs, kills and server calls.
     """
 
@@ -116,9 +110,7 @@ def chosen(checks: Iterable[Check], only: Iterable[str], *, quick: bool) -> tupl
     """Return the selected checks.
 
     Args:
-        checks: All checks.
         only: Shell patterns that match a group or `group/name`; empty selects all.
-        quick: Whether to restrict the selection to quick checks.
     """
     wanted = tuple(only)
     return tuple(

@@ -52,7 +52,6 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether the recorded status is complete."""
         state = self.state
         return state == "finished" if state else "reached" in self.about
 
@@ -67,13 +66,11 @@ class Run:
 
     @property
     def plan(self) -> list[Any]:
-        """Actions of the first plan."""
         value = json.loads((self.folder / "plan.json").read_text(encoding="utf-8"))
         return [action for block in value["blocks"] for action in block["actions"]]
 
 
 def require(holds: bool, why: str) -> None:
-    """Raise `BrokeError` with this reason unless the condition holds."""
     if not holds:
         raise BrokeError(why)
 
@@ -91,16 +88,11 @@ def examine(
     """Check everything that a command left behind.
 
     Args:
-        lab: Lab in which the command ran.
-        ended: Result of the process.
         codes: Acceptable exit codes.
         run: Run folder to be filled.
         says: Pattern that the output must match.
         escapes: Whether terminal escapes were requested.
         longest: Maximum length of an error message in characters.
-
-    Raises:
-        BrokeError: One or more invariants are violated; the message lists all of them.
     """
     wrong = list(_ending(ended, codes))
     wrong += _words(ended, says, escapes=escapes, longest=longest)
@@ -149,7 +141,6 @@ def damaged(folder: Path, *, orderly: bool = True) -> Iterator[str]:
     """Yield the half-written files under a folder.
 
     Args:
-        folder: Folder to search.
         orderly: Whether the process ended by itself. A kill excuses a truncated last line and the
             temporary file being written.
     """

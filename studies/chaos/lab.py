@@ -51,8 +51,6 @@ class Lab:
 
     Args:
         folder: Private, initially empty folder.
-        random: Random source.
-        shared: Measurements shared with other checks.
     """
 
     folder: Path
@@ -105,7 +103,6 @@ class Lab:
         how: Surroundings | None = None,
         python: tuple[str, ...] = ("-m", "hvr"),
     ) -> Process:
-        """Start an hvr command or another Python program."""
         with self._lock:
             self.counts["runs"] += 1
             place = self._said / f"{self.counts['runs']}"
@@ -118,11 +115,9 @@ class Lab:
         how: Surroundings | None = None,
         python: tuple[str, ...] = ("-m", "hvr"),
     ) -> Ended:
-        """Run an hvr command to completion."""
         return self.start(*words, how=how, python=python).wait()
 
     def python(self, code: str, *words: object, how: Surroundings | None = None) -> Ended:
-        """Run a Python program to completion."""
         return self.hvr(*words, how=how, python=("-c", code))
 
     def shell(self, script: str, *words: object, how: Surroundings | None = None) -> Ended:
@@ -135,11 +130,6 @@ class Lab:
         return Process.start(command, how or self.surroundings(), place).wait()
 
     def need(self, *programs: str) -> None:
-        """Require some programs.
-
-        Raises:
-            CannotError: A program is missing.
-        """
         import shutil
 
         for program in programs:

@@ -53,7 +53,6 @@ _BOUND = 580.0
 
 
 def _at_once(lab: Lab, count: int, *words: object) -> tuple[list[int], list[str]]:
-    """Run several copies of a command simultaneously; return their exit codes and outputs."""
     said = lab.folder / "children"
     said.mkdir()
     ended = lab.python(_AT_ONCE, count, said, *words, how=lab.surroundings(bound=_BOUND))
@@ -79,7 +78,6 @@ def _alone(lab: Lab) -> Any:
 
 
 def _events(folder: Path) -> list[Any]:
-    """Return the kinds of a run's events and the actions of its steps."""
     lines = (folder / "trace.jsonl").read_text(encoding="utf-8").splitlines()
     return [(event.get("event"), event.get("action")) for event in map(json.loads, lines)]
 
@@ -123,7 +121,6 @@ def _require_whole(lab: Lab) -> None:
 
 
 def _shells(count: int, name: str, lab: Lab) -> None:
-    """Start several commands from a shell at once, with `for` and `&`."""
     words = ("plan", "make coffee", "--scene", "FloorPlan1", "-q")
     named = ("--save", name) if name else ()
     how = lab.surroundings(bound=_BOUND)

@@ -24,9 +24,6 @@ class Ended:
 
     Args:
         code: Exit code; 128 plus the signal number after a signal.
-        out: Standard output.
-        err: Standard error.
-        seconds: Wall time.
         peak: Peak memory in bytes of the process and its reaped children; 0 if unknown, because it
             does not exceed the peak of this process.
         late: Whether it was killed at its time limit.
@@ -41,7 +38,6 @@ class Ended:
 
     @property
     def said(self) -> str:
-        """Standard output and standard error as text."""
         return (self.out + b"\n" + self.err).decode("utf-8", "replace")
 
     @property
@@ -59,11 +55,9 @@ class Surroundings:
     """Execution environment of a process.
 
     Args:
-        cwd: Working folder.
         env: Complete environment.
         bound: Time limit in seconds.
         prefix: Command that starts the process, such as `nice`.
-        stdin: Standard input.
         stdout: Target of standard output, replacing the default capture file.
         stderr: Target of standard error, replacing the default capture file.
     """
@@ -82,7 +76,6 @@ class Process:
     """A running process that leads its own process group.
 
     Args:
-        popen: The process.
         out, err: Files that capture its output.
         bound: Time limit in seconds.
     """
@@ -99,8 +92,6 @@ class Process:
         """Start a process.
 
         Args:
-            words: Command line.
-            how: Execution environment.
             place: Path of the capture files without the suffixes `.out` and `.err`.
         """
         out, err = place.with_suffix(".out"), place.with_suffix(".err")
@@ -125,7 +116,6 @@ class Process:
         return info is None
 
     def send(self, number: int, *, to_group: bool = False) -> None:
-        """Send a signal to the process or its whole group."""
         if self._ended is None:
             (os.killpg if to_group else os.kill)(self.popen.pid, number)
 
@@ -183,7 +173,6 @@ def _read(path: Path) -> bytes:
 
 
 def _group(leader: int) -> list[int]:
-    """Return the live processes of a group."""
     members = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:

@@ -23,12 +23,9 @@ def run_all(
     """Run checks and return their results in the same order.
 
     Args:
-        checks: Checks to run.
         folder: Parent of the checks' private folders.
         seed: Random seed; the draws of a check do not depend on the others.
         jobs: Number of parallel checks; checks marked `alone` run last.
-        keep: Whether to keep the folders of failed checks.
-        listen: Callback for each result.
     """
     shared = Shared()
     outcomes: dict[str, Outcome] = {}
@@ -52,15 +49,7 @@ def run_all(
 def run_one(
     check: Check, folder: Path, seed: int, *, shared: Shared | None = None, keep: bool = False
 ) -> Outcome:
-    """Run a check in a private temporary folder.
-
-    Args:
-        check: Check to run.
-        folder: Parent of the private folder.
-        seed: Random seed.
-        shared: Measurements shared with other checks.
-        keep: Whether to keep the folder if the check fails.
-    """
+    """Run a check in a private temporary folder."""
     place = folder / check.group / check.name[:80]
     shutil.rmtree(place, ignore_errors=True)
     source = random.Random(f"{seed} {check.id}")
@@ -77,7 +66,6 @@ class Progress:
     """Prints one line per check to standard error.
 
     Args:
-        total: Number of checks.
         quiet: Whether to print failed checks only.
     """
 
@@ -97,7 +85,6 @@ class Progress:
 
 
 def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield the lines of a Markdown table with one row per group."""
     yield "| group | checks | held | broke | not possible | runs of hvr | kills | model calls |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     groups = list(dict.fromkeys(outcome.check.group for outcome in outcomes))

@@ -27,8 +27,6 @@ class Secrets:
 
     @classmethod
     def draw(cls, source: random.Random) -> Secrets:
-        """Return random secrets."""
-
         def letters(count: int) -> str:
             return "".join(source.choice(_LETTERS) for _ in range(count))
 

@@ -31,7 +31,6 @@ make a hundred of them, each answered with half a megabyte.
 
 
 def _meet(fault: Fault, protocol: Protocol, lab: Lab) -> None:
-    """Plan with a model behind a faulty server."""
     run = Run(lab.work / "run")
     with ChaosServer(fault, protocol, greets=fault.greets, spoken=lab.secrets.spoken) as server:
         ended = lab.hvr(
@@ -52,7 +51,6 @@ for _fault in FAULTS:
 
 @servers.check()
 def nobody_there(lab: Lab) -> None:
-    """Plan with a model at an address without a listener."""
     run = Run(lab.work / "run")
     ended = lab.hvr("plan", "make coffee", "--llm", "openai:m", "--base-url",
                     "http://127.0.0.1:9/v1", "--save", run.folder)  # fmt: skip
@@ -61,7 +59,6 @@ def nobody_there(lab: Lab) -> None:
 
 @servers.check()
 def no_such_host(lab: Lab) -> None:
-    """Plan with a model at an unknown host name."""
     run = Run(lab.work / "run")
     ended = lab.hvr("plan", "make coffee", "--llm", "openai:m", "--base-url",
                     "http://chaos.invalid/v1", "--save", run.folder)  # fmt: skip
@@ -92,7 +89,6 @@ def _shown_at(server: ChaosServer, process: Process, call: int) -> str:
 
 
 def _check(act: Act, codes: set[int], lab: Lab) -> None:
-    """Check whether a model is available."""
     with ChaosServer(act, spoken=lab.secrets.spoken) as server:
         ended = lab.hvr("llm", "check", server.spec, "--base-url", server.url, "--timeout", "3",
                         how=lab.surroundings(bound=_BOUND))  # fmt: skip

@@ -24,10 +24,8 @@ class Talk:
     """One request and its connection.
 
     Args:
-        connection: Client connection.
         asked: The request; None until it has been read.
         number: 1-based number of the request.
-        protocol: Protocol of the server.
         over: Event that is set when the server stops.
         spoken: Sentence with keys, for servers that leak them.
     """
@@ -52,7 +50,6 @@ class Talk:
             self.connection.sendall(part)
 
     def hang(self) -> None:
-        """Send nothing until the client disconnects."""
         self.connection.settimeout(0.2)
         while not self.over.is_set():
             try:
@@ -62,7 +59,6 @@ class Talk:
                 continue
 
     def reset(self) -> None:
-        """Reset the connection."""
         # A linger time of zero turns closing into a reset.
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.connection.close()
@@ -92,7 +88,6 @@ class Talk:
             return "ready"  # the request is not a planning question
 
     def good(self, text: str | None = None, **changes: Any) -> dict[str, Any]:
-        """Return the body of a good reply, with changes."""
         return {**body_of(self.protocol, self.answer() if text is None else text), **changes}
 
 
@@ -102,7 +97,6 @@ Act = Callable[[Talk], None]
 def head(
     length: int, status: int | str = 200, headers: Mapping[str, str | None] | None = None
 ) -> bytes:
-    """Return the status line and headers of a reply."""
     first = f"{status} Said" if isinstance(status, int) else status
     values: dict[str, str | None] = {
         "Content-Type": "application/json",
@@ -115,7 +109,6 @@ def head(
 
 
 def body_of(protocol: Protocol, text: str) -> dict[str, Any]:
-    """Return the body of a good reply in a protocol."""
     if protocol == "gemini":
         return {
             "candidates": [
@@ -149,7 +142,6 @@ def body_of(protocol: Protocol, text: str) -> dict[str, Any]:
 
 
 def error_of(protocol: Protocol, message: str, status: int = 400) -> dict[str, Any]:
-    """Return the body of an error reply in a protocol."""
     if protocol == "gemini":
         return {"error": {"code": status, "message": message, "status": "FAILED", "details": []}}
     return {"error": {"message": message, "type": "server_error", "param": None, "code": None}}
@@ -160,7 +152,6 @@ class ChaosServer:
 
     Args:
         act: Answers a request; with `greets`, it is called before the request is read.
-        protocol: Protocol of good replies.
         greets: Whether to send first, unlike any HTTP server.
         spoken: Same as in `Talk`.
     """
@@ -231,7 +222,6 @@ class ChaosServer:
 
 
 def behave(talk: Talk) -> None:
-    """Answer correctly."""
     talk.reply(talk.good())
 
 

@@ -41,7 +41,6 @@ class Sent:
 
     Args:
         number: 1-based number, as counted by the injector.
-        action: Action name.
         target: Id of the target object; empty without one.
     """
 
@@ -56,8 +55,6 @@ class BaseStep:
 
     Args:
         number: 1-based step number.
-        action: Executed action.
-        sent: AI2-THOR actions.
         held_before: Name of the held object before the step; empty for none.
         held_after: Name of the held object after the step.
         handled: Names of the objects that the step names or changes.
@@ -76,13 +73,7 @@ class Baseline:
     """A task in a scene, with its plan and fault-free run.
 
     Args:
-        task: Task.
-        scene: Scene name.
-        planned: First plan with its problem.
-        steps: Steps of the run.
-        reached: Whether the goal was reached.
         failures: Number of reported failures, all of them false alarms.
-        metadata: Metadata of the initial scene.
         names: hvr's object names by AI2-THOR id.
     """
 
@@ -116,7 +107,6 @@ class Given(Policy[Stage]):
 
     @classmethod
     def open(cls, context: PolicyContext) -> Given:
-        """Return a policy without a given first plan."""
         return cls(None, SymbolicPolicy.open(context))
 
     def understand(
@@ -133,9 +123,7 @@ class Lab:
     """Settings shared by all runs of a process.
 
     Args:
-        planner: Name of the classical planner.
         budget: Time limit per planner call in seconds.
-        max_replans: Maximum number of replans per run.
         seed: Seed of fault details and noise.
     """
 
@@ -147,12 +135,10 @@ class Lab:
 
     @cached_property
     def policy(self) -> SymbolicPolicy:
-        """Policy that plans from the observed state."""
         domain = load_world().agent.domain()
         return SymbolicPolicy(load_ontology(), domain, make_planner(self.planner, self.budget))
 
     def world(self, env: FaultyEnvironment, sensors: Sensors | None = None) -> World:
-        """Return a world with a new graph."""
         return open_world(env, ontology=self.policy.ontology, sensors=sensors)
 
     def baseline(self, task: PaperTask, scene: str) -> Baseline:

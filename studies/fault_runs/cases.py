@@ -29,11 +29,7 @@ class Case:
     """One run with one fault.
 
     Args:
-        task: Task id.
-        scene: Scene name.
         step: 1-based step of the plan.
-        fault: Fault to inject at the step.
-        seed: Seed of the fault's details.
     """
 
     task: str
@@ -44,7 +40,6 @@ class Case:
 
     @property
     def key(self) -> str:
-        """Unique key of the case."""
         return f"{self.task}/{self.scene}/{self.fault.kind.value}/{self.step}"
 
 
@@ -52,8 +47,6 @@ def cases(baseline: Baseline, kinds: Iterable[FaultKind] = KINDS, seed: int = 0)
     """Yield every kind of fault at every step where it is possible.
 
     Args:
-        baseline: Fault-free run.
-        kinds: Kinds of faults to include.
         seed: Seed for choosing the object to move, change or misperceive.
     """
     for kind in kinds:
@@ -105,7 +98,6 @@ def _blocked(step: BaseStep, last: Sent) -> Fault | None:
 
 
 def _has_twin(last: Sent, baseline: Baseline) -> bool:
-    """Return whether there is another switch of the same type."""
     if last.action not in SWITCHES:
         return False
     kind = last.target.split("|")[0]
@@ -113,7 +105,6 @@ def _has_twin(last: Sent, baseline: Baseline) -> bool:
 
 
 def _bystanders(baseline: Baseline) -> list[str]:
-    """Return the names of pickupable objects unrelated to the task."""
     relevant = set(baseline.planned.relevant.names)
     loose = (baseline.names[o["objectId"]] for o in _objects(baseline) if o["pickupable"])
     return sorted(name for name in loose if name not in relevant)

@@ -45,10 +45,7 @@ class Row:
 
     Args:
         key: Key of the run (see `Case.key`).
-        task: Task id.
-        scene: Scene name.
         kind: Kind of fault; `none` without a fault, `noise` with a noisy sensor.
-        injected: Whether the fault was injected.
         observable: Whether it changed a fact about the task's objects or an action was refused.
         step: 1-based step in which it occurred.
         noticed: First step with a failure, at or after `step`; None without one.
@@ -56,14 +53,8 @@ class Row:
         early: Kinds of the failures before the fault; of all failures in a run without a fault.
         own: Whether the fault hit an object handled by the step itself.
         explanations: Explanations of `reported`; of all failures in a run without a fault.
-        reached: Whether the goal was reached.
-        steps: Number of steps.
         extra: Number of steps in excess of the fault-free run.
-        replans: Number of replans.
-        looks: Number of repeated observations.
         wrong: Number of wrong readings from a noisy sensor.
-        seconds: Wall time.
-        reason: Reason for missing the goal.
     """
 
     key: str
@@ -92,7 +83,6 @@ class Row:
 
     @property
     def detection(self) -> Detection:
-        """Detection result of the run's fault."""
         return Detection(
             kind=self.kind,
             step=self.step,
@@ -104,14 +94,7 @@ class Row:
 
 
 def run_case(lab: Lab, baseline: Baseline, case: Case, sight: Sight = Sight.OMNISCIENT) -> Row:
-    """Run a baseline's plan with one fault.
-
-    Args:
-        lab: Shared settings.
-        baseline: Plan and fault-free run.
-        case: Fault.
-        sight: The robot's field of view.
-    """
+    """Run a baseline's plan with one fault."""
     env = FaultyEnvironment(Kitchen(case.scene), Schedule((case.fault,), case.seed))
     seen = _Run(lab, baseline, env, Sensors(sight))
     injected = [i for i in env.log if i.changed or i.step]
@@ -154,11 +137,7 @@ def run_free(
     """Run a baseline's plan without a fault; every reported failure is a false alarm.
 
     Args:
-        lab: Shared settings.
-        baseline: Plan.
         noise: Share of wrong sensor readings, known to the robot.
-        seed: Seed of the noise.
-        sight: The robot's field of view.
     """
     env = FaultyEnvironment(Kitchen(baseline.scene), Schedule())
     sense = NoisySensor(noise, seed=seed) if noise else None
@@ -172,8 +151,6 @@ def run_free(
 
 
 class _Run:
-    """A run of the executor with the data needed to score it."""
-
     def __init__(
         self, lab: Lab, baseline: Baseline, env: FaultyEnvironment, sensors: Sensors
     ) -> None:
@@ -204,7 +181,6 @@ class _Run:
         self.seconds = time.perf_counter() - started
 
     def row(self, key: str, kind: str) -> Row:
-        """Return the row without the fault fields."""
         base = self.baseline
         return Row(
             key=key,
@@ -221,7 +197,6 @@ class _Run:
         )
 
     def step_of(self, injection: Injection) -> int:
-        """Return the step in which a fault occurred."""
         return next(
             (n for n, end in enumerate(self._ends, start=1) if end >= injection.step),
             len(self._ends),

@@ -100,5 +100,4 @@ def without_faults(rows: Sequence[Row]) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return a percentage, or a dash if the whole is 0."""
     return f"{part / whole:.1%}" if whole else "-"

@@ -24,8 +24,6 @@ class Missing:
 
     Args:
         step: 1-based number of the step it belongs before; one past the last step means the end.
-        action: Ground action of the missing step.
-        kind: Kind of error.
     """
 
     step: int
@@ -38,20 +36,14 @@ class Case:
     """A plan labelled with its errors.
 
     Args:
-        id: Case id.
-        source: Origin of the plan.
         domain: PDDL text, a file relative to the data, or `kitchen-full-hands`.
         problem: PDDL text, or a file relative to the data.
-        plan: Steps.
         kinds: Kinds of the injected errors.
         remove: Sets of redundant steps, 1-based; removing any one set is correct.
-        missing: Missing steps.
         base: Length of the plan before the damage.
         added: Error kind of each injected step, by step number.
         inserted: Number of steps to restore.
         length: Number of steps after the best repair.
-        sentences: Goal in natural language.
-        record: Demonstration id.
         oracle: How the labels were computed: `exhaustive` or `search`.
     """
 

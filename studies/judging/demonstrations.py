@@ -40,11 +40,8 @@ class Demonstration:
     """A demonstration as a valid plan.
 
     Args:
-        id: Demonstration id.
         task_type: ALFRED's task type.
-        sentences: Human descriptions of the task.
         problem: Problem over the objects of the plan and the goal, and a few distractors.
-        plan: Steps.
     """
 
     id: str
@@ -110,14 +107,7 @@ def read_demonstration(record: Mapping[str, Any], wanted: str) -> Demonstration 
 def problem_of(
     world: World, inventory: Inventory, stages: Sequence[Stage], named: Iterable[str]
 ) -> Problem:
-    """Return the problem of a goal, over the required objects and some distractors.
-
-    Args:
-        world: Kitchen.
-        inventory: Objects in the kitchen.
-        stages: Goal.
-        named: Objects named in a plan.
-    """
+    """Return the problem of a goal, over the required objects and some distractors."""
     chosen = set(named)
     wider = [*chosen, *_bystanders(inventory, chosen)]
     return allow_all_places(
@@ -126,7 +116,6 @@ def problem_of(
 
 
 def _bystanders(inventory: Inventory, chosen: set[str], count: int = 3) -> Iterator[str]:
-    """Yield some portable objects unrelated to the task."""
     classes = {inventory.classes[name] for name in chosen if name in inventory.classes}
     for name, object_class in inventory.classes.items():
         able = inventory.true("pickupable", name) and inventory.true("present", name)

@@ -189,7 +189,6 @@ def cases(folder: Path, seed: int = 0) -> Iterator[Case]:
 
     Args:
         folder: Folder of the corpus, with its `manifest.jsonl`.
-        seed: Seed of the damage.
     """
     for line in (folder / "manifest.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)

@@ -24,7 +24,6 @@ def reduced(task: Task, plan: Sequence[GroundAction]) -> tuple[GroundAction, ...
 
 
 def draw_count(rng: Random) -> int:
-    """Draw the number of errors for a plan."""
     return rng.choices(_COUNTS, _SHARES)[0]
 
 
@@ -32,8 +31,6 @@ def case_of(task: Task, items: Sequence[Item], case: Case) -> Case | None:
     """Return a case completed with the damaged plan and its labels.
 
     Args:
-        task: Task that the plan solves.
-        items: Items of the damaged plan.
         case: Template with id, source, domain, problem and base.
 
     Returns:

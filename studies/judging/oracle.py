@@ -24,7 +24,6 @@ class Item:
     """A step of a damaged plan.
 
     Args:
-        action: Ground action.
         dropped: Whether the damaged plan lacks the step.
         kind: Kind of the error that inserted or dropped it; empty for an undamaged step.
     """

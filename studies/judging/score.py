@@ -44,8 +44,6 @@ class Scored:
     """Score of one plan.
 
     Args:
-        remove: Counts for redundant steps.
-        missing: Counts for missing steps.
         fixed: Whether the repaired plan is executable and reaches the goal; None without errors.
         longer: Number of steps by which the repaired plan exceeds the undamaged one.
         better: Whether the repair is cheaper than the labelled one.
@@ -61,7 +59,6 @@ class Scored:
 
     @property
     def both(self) -> Counts:
-        """Counts over redundant and missing steps."""
         return self.remove + self.missing
 
     @property

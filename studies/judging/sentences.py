@@ -57,7 +57,6 @@ def _reader() -> Reader:
 
 @lru_cache(maxsize=1)
 def records_of(path: Path) -> Mapping[str, Mapping[str, Any]]:
-    """Return ALFRED's records by id."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         records = [json.loads(line) for line in file]
     return {str(record["id"]): record for record in records}

@@ -20,7 +20,6 @@ class Rates:
     """Error rates of a model.
 
     Args:
-        name: Label of the rates.
         recall: Share of the wrong steps that it names.
         precision: Share of the named steps that are wrong.
     """
@@ -41,13 +40,7 @@ PAPER = (
 
 
 class SimulatedJudge:
-    """A model judge with given error rates.
-
-    Args:
-        knows: Function that returns the symbolic judge's verdict on a plan.
-        rates: Error rates.
-        rng: Random source of the errors.
-    """
+    """A model judge with given error rates."""
 
     def __init__(
         self, knows: Callable[[tuple[GroundAction, ...]], PlanVerdict], rates: Rates, rng: Random
@@ -61,7 +54,6 @@ class SimulatedJudge:
         return read_opinion(self.answer(plan), plan)
 
     def answer(self, plan: Sequence[GroundAction]) -> str:
-        """Return the text answer for a plan."""
         rng, rates = self._rng, self._rates
         verdict = self._knows(tuple(plan))
         wrong = verdict.removed

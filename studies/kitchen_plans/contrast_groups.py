@@ -30,8 +30,6 @@ def kitchen_family(
     Wrong plans that satisfy the literal request (`fulfils_as_said`) are omitted.
 
     Args:
-        request: Text of the request.
-        plan_id: Id of the group.
         true: A correct plan.
         wrong: Wrong plans, each with its kind from `hard_negatives.KINDS`.
         also: Further correct plans.

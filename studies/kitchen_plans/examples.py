@@ -34,7 +34,6 @@ class Example:
         id: Id, unique within the world.
         world: Scene name, followed by the demonstration id for ALFRED.
         source: `task`, `made`, `said`, `sentence` or `alfred`.
-        texts: Wordings of the request.
         true: A correct plan.
         wrong: Wrong plans, each with its kind from `hard_negatives.KINDS`.
         also: Further correct plans.
@@ -79,7 +78,6 @@ class Example:
 
 
 def handles_new(plan: LinkedPlan) -> bool:
-    """Return whether a plan handles an object class unseen in training."""
     return any(
         class_of(a, plan.types) in HELD_OUT_THINGS for s in plan.steps for a in s.action.args
     )

@@ -38,7 +38,6 @@ class Miss:
 
     Args:
         kind: One of `KINDS`.
-        actions: Steps of the plan.
     """
 
     kind: str
@@ -56,8 +55,6 @@ def misses(
 
     Args:
         task: Task with the goal; additional objects allow more substitutions.
-        actions: A plan of the task.
-        draw: Random source.
         others: Plans for other requests in the same world.
         each: Maximum number of plans per kind.
     """
@@ -97,7 +94,6 @@ def carried_out(task: Task, actions: Steps) -> int | None:
 
 
 def _misses(task: Task, actions: Steps) -> bool:
-    """Return whether a plan is executable and misses the goal."""
     state = carried_out(task, actions)
     return state is not None and not task.goal.holds(state)
 
@@ -146,8 +142,6 @@ def other_places(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
 
 
 class _Start:
-    """The initial facts of a task."""
-
     def __init__(self, task: Task) -> None:
         self._facts = {(a.predicate, *a.args) for a in task.problem.init if isinstance(a, Atom)}
         self._inside = {f[1]: f[2] for f in self._facts if f[0] == "in"}

@@ -28,7 +28,6 @@ class Vocabulary:
 
     Args:
         classes: Class names, with the ontology's classes first.
-        labels: All labels.
         owners: Class index of each label.
         known: Indexes of the ontology's classes.
     """
@@ -79,11 +78,7 @@ class States:
     """Disk cache of the sentence vectors below the tuned layers.
 
     Args:
-        texts: Sentences.
-        encoder: Sentence encoder.
         layers: Number of encoder layers to apply.
-        cache: Cache folder.
-        say: Callback for progress messages.
     """
 
     def __init__(
@@ -142,7 +137,6 @@ class Meanings:
     """Converts the frames of examples to targets.
 
     Args:
-        vocabulary: Classes.
         scenes: Classes of each floor plan.
         restricted: Whether to compare only the classes of the scene.
     """
@@ -179,8 +173,6 @@ class Batches:
     """Makes batches of examples.
 
     Args:
-        meanings: Converter from frames to targets.
-        states: Sentence vectors.
         pieces: Tokeniser.
     """
 

@@ -61,12 +61,10 @@ class Example:
     """A sentence with its meaning.
 
     Args:
-        text: Sentence.
         frame: Meaning in terms of classes.
         scene: Floor plan; empty for any kitchen.
         folder: Task folder of the demonstration; empty for generated sentences.
         source: `task`, `step` or `made`.
-        demonstration: Demonstration id.
     """
 
     text: str
@@ -89,7 +87,6 @@ def class_names(ontology: Ontology) -> Mapping[str, str]:
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
-    """Return the records of a file of sentences."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
@@ -176,7 +173,6 @@ class _StepNames:
 
 
 def folder_of(record: Mapping[str, Any]) -> str:
-    """Return the task folder (goal and room) of a demonstration."""
     return str(record["id"]).partition("/")[0]
 
 
@@ -213,8 +209,6 @@ def scene_classes(
     """Return the classes of each floor plan, from its packaged scene and its demonstrations.
 
     Args:
-        records: Demonstrations.
-        ontology: Ontology of the types.
         packaged: AI2-THOR types in each packaged scene.
     """
     records = list(records)

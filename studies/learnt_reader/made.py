@@ -111,8 +111,6 @@ def confusing_sentences(ontology: Ontology, number: int) -> Iterator[tuple[str, 
 
 
 class _Words:
-    """Fills patterns with labels of classes."""
-
     def __init__(self, ontology: Ontology) -> None:
         self.taxonomy = Taxonomy(ontology)
         self.things = [c for c in self.taxonomy.portable if self.taxonomy.source(c) is None]
@@ -120,7 +118,6 @@ class _Words:
         self.places = sorted({p for c in self.things for p in self.taxonomy.places(c)})
 
     def sentence(self, rng: random.Random) -> tuple[str, Frame]:
-        """Return a sentence and its frame."""
         kind = rng.choice(("place", "place", "two", "stack", "treated", "treated", "only",
                            "slice", "hold", *["not"] * 6))  # fmt: skip
         if kind == "not":
@@ -135,7 +132,6 @@ class _Words:
         return self.filled(rng.choice(patterns[kind]), rng, kind)
 
     def filled(self, pattern: str, rng: random.Random, kind: str) -> tuple[str, Frame]:
-        """Return a filled pattern and its frame."""
         taxonomy = self.taxonomy
         thing = rng.choice([c for c in self.things if taxonomy.pieces(c)] if kind == "slice"
                            else self.things)  # fmt: skip

@@ -65,7 +65,6 @@ class Layer(nn.Module):
         return self._normal(inner + attended, "output.LayerNorm")
 
     def weights(self) -> dict[str, Tensor]:
-        """Return the weights by their names in the encoder."""
         return {name: self._of(name).detach() for name in self.names}
 
 
@@ -94,7 +93,6 @@ class Batch:
         states: Padded vectors of the pieces below the tuned layers.
         mask: True for actual pieces.
         marks: Classes named by each piece.
-        targets: Meanings.
     """
 
     states: Tensor
@@ -107,11 +105,9 @@ class Network(nn.Module):
     """The head.
 
     Args:
-        encoder: Encoder with the initial weights.
         tuned: Indexes of the encoder layers to tune.
         label_vectors: Vectors of all labels.
         owners: Class of each label.
-        classes: Number of classes.
     """
 
     def __init__(
@@ -135,7 +131,6 @@ class Network(nn.Module):
         self.bias = nn.ParameterDict({s: nn.Parameter(torch.zeros(classes + 1)) for s in POINTERS})
 
     def forward(self, states: Tensor, mask: Tensor, marks: Tensor) -> dict[str, Tensor]:
-        """Return the scores of every slot."""
         for layer in self.layers:
             states = layer(states, mask)
         states = functional.dropout(states, 0.1, self.training)

@@ -24,13 +24,6 @@ _BATCH, _EPOCHS, _RATE, _DECAY = 256, 10, 0.02, 1e-4
 
 
 class _Linear(nn.Module):
-    """Linear model over n-grams.
-
-    Args:
-        known: Number of n-grams.
-        classes: Number of classes.
-    """
-
     def __init__(self, known: int, classes: int) -> None:
         super().__init__()
         self.classes = classes
@@ -40,7 +33,6 @@ class _Linear(nn.Module):
         self.bias = nn.Parameter(torch.zeros(columns))
 
     def forward(self, numbers: Tensor, starts: Tensor, weights: Tensor) -> dict[str, Tensor]:
-        """Return the scores of every slot."""
         scores = self.table(numbers, starts, per_sample_weights=weights) + self.bias
         slots = split(scores, self.classes)
         return {**slots, "sliced": slots["sliced"][:, 0]}
@@ -53,11 +45,7 @@ def ngrams(
     """Return the known n-grams, and the arrays for `hvr.language.learnt.frames`.
 
     Args:
-        examples: Training examples.
-        meanings: Converter from frames to targets.
         share: Weight of the scores relative to the network's.
-        seed: Seed of the example order.
-        say: Callback for progress messages.
     """
     counts = Counter(gram for e in examples for gram in grams(e.text))
     known = sorted(gram for gram, count in counts.items() if count >= _LEAST)

@@ -120,5 +120,4 @@ def mean_likeness(likeness: Matrix, takes: tuple[tuple[int, ...], ...]) -> Matri
 
 
 def chosen(values: NDArray[np.float32], pairs: Pairs) -> NDArray[np.float32]:
-    """Return the features of some pairs, (pairs, features)."""
     return values[pairs[:, 0], pairs[:, 1]]

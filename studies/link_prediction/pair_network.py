@@ -23,11 +23,8 @@ class PairNetwork:
 
     Args:
         hidden: Width of the hidden layer; 0 for logistic regression.
-        members: Number of averaged networks, each with its own initialisation and batches.
         steps: Training steps per network, of at most 256 pairs each; the training time is therefore
             independent of the number of calls.
-        rate: Learning rate.
-        decay: Weight decay.
         dropout: Dropout probability in the hidden layer.
     """
 

@@ -16,19 +16,10 @@ Progress = Callable[[int, int, float], None]
 
 
 class LinkPredictor(Protocol):
-    """A link predictor, fitted on runs of calls."""
-
     def __call__(
         self, vectors: NodeVectors, runs: Sequence[Run], seed: int, progress: Progress | None
     ) -> Matrix:
-        """Return scores (tools, tools) of links from rows to columns; a higher score is likelier.
-
-        Args:
-            vectors: Tools.
-            runs: Calls to learn from.
-            seed: Random seed.
-            progress: Callback after each training step.
-        """
+        """Return link scores (tools, tools) from rows to columns, fitted on runs of calls."""
         ...
 
 
@@ -50,7 +41,6 @@ def counted(
 def common_neighbours(
     vectors: NodeVectors, runs: Sequence[Run], seed: int = 0, progress: Progress | None = None
 ) -> Matrix:
-    """Return the Adamic-Adar index."""
     del seed, progress
     return adamic_adar(sequence_counts(vectors, runs).links.astype(np.float32))
 

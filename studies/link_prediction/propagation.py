@@ -21,14 +21,7 @@ from studies.link_prediction.vectors import Matrix, NodeVectors
 
 @dataclass(frozen=True)
 class Propagation:
-    """Link prediction by simple graph convolution (SGC).
-
-    Args:
-        hops: Number of propagation steps.
-        epochs: Epochs of the regression.
-        rate: Learning rate.
-        decay: Weight decay.
-    """
+    """Link prediction by simple graph convolution (SGC)."""
 
     hops: int = 2
     epochs: int = 150

@@ -70,7 +70,6 @@ def random_negatives(allowed: NDArray[np.bool_], count: int, random: np.random.G
     Args:
         allowed: Pairs that may be drawn, (tools, tools).
         count: Number of pairs, with repetition.
-        random: Random source.
 
     Returns:
         `count` pairs; none if no pair is allowed.
@@ -93,11 +92,8 @@ def hard_negatives(
     source is linked to all such tools are skipped.
 
     Args:
-        vectors: Tools.
         linked: Pairs that must not be drawn, (tools, tools).
-        positives: Links.
         called: Whether each tool is called, (tools,).
-        random: Random source.
     """
     allowed = vectors.together & ~linked & called[None, :]
     targets_of = {int(s): np.flatnonzero(allowed[s]) for s in np.unique(positives[:, 0])}

@@ -40,11 +40,7 @@ class GraphTransformer:
     """Link prediction by the graph transformer.
 
     Args:
-        width: Width of the node vectors.
-        heads: Number of attention heads.
-        layers: Number of attention layers.
         epochs: Passes over all parts.
-        rate: Learning rate.
         weights: How link weights enter the attention: added (as in the paper's prose), multiplied,
             or not at all.
         head: `paper` uses eq. 21, in which the two ends do not interact; `product` adds
@@ -120,8 +116,6 @@ class GraphTransformer:
 
 
 class _Network(nn.Module):
-    """Vectors of tools, and scores of their pairs."""
-
     def __init__(self, config: GraphTransformer, graph: GraphArrays) -> None:
         super().__init__()
         width = config.width

@@ -59,7 +59,6 @@ def node_vectors(
     """Return the vectors of a catalogue.
 
     Args:
-        catalogue: Tools.
         names: Meanings of their parameters.
         encoder: Encoder of names with descriptions.
         groups: Catalogue number of each tool; None for a single catalogue.

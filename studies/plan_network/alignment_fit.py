@@ -26,7 +26,6 @@ class AlignmentNetwork(nn.Module):
 
     Args:
         dim: Size of the text embeddings.
-        hidden: Width of the hidden layer.
     """
 
     def __init__(self, dim: int, hidden: int) -> None:
@@ -41,7 +40,6 @@ class AlignmentNetwork(nn.Module):
         return logits
 
     def trained(self) -> Alignment:
-        """Return the scorer with the trained parameters, in NumPy."""
         return Alignment({k: v.detach().cpu().numpy() for k, v in self.state_dict().items()})
 
 
@@ -59,9 +57,7 @@ def train_alignment(
 
     Args:
         config: Widths, rates and seed.
-        embeddings: Embeddings of the tools.
         pairs: Texts of true steps with their tool ids; pairs with unknown tools are skipped.
-        progress: Callback after each epoch.
     """
     torch.manual_seed(config.seed)
     dim = embeddings.vectors.shape[1]
@@ -103,7 +99,6 @@ def train_alignment(
 
 
 def minibatches(size: int, batch: int, draw: torch.Generator) -> list[Tensor]:
-    """Return the numbers below `size` in shuffled batches."""
     order = torch.randperm(size, generator=draw)
     return [order[i : i + batch] for i in range(0, size, batch)]
 

@@ -21,13 +21,9 @@ class PlanBatch:
     """Network input with shapes as in `PlanArrays` and nodes numbered across the batch.
 
     Args:
-        graphs: Number of graphs.
         request: Rows of the text table (graphs,).
         start: Whether each node is a Start (nodes,).
-        tool, step, types, margin: Node features.
         node_graph: Graph of each node (nodes,).
-        edges: Sources and targets (2, edges).
-        edge_values: Edge features.
         edge_graph: Graph of each edge (edges,).
     """
 

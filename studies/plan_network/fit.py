@@ -48,10 +48,7 @@ def train(
     A fraction of the plans is reserved for early stopping and for choosing the thresholds.
 
     Args:
-        config: Settings.
         plans: True plans; plans without steps are skipped.
-        tools: Tools that plans can call.
-        progress: Callback after each epoch.
         encoder: Text encoder; None uses the configured one.
 
     Raises:
@@ -139,16 +136,7 @@ def train_on(
     data: TrainingData,
     progress: ProgressCallback = no_progress,
 ) -> Verifier:
-    """Train a verifier on contrast groups.
-
-    Args:
-        config: Settings.
-        embeddings: Embeddings of the tools.
-        counts: Path counts of the training plans.
-        alignment: Trained scorer g.
-        data: Contrast groups.
-        progress: Callback after each epoch.
-    """
+    """Train a verifier on contrast groups."""
     fit = samples(
         data.fit, config, embeddings, counts, data.margins or alignment,
         own_paths(data.fit, config),
@@ -169,9 +157,7 @@ def evaluate(verifier: Verifier, plans: Iterable[Plan], seed: int = 1) -> Aucs:
     """Measure the ROC-AUC on true plans and perturbations of them.
 
     Args:
-        verifier: The verifier.
         plans: True plans outside its training set.
-        seed: Seed of the perturbations.
     """
     graphs = [verifier.graph(p) for p in plans]
     perturber = Perturber(

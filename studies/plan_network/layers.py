@@ -97,7 +97,6 @@ class PlanLayer(nn.Module):
 
         Args:
             h: Node states (nodes, hidden).
-            edges: Sources and targets (2, edges).
             x: Edge states (edges, hidden).
             request: e(r) of the plans (plans, text).
             node_graph, edge_graph: Plan of each node and of each edge.

@@ -64,7 +64,6 @@ def local_loss(logits: Tensor, labels: Tensor, weight: float, graphs: int) -> Te
         logits: z (n,).
         labels: l, 0 or 1 (n,).
         weight: ω of the positives, from `balance`.
-        graphs: Number of graphs in the batch.
     """
     pos = logits.new_tensor(weight)
     total = binary_cross_entropy_with_logits(logits, labels, pos_weight=pos, reduction="sum")

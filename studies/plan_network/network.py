@@ -17,7 +17,6 @@ class PlanNetwork(nn.Module):
     """The verifier network in PyTorch; `TrainedNetwork` holds its equations and the NumPy version.
 
     Args:
-        config: Widths and ablations.
         text: Size of the text embeddings.
         types: Number of input and output types together.
     """
@@ -47,7 +46,6 @@ class PlanNetwork(nn.Module):
         self.edge_head = two_layers(3 * hidden, hidden, 1, config.dropout)
 
     def trained(self) -> TrainedNetwork:
-        """Return the network with the trained parameters, in NumPy."""
         tensors = {k: v.detach().cpu().numpy() for k, v in self.state_dict().items()}
         return TrainedNetwork(self.config, tensors)
 

@@ -39,8 +39,6 @@ class Operation:
     """One operation on a true plan.
 
     Args:
-        kind: Kind of operation.
-        removed: Ids of the removed tools.
         added: Id of the added tool, if any.
         cost: η of equations 17 to 19, at least 0.
     """
@@ -56,7 +54,6 @@ class Perturbed:
     """A perturbed plan with its labels (section 3.5.2).
 
     Args:
-        graph: The plan.
         operations: Operations applied to the true plan; empty for the true plan itself.
         node_labels: 1 for a wrong tool, by node.
         edge_labels: 1 for an edge with missing steps, by edge of `graph.all_edges`.
@@ -110,7 +107,6 @@ class Perturber:
         config: Probabilities and the seed.
         embeddings: Embeddings of the tools that may be added.
         counts: Path counts, for drawing likely spans.
-        alignment: The scorer g.
         seed: Overrides the configured seed.
     """
 
@@ -294,7 +290,6 @@ class Perturber:
         return logistic(self._logits(text, tools))
 
     def _relevance(self, relevance: Floats, tool_id: str) -> float:
-        """Return s(r, t), or 0 for an unknown tool."""
         if not self._embeddings.known(tool_id):
             return 0.0
         return float(relevance[self._embeddings.tools.index(tool_id)])

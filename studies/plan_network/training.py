@@ -109,7 +109,6 @@ def own_paths(
 
 
 def device_of(config: VerifierConfig) -> str:
-    """Return the training device."""
     if config.device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     return config.device
@@ -143,7 +142,6 @@ class Aucs:
 
 
 def aucs(logits: PlanLogits[Floats], held: Samples) -> Aucs:
-    """Return the ROC-AUC of the three heads."""
     return Aucs(
         roc_auc(-logits.graph, held.wrong),
         roc_auc(logits.node, held.node.numpy().astype(np.int64)),
@@ -157,11 +155,7 @@ def train_network(
     """Train the network in both stages.
 
     Args:
-        config: Settings.
-        fit: Training data.
         held: Validation data for early stopping.
-        texts: Text table.
-        progress: Callback after each epoch.
     """
     torch.manual_seed(config.seed)
     device = device_of(config)
@@ -205,10 +199,6 @@ class _Stage:
     """A training stage.
 
     Args:
-        name: Name in progress reports.
-        epochs: Maximum number of epochs.
-        lr: Initial learning rate.
-        parameters: Parameters to train.
         step: Loss of a batch, given as graph numbers and as tensors.
     """
 

@@ -23,9 +23,6 @@ class Binding:
 
     A word without a number means the nearest object of its type. Portable objects keep their
     binding. A piece of an object that was never cut resolves to the first piece.
-
-    Args:
-        names: Names of the scene's objects.
     """
 
     def __init__(self, names: Names) -> None:
@@ -33,11 +30,7 @@ class Binding:
         self._chosen: dict[str, str] = {}
 
     def name(self, word: str, scene: SceneGraph) -> str:
-        """Return the name of the object that a word refers to.
-
-        Raises:
-            SceneError: No such object exists.
-        """
+        """Return the name of the object that a word refers to, or raise `SceneError`."""
         match = _NUMBERED.fullmatch(word)
         if match:
             return f"{_INSTEAD.get(match['type'], match['type']).lower()}-{match['number']}"
@@ -55,11 +48,7 @@ class Binding:
         return best.name
 
     def action(self, action: Action, world: World) -> GroundAction:
-        """Return the atomic action for a high-level action, choosing put_on or put_in by the place.
-
-        Raises:
-            SceneError: An object is missing.
-        """
+        """Return the atomic action for a high-level one, choosing put_on or put_in by the place."""
         name, *words = action
         args = tuple(self.name(word, world.scene) for word in words)
         if name in _PUTS:
@@ -68,11 +57,7 @@ class Binding:
         return GroundAction(name, args)
 
     def fault(self, fault: Fault, scene: SceneGraph) -> Fault:
-        """Return the fault with object names in place of types.
-
-        Raises:
-            SceneError: An object is missing.
-        """
+        """Return the fault with object names in place of types."""
         what = fault.what
         target, other, place = (
             self.name(word, scene) if word else "" for word in (what.target, what.other, what.place)

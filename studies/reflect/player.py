@@ -34,10 +34,6 @@ class StepPlayed:
 
     Args:
         index: 0-based index of its high-level action.
-        action: Executed action.
-        success: Whether it was reported as successful.
-        error: Error message of a failure.
-        failures: Detected deviations.
     """
 
     index: int
@@ -52,9 +48,6 @@ class Played:
     """Result of a scenario.
 
     Args:
-        scenario: Scenario.
-        steps: Executed steps, in order.
-        injected: Injected faults.
         reached: Whether the goal holds at the end.
     """
 
@@ -75,14 +68,8 @@ def play(
     """Execute a scenario.
 
     Args:
-        scenario: Scenario.
-        ontology: Ontology with its mapping to the domain.
         domain: Domain with the expected effects.
-        faults: Whether to inject the fault.
         sensors: How the robot perceives; None for perfect sensors.
-
-    Raises:
-        SceneError: The scene lacks an object of the scenario.
     """
     fault = scenario.fault if faults else None
     if fault is not None and scenario.at is not None:
@@ -95,8 +82,6 @@ def play(
 
 
 class _Run:
-    """One execution of a scenario."""
-
     def __init__(
         self,
         scenario: Scenario,

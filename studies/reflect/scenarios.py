@@ -23,10 +23,6 @@ class Scenario:
 
     Args:
         id: Scenario id, such as `reflect-1`.
-        name: Name of the task.
-        scene: Scene name.
-        before: Actions that prepare the scene.
-        actions: High-level actions of the plan.
         kind: Kind of failure, in REFLECT's terms.
         fault: Fault to inject, with AI2-THOR types as objects; None if the plan itself is wrong.
         at: Index of the action on which the fault fires; None if the fault defines it.

@@ -35,7 +35,6 @@ class Call:
     """A tool with its arguments.
 
     Args:
-        tool: Tool id.
         arguments: Pairs of name and value; the name is empty for an unnamed value.
     """
 
@@ -48,7 +47,6 @@ class ArgumentAgreement:
     """Means over requests, from 0 to 1.
 
     Args:
-        requests: Number of scored requests.
         type_f1: F1 over pairs (tool, type).
         value_f1: F1 over triples (tool, type, value).
     """

@@ -43,7 +43,6 @@ class ToolModel:
     """A language model that plans with tools; also a `StepJudge` for `graph_search`.
 
     Args:
-        model: Model to prompt.
         graph: Tools; the model does not see their links.
         temperature: Sampling temperature; GNN4Plan uses 0.2.
         max_tokens: Maximum number of tokens per answer.
@@ -59,15 +58,10 @@ class ToolModel:
         """Plan in a single answer (the baseline Direct).
 
         Args:
-            id: Request id.
-            request: Text of the request.
             example: True plan to show, taken from outside the test set.
 
         Returns:
             The plan as the model wrote it, including unknown tool names.
-
-        Raises:
-            LLMError: The model gives no usable answer.
         """
         shown = ""
         if example is not None:
@@ -103,9 +97,6 @@ class ToolModel:
 
         Returns: Values for each tool of the plan, with `<node-j>` for the output of call j; empty
         for calls that the model omitted.
-
-        Raises:
-            LLMError: The model gives no usable answer.
         """
         calls = "\n".join(f"{i}. {t}" for i, t in enumerate(plan.tools))
         used = [t for t in dict.fromkeys(plan.tools) if t in self._graph]

@@ -30,5 +30,4 @@ def renamed(plan: ToolPlan, graph: ToolGraph) -> ToolPlan:
 
 
 def relinked(plan: ToolPlan) -> ToolPlan:
-    """Return a plan whose links join consecutive tools."""
     return replace(plan, links=plan.chain)

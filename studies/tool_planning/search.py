@@ -25,18 +25,10 @@ class StepJudge(Protocol):
     """Scores tools for steps, and chooses among paths."""
 
     def scores(self, step: str, candidates: Sequence[str]) -> Mapping[str, float]:
-        """Return scores from 1 to 5 for the candidates; omitted candidates score 0.
-
-        Raises:
-            LLMError: The model gives no usable answer.
-        """
+        """Return scores from 1 to 5 for the candidates; omitted candidates score 0."""
 
     def choose(self, request: str, steps: Sequence[str], paths: Sequence[Path]) -> int:
-        """Return the index of the best path.
-
-        Raises:
-            LLMError: The model gives no usable answer.
-        """
+        """Return the index of the best path."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +61,6 @@ class Searched:
     """Result of a search.
 
     Args:
-        plan: Chosen path, as a chain.
         paths: All final paths, best first.
         calls: Number of score requests to the judge.
     """
@@ -90,12 +81,7 @@ def graph_search(
 
     Args:
         plan: Request and steps; its own tools are ignored.
-        graph: Tools and links.
         judge: Judge that scores tools and chooses among several paths.
-        config: Settings of the search.
-
-    Raises:
-        LLMError: The judge fails.
     """
     config = config or SearchConfig()
     open_paths: list[tuple[float, Path]] = [(0.0, ())]

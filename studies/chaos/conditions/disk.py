@@ -113,7 +113,6 @@ def bench_on_a_small_disk(lab: Lab) -> None:
 
 @disk.check()
 def temporary_files_on_a_small_disk(lab: Lab) -> None:
-    """Plan with a full temporary folder."""
     place, _, prefix = _on_a_small_disk(lab, "4k")
     run, words = plan_words(lab)
     how = lab.surroundings(env={"TMPDIR": str(place)}, prefix=prefix)
@@ -130,7 +129,6 @@ def files_may_not_grow(lab: Lab) -> None:
 
 
 def _output(target: str, codes: set[int], words: tuple[str, ...], lab: Lab) -> None:
-    """Print to a full device."""
     if words[: len(_PLAN)] == _PLAN:
         words = (*words, "--save", str(lab.work / "run"))
     elif words[0] == "validate":
@@ -162,7 +160,6 @@ for _name, _target, _codes, _words in (
 
 @disk.check()
 def output_file_on_a_full_device(lab: Lab) -> None:
-    """Write a report to a full device."""
     ended = lab.hvr("validate", *write_task(lab.work), "--format", "json",
                     "--output-file", "/dev/full")  # fmt: skip
     examine(lab, ended, {UNANSWERED})
@@ -178,7 +175,6 @@ def page_on_a_full_device(lab: Lab) -> None:
 
 @disk.check()
 def folder_that_may_not_be_written(lab: Lab) -> None:
-    """Plan into a folder without write permission."""
     place = lab.work / "closed"
     place.mkdir()
     place.chmod(stat.S_IRUSR | stat.S_IXUSR)
@@ -190,7 +186,6 @@ def folder_that_may_not_be_written(lab: Lab) -> None:
 
 @disk.check()
 def folder_below_a_file(lab: Lab) -> None:
-    """Plan into a folder whose parent is a file."""
     (lab.work / "file").write_text("here", encoding="utf-8")
     ended = lab.hvr(*_PLAN, "--save", lab.work / "file" / "run")
     examine(lab, ended, {UNUSABLE}, says="file")
@@ -198,7 +193,6 @@ def folder_below_a_file(lab: Lab) -> None:
 
 @disk.check()
 def folder_removed_midway(lab: Lab) -> None:
-    """Plan while another program removes the run folder."""
     run, words = plan_words(lab)
     process = lab.start(*words)
     when((run.folder / "trace.jsonl").exists, 0.0)(process)
@@ -208,7 +202,6 @@ def folder_removed_midway(lab: Lab) -> None:
 
 @disk.check()
 def paid_folder_removed_midway(lab: Lab) -> None:
-    """Plan with a model while another program removes the run folder."""
     folder = lab.work / "run"
     with ChaosServer(slowly) as server:
         process = lab.start(*_PLAN, "--llm", server.spec, "--base-url", server.url,
@@ -237,7 +230,6 @@ for _option in ("--cache", "--library"):
 
 @disk.check()
 def cache_that_is_locked(lab: Lab) -> None:
-    """Plan while another program locks the cache."""
     file = lab.work / "cache.sqlite"
     run = Run(lab.work / "run")
     with ChaosServer() as server:
@@ -254,7 +246,6 @@ def cache_that_is_locked(lab: Lab) -> None:
 
 @disk.check()
 def ledger_that_is_damaged(lab: Lab) -> None:
-    """Resume a bench whose ledger is damaged."""
     folder = lab.work / "bench"
     words = ("bench", "--tasks", "T2", "--settings", "LLM", "--no-execute", "--max-calls", "50",
              "--save", folder)  # fmt: skip

@@ -123,7 +123,6 @@ print(len(os.listdir("/proc/self/fd")))
 
 @sharing.check(quick=True)
 def fork_after_a_plan(lab: Lab) -> None:
-    """Plan, fork, and plan in the children, as multiprocessing does by default on Linux."""
     ended = lab.python(_FORK)
     examine(lab, ended, {GOOD})
     for name in ("parent", "child-0", "child-1"):
@@ -132,14 +131,12 @@ def fork_after_a_plan(lab: Lab) -> None:
 
 @sharing.check()
 def pool_of_forks_after_a_plan(lab: Lab) -> None:
-    """Plan, then plan more in a pool of forked processes."""
     ended = lab.python(_POOL)
     examine(lab, ended, {GOOD}, says=r"\[True, True, True, True\]")
 
 
 @sharing.check()
 def threads_in_one_process(lab: Lab) -> None:
-    """Plan twelve times in six threads of one process."""
     ended = lab.python(_THREADS, how=lab.surroundings(bound=150))
     examine(lab, ended, {GOOD}, says=r"\[(True, ){11}True\]")
     plans = [Run(lab.work / f"run-{n}").plan for n in range(12)]
@@ -156,7 +153,6 @@ def many_plans_in_one_process(lab: Lab) -> None:
 
 @sharing.check()
 def shown_while_it_runs(lab: Lab) -> None:
-    """Show a run repeatedly while it is in progress."""
     run, words = plan_words(lab)
     process = lab.start(*words)
     looks = 0

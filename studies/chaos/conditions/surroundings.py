@@ -29,7 +29,6 @@ _Env = Mapping[str, str | None]
 
 
 def _environment(env: _Env, codes: set[int], lab: Lab) -> None:
-    """Plan without a model in a modified environment."""
     filled = {k: v and v.replace("WORK", str(lab.work)) for k, v in env.items()}
     (lab.work / "a-file").write_text("here", encoding="utf-8")
     run, words = plan_words(lab)
@@ -65,7 +64,6 @@ for _name, _env, _codes in (
 
 
 def _model(env: _Env, codes: set[int], lab: Lab) -> None:
-    """Plan with a model in a modified environment."""
     run = Run(lab.work / "run")
     with ChaosServer() as server:
         ended = lab.hvr("plan", "make coffee", "--scene", "FloorPlan1", "--llm", server.spec,
@@ -98,7 +96,6 @@ _ABORTED = 128 + signal.SIGABRT
 
 
 def _limited(limits: tuple[str, ...], codes: set[int], lab: Lab) -> None:
-    """Plan under resource limits."""
     lab.need("prlimit")
     run, words = plan_words(lab)
     how = lab.surroundings(prefix=("prlimit", *limits))
@@ -121,7 +118,6 @@ for _name, _limits, _codes in (
 
 @surroundings.check()
 def home_that_may_not_be_written(lab: Lab) -> None:
-    """Plan with a read-only home folder."""
     lab.home.chmod(0o500)
     run, words = plan_words(lab)
     examine(lab, lab.hvr(*words, how=lab.surroundings(prefix=unprivileged(lab))), {GOOD}, run=run)
@@ -129,7 +125,6 @@ def home_that_may_not_be_written(lab: Lab) -> None:
 
 @surroundings.check()
 def working_folder_removed(lab: Lab) -> None:
-    """Plan in a deleted working folder."""
     gone = lab.work / "gone"
     run, words = plan_words(lab)
     ended = lab.shell(f'mkdir "{gone}" && cd "{gone}" && rmdir "{gone}" && hvr "$@"', *words)
@@ -154,7 +149,6 @@ _NAMES = {
 
 
 def _path(name: str, lab: Lab) -> None:
-    """Plan into a folder with an unusual name, and show the run."""
     run = Run(lab.work / name)
     words = ("plan", "make coffee", "--scene", "FloorPlan1", f"--save={name}")
     ended = lab.hvr(*words)
@@ -173,7 +167,6 @@ for _name, _folder in _NAMES.items():
 
 
 def _no_path(name: str, lab: Lab) -> None:
-    """Plan into a path that cannot be a folder."""
     words = ("plan", "make coffee", "--scene", "FloorPlan1", f"--save={name}")
     # A message may repeat a name exactly as the user gave it.
     examine(lab, lab.hvr(*words), {UNUSABLE}, longest=2_000 + len(name))
@@ -186,7 +179,6 @@ for _name, _folder in {"300-letters": "r" * 300, "5000-letters": "a/" * 2500,
 
 @surroundings.check()
 def links(lab: Lab) -> None:
-    """Plan through a link to a folder, a dangling link, and a link to itself."""
     (lab.work / "real").mkdir()
     (lab.work / "link").symlink_to("real")
     (lab.work / "dangling").symlink_to("nowhere")
@@ -227,7 +219,6 @@ def hung_up(lab: Lab) -> None:
 
 @surroundings.check()
 def nice(lab: Lab) -> None:
-    """Plan at the lowest priority."""
     run, words = plan_words(lab)
     how = lab.surroundings(prefix=("nice", "-n", "19"), bound=180)
     examine(lab, lab.hvr(*words, how=how), {GOOD}, run=run)
@@ -243,7 +234,6 @@ def isolated_python(lab: Lab) -> None:
 
 @surroundings.check()
 def same_plan_whatever_the_hashes(lab: Lab) -> None:
-    """Plan with three hash seeds: the plans are identical."""
     plans = []
     for seed in ("0", "1", "99"):
         run, words = plan_words(lab, name=f"run-{seed}")
@@ -254,7 +244,6 @@ def same_plan_whatever_the_hashes(lab: Lab) -> None:
 
 
 def _project(content: bytes | None, codes: set[int], lab: Lab) -> None:
-    """Plan with a model beside an unusual pyproject.toml."""
     file = lab.work / "pyproject.toml"
     file.unlink()
     if content is None:

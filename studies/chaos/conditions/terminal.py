@@ -33,7 +33,6 @@ _GONE = {GOOD, 128 + 13}
 
 
 def _encoding(env: Mapping[str, str | None], lab: Lab) -> None:
-    """Plan and show with an output encoding that lacks some characters."""
     changed = {"LANG": None, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", **env}
     how = lab.surroundings(env=changed)
     run, words = plan_words(lab, name="kaffee-☕-läuft")
@@ -71,7 +70,6 @@ def encoding_with_another_width(lab: Lab) -> None:
 def _on_a_terminal(
     lab: Lab, words: tuple[object, ...], env: Mapping[str, str | None], size: tuple[int, int]
 ) -> Ended:
-    """Run a command on a terminal of the given size (lines, columns)."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
     said: list[bytes] = []
@@ -95,7 +93,6 @@ def _on_a_terminal(
 
 
 def _terminal(env: Mapping[str, str | None], size: tuple[int, int], lab: Lab) -> None:
-    """Plan, run a bench and print help on an unusual terminal."""
     run, words = plan_words(lab)
     examine(lab, _on_a_terminal(lab, words, env, size), {GOOD}, run=run, escapes=True)
     bench = ("bench", "--tasks", "T2", "--settings", "LLM", "--no-execute",
@@ -140,7 +137,6 @@ def escapes_on_a_terminal(lab: Lab) -> None:
 
 @terminal.check()
 def forced_colours(lab: Lab) -> None:
-    """Plan with colours both forced and disabled."""
     run, words = plan_words(lab)
     how = lab.surroundings(env={"FORCE_COLOR": "1", "NO_COLOR": "1", "PYTHON_COLORS": "1"})
     examine(lab, lab.hvr(*words, how=how), {GOOD}, run=run, escapes=True)
@@ -171,7 +167,6 @@ for _name, _script in {
 
 
 def _closed(streams: str, lab: Lab) -> None:
-    """Plan with some of the standard streams closed."""
     run, words = plan_words(lab)
     ended = lab.shell(f'hvr "$@" {streams}', *words)
     # The output has no reader, but the run itself must complete.

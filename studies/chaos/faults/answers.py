@@ -41,7 +41,6 @@ def _purpose(talk: Talk) -> str:
 
 
 def _with(edit: Callable[[str], str]) -> Act:
-    """Return a model whose correct answers are edited."""
     return answering(lambda talk: edit(talk.answer()))
 
 
@@ -63,7 +62,6 @@ def _dialect(talk: Talk) -> None:
 
 
 def _nonsense(name: str, text: str) -> Fault:
-    """Return a fault whose model answers every request with the same text."""
     return Fault(f"answer-{name}", answering(text), ANSWERED, most=MOST_CALLS)
 
 

@@ -23,13 +23,10 @@ _SORRY = "I am sorry, I cannot help with kitchens."
 
 
 def _encoded(edit: Callable[[bytes], bytes]) -> Act:
-    """Return an act that edits the bytes of a good reply's body."""
     return lambda talk: talk.reply(edit(json.dumps(talk.good()).encode()))
 
 
 def _message(**fields: Any) -> Act:
-    """Return an act that replies with an OpenAI message with these fields."""
-
     def act(talk: Talk) -> None:
         finish = fields.get("finish", "stop")
         message = {"role": "assistant", **{k: v for k, v in fields.items() if k != "finish"}}
@@ -40,7 +37,6 @@ def _message(**fields: Any) -> Act:
 
 
 def _candidate(**fields: Any) -> Act:
-    """Return an act that replies with a Gemini candidate with these fields."""
     return lambda talk: talk.reply(talk.good(candidates=[{"index": 0, **fields}]))
 
 

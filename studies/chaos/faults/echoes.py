@@ -66,7 +66,6 @@ def _body(talk: Talk) -> None:
 
 
 def _fields(talk: Talk) -> None:
-    """Leak keys in every field besides the answer."""
     names = ("id", "object", "model", "system_fingerprint", "service_tier", "modelVersion",
              "responseId")  # fmt: skip
     changes: dict[str, Any] = dict.fromkeys(names, talk.spoken)

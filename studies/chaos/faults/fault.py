@@ -30,17 +30,12 @@ class Fault:
     """A kind of server misbehaviour.
 
     Args:
-        name: Name of the fault.
         act: Answers the affected requests.
         codes: Acceptable exit codes.
         says: Pattern that hvr's output must match.
         hits: Whether the request with a given number is affected; the others are answered well.
-        protocols: Protocols to try the fault with.
         greets: Whether the server sends before it has read a request.
         most: Maximum number of requests that hvr may send.
-        words: Additional command-line arguments.
-        env: Additional environment variables.
-        quick: Whether the fault belongs to the quick selection.
     """
 
     name: str
@@ -62,17 +57,14 @@ class Fault:
 def replying(
     body: object = b"", status: int | str = 200, headers: Mapping[str, str | None] | None = None
 ) -> Act:
-    """Return an act that always sends the same reply."""
     return lambda talk: talk.reply(body, status, headers)
 
 
 def saying(*parts: bytes) -> Act:
-    """Return an act that always sends the same bytes."""
     return lambda talk: talk.send(*parts)
 
 
 def answering(text: str | Callable[[Talk], str]) -> Act:
-    """Return an act that answers with a text."""
     return lambda talk: talk.reply(talk.good(text if isinstance(text, str) else text(talk)))
 
 

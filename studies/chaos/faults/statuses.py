@@ -27,8 +27,6 @@ _OF_BOTH = (400, 401, 404, 429, 500, 503)
 
 
 def failing(status: int, headers: Mapping[str, str] | None = None) -> Act:
-    """Return an act that always fails with a status."""
-
     def act(talk: Talk) -> None:
         talk.reply(error_of(talk.protocol, _BUSY, status), status, headers)
 

@@ -28,8 +28,6 @@ def _leave(talk: Talk, how: str) -> None:
 
 
 def _partly(share: float, how: str) -> Act:
-    """Return an act that stops in the middle of the body by a reset, a close or silence."""
-
     def act(talk: Talk) -> None:
         body = _good(talk)
         talk.send(head(len(body)), body[: int(len(body) * share)])
@@ -94,8 +92,6 @@ def _bomb(body: bytes) -> bytes:
 
 
 def _huge(first: bytes, last: bytes) -> Act:
-    """Return an act that sends a body of hundreds of megabytes."""
-
     def act(talk: Talk) -> None:
         talk.send(head(len(first) + _HUGE * len(_MEGABYTE) + len(last)), first)
         talk.stream(itertools.repeat(_MEGABYTE, _HUGE))

@@ -44,7 +44,6 @@ def _scripted(folder: Path, jobs: int) -> tuple[object, ...]:
 
 
 def _finished(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Return the files of finished cells with their modification times."""
     return {
         path.name: (path.read_bytes(), path.stat().st_mtime_ns)
         for path in (folder / "cells").glob("*.json")
@@ -153,7 +152,6 @@ def _interrupted_together(lab: Lab) -> None:
 
 
 def add_to(group: Group) -> None:
-    """Add the kills of benches."""
     for number in range(8):
         group.add(f"bench-served-{number}", partial(_resumed, 1, True))
     for number in range(3):

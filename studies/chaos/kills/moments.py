@@ -28,8 +28,6 @@ class Undisturbed:
     """Result of a command without a kill.
 
     Args:
-        seconds: Wall time.
-        calls: Number of requests to the server.
         result: Output to compare with.
     """
 
@@ -43,7 +41,6 @@ class Kill:
     """Result of an attempted kill.
 
     Args:
-        ended: Result of the process.
         number: Signal; None if the process ended by itself first.
     """
 
@@ -52,7 +49,6 @@ class Kill:
 
     @property
     def codes(self) -> frozenset[int]:
-        """Acceptable exit codes."""
         # A signal that arrives during exit has no effect.
         return frozenset({0} if self.number is None else {0, CODES[self.number]})
 
@@ -120,11 +116,6 @@ def any_signal(source: random.Random) -> signal.Signals:
 
 
 def kill(lab: Lab, process: Process, wait: Wait, number: signal.Signals) -> Kill:
-    """Kill a process at a moment.
-
-    Raises:
-        BrokeError: Child processes are still alive seconds later.
-    """
     hit = wait(process)
     if hit:
         process.send(number)

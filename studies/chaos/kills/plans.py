@@ -52,7 +52,6 @@ def undisturbed(lab: Lab, protocol: Protocol) -> Undisturbed:
 
 
 def _moment(lab: Lab, server: ChaosServer, usual: Undisturbed) -> tuple[Wait, signal.Signals]:
-    """Return a random moment and signal for a kill."""
     if lab.random.random() < 0.3:
         # During start-up only SIGKILL has a well-defined result.
         return seconds_in(usual.seconds * lab.random.uniform(0.02, 0.6)), signal.SIGKILL
@@ -62,7 +61,6 @@ def _moment(lab: Lab, server: ChaosServer, usual: Undisturbed) -> tuple[Wait, si
 
 
 def _resumed(protocol: Protocol, kills: int, lab: Lab) -> None:
-    """Kill and resume a run with a model several times, and count the requests."""
     usual = undisturbed(lab, protocol)
     run = Run(lab.work / "run-0")
     with ChaosServer(slowly, protocol) as server:
@@ -88,11 +86,7 @@ def _resumed(protocol: Protocol, kills: int, lab: Lab) -> None:
 
 
 def _require_same(lab: Lab, run: Run, usual: Undisturbed, calls: int) -> None:
-    """Require the result of an undisturbed run without requests paid for twice.
-
-    Raises:
-        BrokeError: The result or the number of requests differs.
-    """
+    """Require the result of an undisturbed run, and no request paid for twice."""
     require(run.complete, f"after {_MOST_STARTS} starts the run is not finished")
     require(_result(run) == usual.result, "the result is not that of an undisturbed run")
     # Only a request in flight at a kill may be repeated.
@@ -228,7 +222,6 @@ def _resumed_by_two(lab: Lab) -> None:
 
 
 def add_to(group: Group) -> None:
-    """Add the kills of plans."""
     for number in range(18):
         group.add(f"plan-openai-{number}", partial(_resumed, "openai", 2))
     for number in range(3):

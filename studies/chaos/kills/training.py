@@ -85,7 +85,6 @@ def write_data(folder: Path) -> None:
 
 
 def train_words(data: Path, out: Path, seed: int, log: Path) -> tuple[object, ...]:
-    """Return the command line that trains a verifier."""
     return ("verify", "train", data / "train.jsonl", "--tools", data / "tools.json", "--graph",
             data / "graph.json", "--encoder", "lexical-hash", "--out", out, "--seed", seed,
             "--log", log, "--json")  # fmt: skip
@@ -131,17 +130,12 @@ def probed(lab: Lab, data: Path, *folders: Path) -> list[Any]:
 
 
 def require_whole(found: Any, known: list[Any]) -> None:
-    """Require that a verifier and its judge are both old or both new.
-
-    Raises:
-        BrokeError: The pair cannot be loaded or is a mixture.
-    """
+    """Require that a verifier and its judge are both old or both new."""
     require("error" not in found, f"the verifier cannot be loaded: {found.get('error')}")
     require(found in known, "the verifier and its judge are a mixture")
 
 
 def _train(near_saving: bool, lab: Lab) -> None:
-    """Kill a training run that is to replace a verifier."""
     old, _, known, seconds = trained(lab)
     data, out, log = lab.work / "data", lab.work / "verifier", lab.work / "log.csv"
     write_data(data)
@@ -179,7 +173,6 @@ def _saving(kills: int, lab: Lab) -> None:
 
 
 def add_to(group: Group) -> None:
-    """Add the kills of training."""
     for number in range(4):
         group.add(f"train-{number}", partial(_train, False))
     for number in range(4):

@@ -39,10 +39,7 @@ class Edit:
     """A replaced tool or an inserted step.
 
     Args:
-        kind: Kind of edit.
         where: Step number of a replacement, or link of an insertion.
-        tool: Id of the new tool.
-        step: Text of the step.
     """
 
     kind: Literal["replace", "insert"]

@@ -24,9 +24,7 @@ class ModelCorrection:
     """The correction of a plan.
 
     Args:
-        before: Verdict on the original plan.
         after: Verdict on the corrected plan; the same as `before` without changes.
-        edits: Changes.
         outcome: `accepted` (the plan needs no changes), `no candidates`, `unchanged` (the model
             proposed no change), `unusable` (no valid answer), `no gain` (the score did not rise) or
             `corrected`.
@@ -43,11 +41,6 @@ def repair(verifier: Verifier, plan: Plan, model: Model) -> ModelCorrection:
 
     An unusable answer is requested once more. The edited plan is adopted only if it scores higher
     (B.4).
-
-    Args:
-        verifier: Verifier that scores the plan and its edits.
-        plan: Planner's draft.
-        model: Model that proposes the edits.
 
     Raises:
         UsageError: The plan is empty or cyclic.
@@ -73,7 +66,6 @@ def repair(verifier: Verifier, plan: Plan, model: Model) -> ModelCorrection:
 def _ask(
     verifier: Verifier, verdict: Verdict, allowed: Editable, model: Model
 ) -> tuple[Edit, ...] | None:
-    """Return the edits; None if neither of two answers is usable."""
     values = _values(verifier, verdict, allowed)
     problem = ""
     for prompt in ("repair", "repair_again"):
