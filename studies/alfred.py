@@ -53,9 +53,6 @@ def scene_from_alfred(record: Mapping[str, Any]) -> Scene:
     * The agent's position comes from `init` and is added to the grid if missing.
 
     The fields `object_toggles` and `dirty_and_empty` are optional.
-
-    Raises:
-        SceneError: The kitchen is unknown or the record is incomplete.
     """
     try:
         base = load_scene(str(record["floor_plan"]))
@@ -276,7 +273,6 @@ def _size(facts: TypeFacts, sample: ObjectSpec | None) -> tuple[Vec, float]:
 
 
 def _box(position: Vec, yaw: float, size: Vec, pivot: float) -> Box:
-    """Return the axis-aligned box of an object rotated about the vertical axis."""
     w, h, d = size
     turn = math.radians(yaw)
     c, s = abs(math.cos(turn)), abs(math.sin(turn))

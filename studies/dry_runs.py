@@ -24,7 +24,6 @@ KNOWN = {True: "reached", False: "not reached", None: "not judged"}
 
 
 def cases() -> Iterator[tuple[str, str, str]]:
-    """Yield distinct combinations of task, setting and model."""
     for seed in itertools.count(1):
         for number, (rate, task) in enumerate(itertools.product(RATES, TASKS)):
             setting = SETTINGS[(number + seed) % len(SETTINGS)]

@@ -54,8 +54,6 @@ class Demonstration:
 
     Args:
         id: Task folder and trial.
-        wanted: Goal condition for the judge.
-        start: Record that the scene is built from.
         sentences: One sentence per annotator, excluding omitted ones.
     """
 
@@ -121,7 +119,6 @@ class Outcome:
 
     Args:
         goal: Goal that was read, one PDDL condition per stage; empty if none was understood.
-        said: Paraphrase of the goal.
         refusal: Kind of the error that refused the sentence; empty if none.
         message: Reason for the refusal or for missing the goal.
         met: Whether ALFRED's condition holds at the end.

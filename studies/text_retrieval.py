@@ -54,7 +54,6 @@ def propagate(vectors: NDArray[np.float32], graph: ToolGraph, alpha: float) -> N
 
     Args:
         vectors: X (tools, d).
-        graph: Graph with the same number of tools.
         alpha: Weight of a tool's own vector.
 
     Returns:

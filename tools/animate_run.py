@@ -82,7 +82,6 @@ def _rows(story: Story) -> Iterator[tuple[str, str, int]]:
 
 
 def _appears(number: int, length: float) -> str:
-    """Return the animation that reveals a line and keeps it visible."""
     at = number * SECONDS / length
     return element(
         "animate",
@@ -95,7 +94,6 @@ def _appears(number: int, length: float) -> str:
 
 
 def _robot(story: Story, drawing: Drawing, length: float) -> str:
-    """Return a disc that follows the robot's path."""
     assert story.route is not None
     poses = [story.route.start, *(visit.pose for visit in story.route.visits)]
     times, places = [0.0], [drawing.place(poses[0].x, poses[0].z)]

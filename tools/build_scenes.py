@@ -96,7 +96,6 @@ def read_scenes(folder: Path) -> list[dict[str, Any]]:
 
 
 def write_scenes(scenes: list[dict[str, Any]], folder: Path) -> int:
-    """Write the packed scenes and return their size in bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     total = 0
     for scene in scenes:

@@ -210,7 +210,6 @@ def plan_world(
 
 
 def drawn(scene: str, world: World, count: int) -> Iterator[Request]:
-    """Yield random goals over the objects in a kitchen."""
     draw = Random(f"kitchen goals {scene}")
     there = set(world.inventory().classes.values())
     ontology = load_ontology()
@@ -325,7 +324,6 @@ def sentences() -> list[str]:
 
 
 def kitchen(scene: str) -> dict[str, Any]:
-    """Return the plans for one of hvr's kitchens."""
     tasks = [load_task(t) for t in paper_task_ids()]
     world = World(Kitchen(scene), KnowledgeGraph.create())
     requests = [Request(f"{scene} {t.id}", "task", t.sentences, t.goal)

@@ -59,7 +59,6 @@ def examples(part: str, sentences: Sequence[tuple[str, str, str, str]]) -> Itera
 def planned(
     scene: str, world: World, part: str, group: str, plain: str, text: str
 ) -> Iterator[Example]:
-    """Yield the plans for a plain sentence in a kitchen, if any."""
     ways = [(group, plain)]
     if " a clean " in plain:
         ways.append(("clean already", plain.replace(" a clean ", " a ")))

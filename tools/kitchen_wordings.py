@@ -33,7 +33,6 @@ class Kind:
     """A kind of request.
 
     Args:
-        slots: Candidate classes for each letter in the wordings.
         texts: Wordings; hvr can read the first. `{o}` is a slot and `{os}` its plural; `{a}` and
             `{b}` are the prepositions of the places `{r}` and `{t}`.
     """
@@ -252,7 +251,6 @@ def said(
     """Yield random requests over the objects in a kitchen indefinitely, as name and wordings.
 
     Args:
-        there: Classes present in the kitchen.
         labels: Function that returns the names of a class, most usual first.
         plural: Function that returns the plural of a name.
         preposition: Function that returns `on` or `in` for a place.

@@ -341,7 +341,6 @@ def entered(repo: Path, *arguments: str) -> list[str]:
     """Run hvr and return the files of the package in which a function was called.
 
     Args:
-        repo: Checkout to run hvr from.
         arguments: Command-line arguments; domain.pddl, problem.pddl and plan.txt are available.
 
     Raises:

@@ -30,7 +30,6 @@ FILES = (
 
 
 def record(archive: Path, folder: Path) -> None:
-    """Repeat a recorded run and replace its archive."""
     name = archive.name.removesuffix(".tar.xz")
     with tarfile.open(archive) as old:
         old.extractall(folder, filter="data")

@@ -91,7 +91,6 @@ def _commands(group: Group, *words: str) -> Iterator[tuple[tuple[str, ...], Comm
 
 
 def _command_line() -> str:
-    """Describe the usage, arguments and examples of every command."""
     parts = ["# Command line\n", "`hvr COMMAND --help` prints the same on the terminal.\n", _EXITS]
     for words, command in _commands(HVR):
         parser = command_parser(Call(("hvr", *words), command, ()), command)

@@ -110,7 +110,6 @@ def held_groups(examples: Iterable[Example], seed: int) -> list[ContrastGroup]:
 
 
 def train(examples: Sequence[Example], config: VerifierConfig) -> Verifier:
-    """Train on the examples that are not held out."""
     kept = not_held_out(examples)
     fit = contrast_groups((e for e in kept if e.scene not in INNER), WORDINGS, config.seed, REPEATS)
     held = held_groups(examples, config.seed)
@@ -182,7 +181,6 @@ def refusals_allowed(plans: int) -> int:
 
 
 def write_threshold(folder: Path, threshold: float) -> None:
-    """Change only the graph threshold of a checkpoint."""
     values = json.loads((folder / VALUES).read_text(encoding="utf-8"))
     values["thresholds"]["graph"] = threshold
     write_whole(folder / VALUES, json.dumps(values, ensure_ascii=False))

@@ -375,7 +375,6 @@ def pointers(
     parts: Mapping[str, Sequence[Example]], meanings: Meanings, encoder: SentenceEncoder,
     options: argparse.Namespace,
 ) -> dict[str, np.ndarray]:  # fmt: skip
-    """Train the network and return its part of the file."""
     vocabulary, layers = meanings.vocabulary, LAYERS - options.tuned
     texts = [e.text for part in parts.values() for e in part]
     states = States(texts, encoder, layers, options.cache)

@@ -122,7 +122,6 @@ def chosen(checks: Iterable[Check], only: Iterable[str], *, quick: bool) -> tupl
 
 
 def one_line(text: str) -> str:
-    """Return a text as a single, shortened line without control characters."""
     line = " ".join(text.split())
     line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
     return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"

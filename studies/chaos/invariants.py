@@ -88,7 +88,6 @@ def examine(
     """Check everything that a command left behind.
 
     Args:
-        codes: Acceptable exit codes.
         run: Run folder to be filled.
         says: Pattern that the output must match.
         escapes: Whether terminal escapes were requested.

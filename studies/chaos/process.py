@@ -55,7 +55,6 @@ class Surroundings:
     """Execution environment of a process.
 
     Args:
-        env: Complete environment.
         bound: Time limit in seconds.
         prefix: Command that starts the process, such as `nice`.
         stdout: Target of standard output, replacing the default capture file.

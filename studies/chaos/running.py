@@ -23,7 +23,6 @@ def run_all(
     """Run checks and return their results in the same order.
 
     Args:
-        folder: Parent of the checks' private folders.
         seed: Random seed; the draws of a check do not depend on the others.
         jobs: Number of parallel checks; checks marked `alone` run last.
     """
@@ -49,7 +48,6 @@ def run_all(
 def run_one(
     check: Check, folder: Path, seed: int, *, shared: Shared | None = None, keep: bool = False
 ) -> Outcome:
-    """Run a check in a private temporary folder."""
     place = folder / check.group / check.name[:80]
     shutil.rmtree(place, ignore_errors=True)
     source = random.Random(f"{seed} {check.id}")
@@ -63,11 +61,7 @@ def run_one(
 
 
 class Progress:
-    """Prints one line per check to standard error.
-
-    Args:
-        quiet: Whether to print failed checks only.
-    """
+    """Prints one line per check to standard error."""
 
     def __init__(self, total: int, *, quiet: bool = False) -> None:
         self._total = total
@@ -98,7 +92,6 @@ def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def broken(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield one line per check that failed or could not be set up."""
     for state, title in (("broke", "broke"), ("skipped", "not possible here")):
         members = [o for o in outcomes if o.state == state]
         if members:

@@ -67,7 +67,6 @@ def no_such_host(lab: Lab) -> None:
 
 @servers.check()
 def retries_are_seen_while_they_happen(lab: Lab) -> None:
-    """Inspect the output while a run is still retrying."""
     run = Run(lab.work / "run")
     with ChaosServer(failing(503)) as server:
         process = lab.start("plan", "make coffee", "--llm", server.spec, "--base-url", server.url,

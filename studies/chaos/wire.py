@@ -74,13 +74,11 @@ class Talk:
         Args:
             body: Bytes, or a value to encode as JSON.
             status: HTTP status, or the rest of the status line after the version.
-            headers: Additional or replacement headers; None removes one.
         """
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send(head(len(data), status, headers), data)
 
     def answer(self) -> str:
-        """Return the answer of a model that knows how to make coffee."""
         assert self.asked is not None
         try:
             return make_coffee(question(self.asked))

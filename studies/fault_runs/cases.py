@@ -113,7 +113,6 @@ def _bystanders(baseline: Baseline) -> list[str]:
 def _target(
     kind: FaultKind, step: BaseStep, baseline: Baseline, chance: random.Random
 ) -> str | None:
-    """Return an object of the task, preferably one that is still needed."""
     relevant = set(baseline.planned.relevant.names)
     options = []
     for o in _objects(baseline):

@@ -94,7 +94,6 @@ class Row:
 
 
 def run_case(lab: Lab, baseline: Baseline, case: Case, sight: Sight = Sight.OMNISCIENT) -> Row:
-    """Run a baseline's plan with one fault."""
     env = FaultyEnvironment(Kitchen(case.scene), Schedule((case.fault,), case.seed))
     seen = _Run(lab, baseline, env, Sensors(sight))
     injected = [i for i in env.log if i.changed or i.step]
@@ -203,7 +202,6 @@ class _Run:
         )
 
     def observable(self, step: int) -> bool:
-        """Return whether the task's objects show the effect of a step's fault."""
         if step in self._refused or step in self._far:
             return True
         of_step = (i for i in self.env.log if i.step and self.step_of(i) == step)

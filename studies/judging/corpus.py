@@ -38,7 +38,6 @@ class Case:
     Args:
         domain: PDDL text, a file relative to the data, or `kitchen-full-hands`.
         problem: PDDL text, or a file relative to the data.
-        kinds: Kinds of the injected errors.
         remove: Sets of redundant steps, 1-based; removing any one set is correct.
         base: Length of the plan before the damage.
         added: Error kind of each injected step, by step number.

@@ -112,14 +112,12 @@ def _dropped(items: Items, places: Sequence[int], kind: str) -> Items | None:
 
 
 def first(task: Task, items: Items, rng: Random) -> Items | None:
-    """Omit the first one or two steps."""
     del task
     places = [p for p in range(min(rng.randint(1, 2), len(items))) if _sound(items, p)]
     return _dropped(items, places, "first")
 
 
 def last(task: Task, items: Items, rng: Random) -> Items | None:
-    """Omit the last one or two steps."""
     del task
     count = len(items)
     places = [p for p in range(max(0, count - rng.randint(1, 2)), count) if _sound(items, p)]
@@ -185,11 +183,7 @@ KINDS: Mapping[str, Damage] = MappingProxyType({"none": lambda _, items, __: ite
 
 
 def cases(folder: Path, seed: int = 0) -> Iterator[Case]:
-    """Yield one case per kind for each valid plan of the hard families.
-
-    Args:
-        folder: Folder of the corpus, with its `manifest.jsonl`.
-    """
+    """Yield one case per kind for each valid plan of the hard families."""
     for line in (folder / "manifest.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         features = set(row["features"]) if "features" in row else set()

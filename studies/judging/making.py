@@ -71,7 +71,6 @@ def case_of(task: Task, items: Sequence[Item], case: Case) -> Case | None:
 
 
 def _kinds(items: Sequence[Item]) -> tuple[str, ...]:
-    """Return the error kinds, counting each run of the same kind once."""
     kinds = []
     for before, item in zip([None, *items], items, strict=False):
         if item.kind and (before is None or before.kind != item.kind):

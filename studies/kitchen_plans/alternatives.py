@@ -44,7 +44,6 @@ def detours(
 
 
 def _tidied(plan: Steps) -> Iterator[Steps]:
-    """Yield the plan, closing at the end whatever it leaves open."""
     opened = dict.fromkeys(a.args[0] for a in plan if a.name == "open_obj")
     for action in plan:
         if action.name == "close_obj":

@@ -30,9 +30,7 @@ def kitchen_family(
     Wrong plans that satisfy the literal request (`fulfils_as_said`) are omitted.
 
     Args:
-        true: A correct plan.
         wrong: Wrong plans, each with its kind from `hard_negatives.KINDS`.
-        also: Further correct plans.
     """
     good = [unharmed(reading_of(plan, request, plan_id)) for plan in (true, *also)]
     missing = [plan for _, plan in wrong if not fulfils_as_said(request, plan, true)]

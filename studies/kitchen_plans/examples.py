@@ -34,9 +34,7 @@ class Example:
         id: Id, unique within the world.
         world: Scene name, followed by the demonstration id for ALFRED.
         source: `task`, `made`, `said`, `sentence` or `alfred`.
-        true: A correct plan.
         wrong: Wrong plans, each with its kind from `hard_negatives.KINDS`.
-        also: Further correct plans.
     """
 
     id: str

@@ -81,7 +81,6 @@ def misses(
 
 
 def carried_out(task: Task, actions: Steps) -> int | None:
-    """Return the bits of the state after a plan; None if the plan is not executable."""
     bits = task.initial.bits
     for action in actions:
         if task.misfit(action) is not None:
@@ -166,7 +165,6 @@ class _Start:
 
 
 def _ends(task: Task, plan: Steps, draw: Random) -> Iterator[Steps]:
-    """Yield the plan without its last macro actions or last steps."""
     blocks = [b.actions for b in macro_blocks(task, plan)]
     cuts = [sum(map(len, blocks[:i])) for i in range(1, len(blocks))]
     cuts += range(max(1, len(plan) - 4), len(plan))

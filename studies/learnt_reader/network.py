@@ -73,10 +73,7 @@ class Targets:
     """Meanings of sentences as tensors.
 
     Args:
-        kind: Index of the kind.
-        sliced: 1 or 0.
         pointers: Class index for each slot; the number of classes stands for none.
-        allowed: Classes of the scene.
     """
 
     kind: Tensor
@@ -90,7 +87,6 @@ class Batch:
     """Sentences of similar length with their targets.
 
     Args:
-        states: Padded vectors of the pieces below the tuned layers.
         mask: True for actual pieces.
         marks: Classes named by each piece.
     """
@@ -106,8 +102,6 @@ class Network(nn.Module):
 
     Args:
         tuned: Indexes of the encoder layers to tune.
-        label_vectors: Vectors of all labels.
-        owners: Class of each label.
     """
 
     def __init__(

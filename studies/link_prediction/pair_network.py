@@ -25,7 +25,6 @@ class PairNetwork:
         hidden: Width of the hidden layer; 0 for logistic regression.
         steps: Training steps per network, of at most 256 pairs each; the training time is therefore
             independent of the number of calls.
-        dropout: Dropout probability in the hidden layer.
     """
 
     hidden: int = 32

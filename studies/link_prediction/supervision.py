@@ -33,8 +33,6 @@ class Hidden:
     """A training task.
 
     Args:
-        seen: Runs to compute features from.
-        counts: Counts over `seen`.
         links: Links that `seen` does not show.
         others: Pairs that no run shows.
         worked: Number of observations of each link in the hidden part, float32.

@@ -40,7 +40,6 @@ class GraphTransformer:
     """Link prediction by the graph transformer.
 
     Args:
-        epochs: Passes over all parts.
         weights: How link weights enter the attention: added (as in the paper's prose), multiplied,
             or not at all.
         head: `paper` uses eq. 21, in which the two ends do not interact; `product` adds

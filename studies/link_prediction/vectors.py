@@ -59,7 +59,6 @@ def node_vectors(
     """Return the vectors of a catalogue.
 
     Args:
-        names: Meanings of their parameters.
         encoder: Encoder of names with descriptions.
         groups: Catalogue number of each tool; None for a single catalogue.
 
@@ -90,7 +89,6 @@ def node_vectors(
 
 
 def _texts(catalogue: Catalogue, groups: Mapping[str, int]) -> list[str]:
-    """Return the name of each tool with the sentences unique to its description."""
     by_group: dict[int, list[str]] = {}
     for tool in catalogue.tools:
         by_group.setdefault(groups.get(tool.name, 0), []).append(tool.description)

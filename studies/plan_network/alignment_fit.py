@@ -23,9 +23,6 @@ class AlignmentNetwork(nn.Module):
         g(s, t) = MLP([e(s); e(t)]) = w · relu(W_s e(s) + b + W_t e(t)) + b_out
 
     `Alignment` computes the same in NumPy and explains why the first layer is split.
-
-    Args:
-        dim: Size of the text embeddings.
     """
 
     def __init__(self, dim: int, hidden: int) -> None:
@@ -56,7 +53,6 @@ def train_alignment(
     Training stops once the training loss has not fallen for `align_patience` epochs (section 4.1).
 
     Args:
-        config: Widths, rates and seed.
         pairs: Texts of true steps with their tool ids; pairs with unknown tools are skipped.
     """
     torch.manual_seed(config.seed)
@@ -110,7 +106,6 @@ class FoldedAlignment:
     margins would rely on them too much.
 
     Args:
-        models: One model per fold.
         fold: Model index for each of the steps (m,).
     """
 

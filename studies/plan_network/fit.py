@@ -79,7 +79,6 @@ def train(
 def _more_negatives(
     config: VerifierConfig, embeddings: ToolEmbeddings, graphs: Sequence[PlanGraph]
 ) -> Callable[[PlanGraph], list[Perturbed]]:
-    """Return a function that generates the additional negatives of a plan, if configured."""
     if config.negatives == "paper":
         return lambda _: []
     maker = WrongPlans(embeddings, [g.plan() for g in graphs], config.seed)
@@ -136,7 +135,6 @@ def train_on(
     data: TrainingData,
     progress: ProgressCallback = no_progress,
 ) -> Verifier:
-    """Train a verifier on contrast groups."""
     fit = samples(
         data.fit, config, embeddings, counts, data.margins or alignment,
         own_paths(data.fit, config),

@@ -69,7 +69,6 @@ class PlanLayer(nn.Module):
     Args:
         hidden: Size of h (nodes, hidden) and x (edges, hidden).
         text: Size of e(r) (plans, text).
-        dropout: Dropout probability in the MLP.
         messages: False for the ablation without message passing.
     """
 

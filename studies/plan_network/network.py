@@ -17,7 +17,6 @@ class PlanNetwork(nn.Module):
     """The verifier network in PyTorch; `TrainedNetwork` holds its equations and the NumPy version.
 
     Args:
-        text: Size of the text embeddings.
         types: Number of input and output types together.
     """
 
@@ -56,12 +55,10 @@ class PlanNetwork(nn.Module):
         yield from self.edge_head.parameters()
 
     def forward(self, batch: PlanBatch, texts: Tensor) -> PlanLogits[Tensor]:
-        """Return the logits of a batch, given the text table (rows, text)."""
         h, x = self.encode(batch, texts)
         return PlanLogits(self.graph_logits(batch, h), *self.local_logits(batch, h, x))
 
     def graph_logits(self, batch: PlanBatch, h: Tensor) -> Tensor:
-        """Return z(G) (graphs,) from h of `encode`."""
         real = ~batch.start
         read = self._readout(h[real], batch.node_graph[real], batch.graphs)
         logits: Tensor = self.graph_head(read)

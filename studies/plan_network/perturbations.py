@@ -104,9 +104,7 @@ class Perturber:
     g is a logit, so costs of 1 - g would be unbounded below; they use σ(g).
 
     Args:
-        config: Probabilities and the seed.
         embeddings: Embeddings of the tools that may be added.
-        counts: Path counts, for drawing likely spans.
         seed: Overrides the configured seed.
     """
 

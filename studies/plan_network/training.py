@@ -43,8 +43,6 @@ class Samples:
     """Contrast groups as arrays, with the targets of the network.
 
     Args:
-        arrays: Features of all graphs.
-        group: Group number of each graph (graphs,).
         cost: c (graphs,).
         target: y = exp(-c / τ) (graphs,).
         node: Labels of the nodes, without Start.
@@ -75,8 +73,6 @@ def samples(
     """Return contrast groups as arrays.
 
     Args:
-        groups: True plans with wrong ones.
-        config: Configuration with `tau`.
         embeddings, counts, alignment: Sources of the features.
         own: Paths to exclude from the counts, by group; None counts all.
     """
@@ -117,7 +113,6 @@ def device_of(config: VerifierConfig) -> str:
 def predict(
     network: PlanNetwork, arrays: PlanArrays, texts: Floats, device: str
 ) -> PlanLogits[Floats]:
-    """Return the logits of all graphs in evaluation mode, in their order."""
     network.eval()
     table = torch.from_numpy(texts).to(device)
     parts = []
@@ -255,7 +250,6 @@ class _StageTrainer:
                 parameter.copy_(best_value)
 
     def _epoch(self, stage: _Stage, optimiser: torch.optim.Optimizer) -> float:
-        """Train for one epoch and return the mean batch loss."""
         self._network.train()
         losses = []
         for graphs in self._batches():

@@ -23,12 +23,10 @@ class Scenario:
 
     Args:
         id: Scenario id, such as `reflect-1`.
-        kind: Kind of failure, in REFLECT's terms.
         fault: Fault to inject, with AI2-THOR types as objects; None if the plan itself is wrong.
         at: Index of the action on which the fault fires; None if the fault defines it.
         failing: 0-based index of the failing action.
         missing_or_wrong: Indexes of the actions whose effect is missing or wrong.
-        goal: PDDL condition that the plan should reach.
     """
 
     id: str

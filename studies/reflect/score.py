@@ -16,7 +16,6 @@ class Score:
     Args:
         failing: Index of the failing action.
         noticed: Index of the first action with a detected failure; None without one.
-        kinds: Kinds of the failures detected at that action.
         right_step: Whether it is the failing action or the first to show its effect.
         right_kind: Whether one of the kinds is correct for the injected fault.
     """

@@ -45,7 +45,6 @@ class ToolModel:
     Args:
         graph: Tools; the model does not see their links.
         temperature: Sampling temperature; GNN4Plan uses 0.2.
-        max_tokens: Maximum number of tokens per answer.
     """
 
     def __init__(

@@ -22,8 +22,6 @@ Path = tuple[str, ...]
 
 
 class StepJudge(Protocol):
-    """Scores tools for steps, and chooses among paths."""
-
     def scores(self, step: str, candidates: Sequence[str]) -> Mapping[str, float]:
         """Return scores from 1 to 5 for the candidates; omitted candidates score 0."""
 
@@ -40,7 +38,6 @@ class SearchConfig:
         width: Number of paths that `beam` keeps.
         threshold: Minimum score for `adaptive`.
         calls: Maximum number of score requests to the judge per request.
-        solutions: Maximum number of paths to keep.
     """
 
     rule: SearchRule = "beam"
@@ -62,7 +59,6 @@ class Searched:
 
     Args:
         paths: All final paths, best first.
-        calls: Number of score requests to the judge.
     """
 
     plan: ToolPlan

@@ -56,8 +56,6 @@ def _on_a_small_disk(lab: Lab, size: str) -> tuple[Path, Path, tuple[str, ...]]:
 
 
 def _room(lab: Lab, *more: object) -> int:
-    """Return the size of a run in kilobytes, excluding temporary files."""
-
     def measure() -> int:
         run = Run(lab.folder / "measured")
         examine(lab, lab.hvr(*_PLAN, *more, "--save", run.folder), {GOOD})
@@ -68,7 +66,6 @@ def _room(lab: Lab, *more: object) -> int:
 
 
 def _plan(share: float, lab: Lab) -> None:
-    """Plan onto a disk with a fraction of the required space."""
     size = max(4, int(_room(lab) * share))
     place, copy, prefix = _on_a_small_disk(lab, f"{size}k")
     how = lab.surroundings(prefix=prefix)

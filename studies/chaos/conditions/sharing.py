@@ -145,7 +145,6 @@ def threads_in_one_process(lab: Lab) -> None:
 
 @sharing.check()
 def many_plans_in_one_process(lab: Lab) -> None:
-    """Plan twelve times in one process: no file stays open."""
     ended = lab.python(_MANY, how=lab.surroundings(bound=150))
     examine(lab, ended, {GOOD})
     require(int(ended.out) < 40, f"{ended.out.decode().strip()} files are open at the end")

@@ -226,7 +226,6 @@ def nice(lab: Lab) -> None:
 
 @surroundings.check()
 def isolated_python(lab: Lab) -> None:
-    """Plan in Python's isolated mode, without environment variables and user packages."""
     run, words = plan_words(lab)
     code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import hvr.doors.cli.main as m; m.run()"
     examine(lab, lab.hvr(*words, python=("-I", "-c", code)), {GOOD}, run=run)

@@ -58,7 +58,6 @@ for _name, _env in {
 
 @terminal.check()
 def encoding_with_another_width(lab: Lab) -> None:
-    """Plan with UTF-16 output, which has no single-byte characters."""
     run, words = plan_words(lab)
     how = lab.surroundings(env={"PYTHONIOENCODING": "utf-16-le"})
     ended = lab.hvr(*words, how=how)
@@ -143,7 +142,6 @@ def forced_colours(lab: Lab) -> None:
 
 
 def _reader(script: str, codes: set[int], lab: Lab) -> None:
-    """Close the output after its first lines: the run still completes."""
     write_task(lab.work, plans=3)
     run, _ = plan_words(lab)
     ended = lab.shell(f"{script}\nexit ${{PIPESTATUS[0]}}")

@@ -61,7 +61,6 @@ def _error_with_200(talk: Talk) -> None:
 
 
 def _body(talk: Talk) -> None:
-    """Leak keys in the answer, as the plan's first macro action."""
     talk.reply(talk.good(talk.answer().replace("Brew coffee", f"Brew coffee ({talk.spoken})")))
 
 

@@ -31,7 +31,6 @@ class Fault:
 
     Args:
         act: Answers the affected requests.
-        codes: Acceptable exit codes.
         says: Pattern that hvr's output must match.
         hits: Whether the request with a given number is affected; the others are answered well.
         greets: Whether the server sends before it has read a request.

@@ -37,8 +37,6 @@ def _partly(share: float, how: str) -> Act:
 
 
 def _after(said: bytes, how: str) -> Act:
-    """Return an act that sends some bytes and then resets, hangs or closes the connection."""
-
     def act(talk: Talk) -> None:
         talk.send(said)
         _leave(talk, how)
@@ -108,8 +106,6 @@ def _endless_body(talk: Talk) -> None:
 
 
 def _trickle(what: str) -> Act:
-    """Return an act that sends single bytes slowly, without ever finishing."""
-
     def act(talk: Talk) -> None:
         body = _good(talk)
         start = head(len(body) + 100_000)

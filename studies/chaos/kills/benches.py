@@ -136,7 +136,6 @@ def _require_whole(ledger: Path) -> None:
 
 
 def _interrupted_together(lab: Lab) -> None:
-    """Send SIGINT to a bench and its workers at once, like Ctrl-C in a terminal."""
     folder = lab.work / "bench"
     with ChaosServer(slowly) as server:
         process = lab.start(*_served(server, folder, 2))

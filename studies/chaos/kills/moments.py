@@ -25,11 +25,7 @@ _ANSWER_SECONDS = 0.08
 
 @dataclass(frozen=True)
 class Undisturbed:
-    """Result of a command without a kill.
-
-    Args:
-        result: Output to compare with.
-    """
+    """Result of a command without a kill."""
 
     seconds: float
     calls: int
@@ -60,8 +56,6 @@ def slowly(talk: Talk) -> None:
 
 
 def seconds_in(seconds: float) -> Wait:
-    """Return a wait for a time after the start."""
-
     def wait(process: Process) -> bool:
         while process.running and time.monotonic() < process.started + seconds:
             time.sleep(_STEP)
@@ -71,8 +65,6 @@ def seconds_in(seconds: float) -> Wait:
 
 
 def calls_in(server: ChaosServer, number: int, delay: float) -> Wait:
-    """Return a wait for the request with a given number, plus a delay in seconds."""
-
     def wait(process: Process) -> bool:
         while process.running and server.calls < number:
             with server.changed:
@@ -84,8 +76,6 @@ def calls_in(server: ChaosServer, number: int, delay: float) -> Wait:
 
 
 def when(holds: Callable[[], bool], delay: float) -> Wait:
-    """Return a wait for a condition, plus a delay in seconds."""
-
     def wait(process: Process) -> bool:
         while process.running and not holds():
             time.sleep(_STEP)

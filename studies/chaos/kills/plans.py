@@ -37,8 +37,6 @@ def _result(run: Run) -> object:
 
 
 def undisturbed(lab: Lab, protocol: Protocol) -> Undisturbed:
-    """Return the cached result of an undisturbed run with a model."""
-
     def measure() -> Undisturbed:
         run = Run(lab.folder / "work" / f"undisturbed-{protocol}")
         with ChaosServer(slowly, protocol) as server:
@@ -96,7 +94,6 @@ def _require_same(lab: Lab, run: Run, usual: Undisturbed, calls: int) -> None:
 
 
 def _symbolic(lab: Lab) -> None:
-    """Kill a run without a model: its folder records it, and the next run is unaffected."""
     run, again = Run(lab.work / "run"), Run(lab.work / "again")
     words = ("plan", "make coffee", "--scene", "FloorPlan1", "--save")
 
@@ -137,8 +134,6 @@ def _cached(kills: int, lab: Lab) -> None:
 
 
 def _library(lab: Lab) -> None:
-    """Kill a run while it adds to a library: the library loses no entry."""
-
     def learn() -> bytes:
         file = lab.work / "learnt.json"
         with ChaosServer() as server:

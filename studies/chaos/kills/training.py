@@ -123,7 +123,6 @@ def _put(folder: Path, files: dict[str, bytes]) -> Path:
 
 
 def probed(lab: Lab, data: Path, *folders: Path) -> list[Any]:
-    """Return the outputs of verifiers and their judges, or why they cannot be loaded."""
     ended = lab.python(_PROBE, data / "train.jsonl", *folders)
     examine(lab, ended, {GOOD})
     return [json.loads(line) for line in ended.out.splitlines()]
@@ -154,7 +153,6 @@ def _train(near_saving: bool, lab: Lab) -> None:
 
 
 def _saving(kills: int, lab: Lab) -> None:
-    """Kill a program that only saves verifiers, repeatedly."""
     old, new, known, _ = trained(lab)
     data = lab.work / "data"
     write_data(data)
