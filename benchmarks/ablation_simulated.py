@@ -1,14 +1,14 @@
-"""Every setting with a simulated model at several error rates: what each part of HVR is for.
+"""Contribution of each part of HVR, with a simulated model at several error rates.
 
     python benchmarks/ablation_simulated.py                        # everything, resumable
     python benchmarks/ablation_simulated.py --tasks T1,T2 --seeds 1 --errors 0,0.3
     python benchmarks/ablation_simulated.py --save bench/ablation --jobs 2
 
-The model is SIMULATED (`hvr.runs.simulated`): it writes the ground truth of each task
-with seeded errors and mends an error that it is told of with a set probability. Its habits
-(`--length`, `--slip`, `--choices`) are those that come nearest to what the paper measured of
-Gemini without HVR and HV (`fit_simulated.py`). The table says what hvr makes of such errors. It
-says nothing about any language model.
+The model is SIMULATED (`hvr.runs.simulated`): it writes the ground truth of each task with seeded
+errors and corrects each reported error with a fixed probability. Its habits (`--length`, `--slip`,
+`--choices`) are the ones closest to the paper's figures for Gemini without HVR and HV
+(`fit_simulated.py`). The table shows how hvr handles such errors and says nothing about any real
+language model.
 """
 
 from __future__ import annotations
@@ -45,19 +45,27 @@ COLUMNS = (
 
 
 def main() -> int:
-    """Run what is missing and print the tables; exit code 1 when a cell ended in an error."""
+    """Run the missing cells and print the tables; exit code 1 when a cell ended in an error."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", default="paper", help=TASKS_HELP)
     parser.add_argument("--settings", default=",".join((*PAPER, *ADDED)))
-    parser.add_argument("--errors", default="0,0.1,0.3,0.5", help="error rates of the model")
+    parser.add_argument(
+        "--errors", default="0,0.1,0.3,0.5", help="comma-separated error rates of the model"
+    )
     parser.add_argument("--improve", default="0.7", help="probability that feedback helps")
     parser.add_argument("--length", default="0.2", help="growth of errors along an answer")
-    parser.add_argument("--macros", default="0.1", help="macro actions: share of the error rate")
-    parser.add_argument("--slip", default="1", help="errors made anew when correcting: share")
-    parser.add_argument("--choices", default="0.2", help="picked classes: share of the error rate")
+    parser.add_argument(
+        "--macros", default="0.1", help="error rate of macro actions, as a share of the error rate"
+    )
+    parser.add_argument("--slip", default="1", help="share of new errors in corrections")
+    parser.add_argument(
+        "--choices",
+        default="0.2",
+        help="error rate of picked classes, as a share of the error rate",
+    )
     parser.add_argument("--seeds", type=int, default=5)
     add_options(parser, jobs=2)
-    parser.add_argument("--execute", action="store_true", help="carry plans out, for ES")
+    parser.add_argument("--execute", action="store_true", help="execute plans, to measure ES")
     parser.add_argument("--save", type=Path, default=Path("bench/ablation"))
     chosen = parser.parse_args()
     rates = split_list(chosen.errors)
@@ -70,7 +78,7 @@ def main() -> int:
     cells = plan_cells(
         tasks_of(chosen.tasks), settings, models, range(1, chosen.seeds + 1), scene=None
     )
-    # Nothing is paid here, and plans full of errors are what is measured.
+    # Simulated requests cost nothing, and plans full of errors are the point of the study.
     options = CellOptions(execute=chosen.execute, model=ModelChoice(calls_per_plan=10_000))
     results = run_bench(
         chosen.save, cells, run_cell, options, engine=engine_of(chosen),

@@ -1,13 +1,12 @@
 """Agreement with recorded verdicts: python benchmarks/agreement.py manifest.jsonl
 
-The manifest has one JSON object a line: the paths of `domain`, `problem` and `plan` (relative to
+The manifest has one JSON object per line: the paths of `domain`, `problem` and `plan` (relative to
 the manifest), the verdict of a reference validator (`val`: valid, invalid, error, timeout; and
-`val_value`), the right answer where it is known by construction (`expected`), and options that
-the reference was given (`val_args`: only `-t TOLERANCE` is understood).
+`val_value`), the correct answer if it is known by construction (`expected`), and the options given
+to the reference validator (`val_args`: only `-t TOLERANCE` is supported).
 
-Prints the confusion table, every disagreement with its argument (`agreement_explained.tsv` beside
-this script), and how many plans were judged a second. The exit code is 1 when a disagreement has no
-argument.
+Prints the confusion table, every disagreement with its argument (`agreement_explained.tsv`), and
+the plans judged per second. The exit code is 1 when a disagreement has no argument.
 """
 
 from __future__ import annotations
@@ -35,8 +34,6 @@ from hvr.validation import Validator
 
 @dataclass(frozen=True)
 class Answer:
-    """hvr's answer about one case."""
-
     verdict: str
     seconds: float = 0.0
     value: float | None = None
@@ -45,7 +42,6 @@ class Answer:
 
 @lru_cache(maxsize=64)
 def prepared(domain: Path, problem: Path, tolerance: Fraction, as_val: bool) -> Validator:
-    """Read a task."""
     model = parse_domain(domain, lenient=as_val)
     task = parse_problem(problem, model, lenient=as_val)
     forgiven = Fraction("0.0001") if as_val else Fraction(0)
@@ -53,7 +49,7 @@ def prepared(domain: Path, problem: Path, tolerance: Fraction, as_val: bool) -> 
 
 
 def answer(root: Path, case: dict[str, Any], as_val: bool) -> Answer:
-    """Judge one case; "crash" and "no place" are what must never be."""
+    """Judge one case; "crash" and "no place" are failures of hvr."""
     tolerance = Fraction("0.01")
     args = (case.get("val_args") or "").split()
     if "-t" in args:
@@ -68,7 +64,7 @@ def answer(root: Path, case: dict[str, Any], as_val: bool) -> Answer:
     except HvrError as error:
         placed = hasattr(error, "diagnostic") or not (root / case["plan"]).exists()
         return Answer("unreadable" if placed else "no place", words=str(error))
-    except Exception:  # what must not happen is to be shown, not to end the run
+    except Exception:  # Report a crash as an outcome instead of ending the run.
         return Answer("crash", words=traceback.format_exc())
     value = None if report.cost is None else float(report.cost)
     seconds = time.perf_counter() - begin
@@ -76,24 +72,22 @@ def answer(root: Path, case: dict[str, Any], as_val: bool) -> Answer:
 
 
 def wanted(case: dict[str, Any]) -> str | None:
-    """Return the right verdict, None where there is none."""
+    """Return the correct verdict, or None if it is unknown."""
     if case.get("expected"):
         return str(case["expected"])
     return case["val"] if case["val"] in ("valid", "invalid") else None
 
 
 def judge(cases: list[dict[str, Any]], root: Path, as_val: bool) -> list[Answer]:
-    """Judge some cases."""
     return [answer(root, case, as_val) for case in cases]
 
 
 def main() -> int:
-    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("manifest", type=Path)
-    parser.add_argument("--set", dest="only", help="only the cases of one set")
+    parser.add_argument("--set", dest="only", help="only the cases of this set")
     parser.add_argument("--as-val", action="store_true",
-                        help="read as leniently as VAL, and forgive 0.0001 in numbers")  # fmt: skip
+                        help="read as leniently as VAL, with a tolerance of 0.0001")  # fmt: skip
     add_options(parser, jobs=2)
     parser.add_argument("--quiet", action="store_true", help="no details of disagreements")
     args = parser.parse_args()
@@ -153,7 +147,7 @@ def report(rows: list[tuple[dict[str, Any], Answer]], quiet: bool) -> int:
           f"the metric's value: {values} compared, "
           f"{other_values} different")  # fmt: skip
     if plans:
-        print(f"{len(plans) / sum(plans):.0f} plans a second (reading and judging, one process; "
+        print(f"{len(plans) / sum(plans):.0f} plans per second (reading and judging, one process; "
               "the task is read once)")  # fmt: skip
     return 1 if unexplained else 0
 

@@ -2,9 +2,9 @@
 
 Usage: VAL=/path/to/Validate python benchmarks/agreement_continuous.py [--count N] [--seed N]
 
-Each task has numbers that change by a process, in one of the shapes below, and perhaps an event.
-Where hvr finds the plan valid, the goal demands every number to be near the value that hvr found.
-Prints the tasks on which VAL disagrees; the exit code is 1 if there is one.
+A process changes the numbers of each task in one of the shapes below; some tasks have an event.
+If hvr finds the plan valid, the goal requires every number to be close to hvr's value.
+Prints the tasks on which VAL disagrees; the exit code is 1 if there are any.
 """
 
 from __future__ import annotations
@@ -47,11 +47,10 @@ SHAPES = {
     "swing": "(and (increase (x) (* #t (v))) (decrease (v) (* #t (* {a} (x)))))",
     "quadratic": "(and (increase (x) (* #t (v))) (increase (v) (* #t {a})))",
 }
-"""The effects of a process; `{a}`, `{b}` and `{c}` are replaced by numbers."""
+"""Process effects; numbers replace `{a}`, `{b}` and `{c}`."""
 
 
 def main() -> int:
-    """Read the options, compare, and print a summary."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
@@ -73,7 +72,7 @@ def main() -> int:
 
 
 def compare(chance: random.Random, val: str, folder: Path) -> tuple[str, str, Iterable[str]]:
-    """Judge one task with both; return its shape, what came out, and its files."""
+    """Judge one task with both validators; return its shape, the outcome and its files."""
     shape = chance.choice(list(SHAPES))
     numbers = {
         "a": chance.choice(["0.1", "0.25", "0.5", "1"]),
@@ -114,9 +113,9 @@ def compare(chance: random.Random, val: str, folder: Path) -> tuple[str, str, It
 
 
 def process(chance: random.Random, effect: str, begin: int) -> str:
-    """Return a process with the effect, and perhaps an event, which does not happen at once.
+    """Return a process with the effect, and sometimes an event that fires later.
 
-    VAL forgets a process when an event happens at the time at which the process begins.
+    VAL drops a process when an event fires at the time the process begins.
     """
     text = f"(:process p :parameters () :precondition (on) :effect {effect})\n"
     if chance.random() < 0.4:
@@ -130,7 +129,6 @@ def process(chance: random.Random, effect: str, begin: int) -> str:
 
 
 def problem_text(begin: dict[str, int], goal: str) -> str:
-    """Return a problem with initial numbers and a goal."""
     init = " ".join(f"(= ({name}) {value})" for name, value in begin.items())
     return (
         f"(define (problem p) (:domain d) (:init {init}) (:goal (and {goal}))"
@@ -139,7 +137,6 @@ def problem_text(begin: dict[str, int], goal: str) -> str:
 
 
 def judge(body: str, begin: dict[str, int], goal: str) -> Validator:
-    """Return a validator for a task."""
     domain = parse_domain(f"{body})")
     return Validator(domain, parse_problem(problem_text(begin, goal), domain))
 

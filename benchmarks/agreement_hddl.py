@@ -1,13 +1,14 @@
 """Agreement with recorded verdicts on hierarchical plans: python benchmarks/agreement_hddl.py DATA
 
-DATA is a folder with a `manifest.jsonl`, one case a line: `domain`, `problem` and `plan` (paths
-below DATA), `mutation` (null: as a planner made it), and `expected` and `expected_any_order`:
-valid, invalid, unreadable, or null where the right verdict is open. A plan with a mutation is one
-that ends in `--planner.plan` with one thing changed; `flawed/` has domains with one fault each.
+DATA is a folder with a `manifest.jsonl`, one case per line: `domain`, `problem` and `plan` (paths
+below DATA), `mutation` (null for a planner's original plan), and `expected` and
+`expected_any_order`: valid, invalid, unreadable, or null if the correct verdict is open. A mutated
+plan changes one thing in the plan whose name ends in `--planner.plan`; `flawed/` has domains with
+one fault each.
 
-Prints the verdicts that differ; how often the place that is named is a changed line or that of a
-task above it; what is said of the flawed domains; and times. The exit code is 1 when a verdict
-differs that is not explained here.
+Prints the verdicts that differ, how often the named line is a changed line or belongs to a task
+above it, the findings on the flawed domains, and times. The exit code is 1 when a verdict differs
+without an explanation here.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ from hvr.validation.hierarchical.verifier import DecompositionVerifier
 from hvr.validation.report import Outcome
 
 ARGUED = {
-    # The method has two subtasks and the plan gives it one: pandaPIparser does not ask whether
-    # every subtask is there, and the corpus has its verdict for this mode.
+    # The method has two subtasks and the plan gives it one. pandaPIparser does not check that every
+    # subtask is present, and the corpus records its verdict for this mode.
     ("to-Transport-pfile01--wrong_method", True),
 }
 SAID_OF_FLAWED = {
@@ -53,13 +54,13 @@ SAID_OF_FLAWED = {
     "undeclared-task-parameter": "not declared",
     "undefined-task": "not declared",
 }
-"""What must be said of the domains in flawed/."""
+"""Expected finding for each domain in flawed/."""
 MANY_FAULTS = {"actions_only", "shuffle_actions", "upper_case", "cut_file", "no_start_marker"}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """hvr's answer about one plan: the verdict, the line that it names, in how many seconds."""
+    """hvr's answer about one plan: verdict, named line and seconds."""
 
     verdict: str
     line: int
@@ -69,13 +70,11 @@ class Answer:
 
 @lru_cache(maxsize=64)
 def prepared(domain: Path, problem: Path, any_order: bool) -> DecompositionVerifier:
-    """Read a problem."""
     lifted = parse_hddl_domain(domain)
     return DecompositionVerifier(lifted, parse_hddl_problem(problem, lifted), any_order=any_order)
 
 
 def answer(root: Path, case: dict[str, Any], any_order: bool) -> Answer:
-    """Judge one plan."""
     begin = time.perf_counter()
     try:
         verifier = prepared(root / case["domain"], root / case["problem"], any_order)
@@ -95,7 +94,7 @@ def answer(root: Path, case: dict[str, Any], any_order: bool) -> Answer:
 
 
 def lines_at_fault(original: str, changed: str) -> set[int]:
-    """Return the lines that were changed, and those of the tasks above them."""
+    """Return the changed lines and the lines of the tasks above them."""
     old, new = original.splitlines(), changed.splitlines()
     at_fault: set[int] = set()
     touched: set[str] = set()
@@ -115,7 +114,7 @@ def lines_at_fault(original: str, changed: str) -> set[int]:
 
 
 def places(root: Path, cases: list[dict[str, Any]], answers: dict[str, Answer]) -> None:
-    """Print how often the named place is right, of plans with one fault."""
+    """Print how often hvr names the right line in plans with one fault."""
     right: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for case in cases:
@@ -132,13 +131,13 @@ def places(root: Path, cases: list[dict[str, Any]], answers: dict[str, Answer]) 
         if found.line not in at_fault:
             print(f"  {case['id']}: line {found.line}, not one of {sorted(at_fault)}")
             print("    " + found.words.replace("\n", "\n    "))
-    print(f"place named: right for {right.total()} of {total.total()} plans with one fault")
+    print(f"named line: right for {right.total()} of {total.total()} plans with one fault")
     for mutation in sorted(total):
         print(f"  {mutation}: {right[mutation]} of {total[mutation]}")
 
 
 def flawed(root: Path) -> None:
-    """Print what is said of domains with one fault."""
+    """Print the findings on domains with one fault."""
     from hvr.validation.hierarchical.lint import lint_hddl
 
     said = 0
@@ -153,11 +152,11 @@ def flawed(root: Path) -> None:
         print("".join(f"    {word.replace(f'{root}/flawed/', '')}\n" for word in words), end="")
         wanted = SAID_OF_FLAWED.get(file.stem.removesuffix("-domain"), "")
         said += any(wanted in word for word in words)
-    print(f"flawed domains: the flaw is named in {said} of {len(files)}")
+    print(f"flawed domains: flaw found in {said} of {len(files)}")
 
 
 def found_again(root: Path, cases: list[dict[str, Any]]) -> None:
-    """Print for how many plans of a planner a decomposition is found from the actions alone."""
+    """Print how many planner-made plans get a decomposition from their actions alone."""
     from hvr.validation.hierarchical.conversion import ActionsJudge, read_actions
 
     times, outcomes = [], Counter[str]()
@@ -175,7 +174,7 @@ def found_again(root: Path, cases: list[dict[str, Any]]) -> None:
 
 
 def long_plan(count: int) -> tuple[DecompositionVerifier, HierarchicalPlan]:
-    """Return a plan of so many actions, below tasks that go on with themselves."""
+    """Return a plan with `count` actions below recursive tasks."""
     domain = parse_hddl_domain(
         "(define (domain walk) (:types place) (:predicates (at ?p - place) (road ?p ?q - place))"
         "(:task go :parameters (?q - place))"
@@ -205,7 +204,7 @@ def long_plan(count: int) -> tuple[DecompositionVerifier, HierarchicalPlan]:
 
 
 def speed() -> None:
-    """Print how long plans of 100 and 10,000 actions take, reading included."""
+    """Print the time to read and judge plans of 100 and 10,000 actions."""
     from hvr.pddl.hierarchy.plan import print_hierarchical_plan
 
     for count in (100, 10_000):
@@ -220,7 +219,7 @@ def speed() -> None:
 
 
 def agreement(data: Path, cases: list[dict[str, Any]]) -> int:
-    """Print the verdicts that differ; return how many are not explained."""
+    """Print the verdicts that differ; return the number of unexplained ones."""
     unexplained = 0
     for any_order, key in ((False, "expected"), (True, "expected_any_order")):
         answers = {case["id"]: answer(data, case, any_order) for case in cases}
@@ -239,7 +238,7 @@ def agreement(data: Path, cases: list[dict[str, Any]]) -> int:
         for (one, two), number in sorted(table.items()):
             print(f"  expected {one}, found {two}: {number}")
         seconds = [found.seconds for found in answers.values()]
-        print(f"  {1000 * statistics.median(seconds):.2f} ms a plan (median), "
+        print(f"  {1000 * statistics.median(seconds):.2f} ms per plan (median), "
               f"{1000 * max(seconds):.1f} ms at most")  # fmt: skip
         if not any_order:
             places(data, cases, answers)
@@ -247,7 +246,6 @@ def agreement(data: Path, cases: list[dict[str, Any]]) -> int:
 
 
 def main() -> int:
-    """Run the benchmark."""
     gc.set_threshold(100_000)  # as in `hvr validate`
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -1,21 +1,14 @@
-"""How many goals of ALFRED's demonstrations hvr plans for and reaches.
+"""Share of ALFRED's demonstration goals that hvr plans for and reaches.
 
     python benchmarks/alfred_goals.py [--data FILE] [--limit N] [--placement-table]
                                       [--jobs N] [--engine NAME] [--address A]
 
-For every demonstration: the scene is built from its object poses, its goal is written as PDDL
-from its parameters, planned for, and executed with replanning in the embedded kitchen. Whether
-the goal is reached is judged by ALFRED's own conditions on AI2-THOR's metadata, by code here
-that knows nothing of PDDL, of hvr's names or of the knowledge graph. What counts, and only on
-the last state:
+For every demonstration, the scene is built from the recorded object poses, the goal is written as
+PDDL from its parameters, and hvr plans and executes it with replanning in the embedded kitchen.
+ALFRED's own conditions (`alfred_judge.py`) decide on AI2-THOR's metadata whether the goal is
+reached; they use no PDDL, none of hvr's names and no knowledge graph.
 
-* the target type lies in a receptacle of the parent type (two of them in one and the same);
-* washed: it lay in the SinkBasin nearest the Faucet when that was turned on; heated: in the
-  Microwave when it was turned on; cooled: in the Fridge when it was closed;
-* with a movable receptacle: it lies in one, which lies in a receptacle of the parent type;
-* looked at in the light: it is in the hand, and a lamp of the wanted type is on and visible.
-
-ALFRED forces every put, so AI2-THOR's placement table is off unless `--placement-table`.
+ALFRED forces every put, so AI2-THOR's placement table is off unless `--placement-table` is given.
 """
 
 from __future__ import annotations
@@ -59,13 +52,13 @@ from studies.alfred import scene_from_alfred
 
 @dataclass(frozen=True)
 class Settings:
-    """How the demonstrations are run.
+    """Options of a run over the demonstrations.
 
     Args:
-        placement_table: AI2-THOR's placement table decides what may be put where.
-        budget: seconds for each search.
-        patience: stop a search after this long without a shorter plan, seconds.
-        seed: of the kitchen.
+        placement_table: Whether AI2-THOR's placement table restricts placements.
+        budget: Time limit of each search in seconds.
+        patience: Seconds without a shorter plan after which a search stops.
+        seed: Seed of the kitchen.
     """
 
     placement_table: bool = False
@@ -75,7 +68,7 @@ class Settings:
 
 
 def is_forbidden(wanted: Wanted) -> bool:
-    """AI2-THOR's placement table does not let the target into the parent or the movable."""
+    """Return whether AI2-THOR's placement table forbids the target in the parent or the movable."""
     types = load_facts().types
     if wanted.lamp:
         return False
@@ -87,12 +80,12 @@ def is_forbidden(wanted: Wanted) -> bool:
 
 @lru_cache(maxsize=1)
 def kitchen_ontology() -> Ontology:
-    """What a goal over hvr's kitchen is written by."""
+    """Return the ontology that names the goals of hvr's kitchen."""
     return load_world("kitchen").scene_ontology
 
 
 def goal_of(wanted: Wanted, ontology: Ontology) -> str:
-    """The goal over the domain of the scene's world."""
+    """Return the goal as PDDL over the domain of the scene's world."""
     target = _pddl_type(wanted.target, ontology)
     if wanted.lamp:
         lamp = _pddl_type(wanted.lamp, ontology)
@@ -131,28 +124,28 @@ def _preposition(object_type: str, ontology: Ontology) -> str:
 
 @dataclass
 class Episode:
-    """What became of one demonstration.
+    """Outcome of one demonstration.
 
     Args:
-        id: of the demonstration.
-        floor_plan: its kitchen.
-        task_type: its kind.
-        goal: as PDDL.
-        reached: ALFRED's conditions hold at the end.
-        outcome: `reached`, or the class of the miss; `placement table` where the goal itself
-            is one that AI2-THOR's placement table forbids.
-        reason: in words, for a miss.
-        steps: atomic actions executed.
-        thor_steps: AI2-THOR actions sent, questions not counted.
-        expert_steps: interactions of the demonstration, navigation not counted.
-        planner_calls: how often a planner was asked.
-        optimal: the last plan is proven to be shortest.
-        scene_seconds: time to build the scene, the kitchen and its graph.
-        plan_seconds: time to plan, retrieval and validation included.
-        search_seconds: of that, the search.
-        act_seconds: time to execute.
-        seconds: all.
-        differences: steps after which the kitchen was not as the domain says.
+        id: ID of the demonstration.
+        floor_plan: Name of the kitchen.
+        task_type: ALFRED's task type.
+        goal: Goal as PDDL.
+        reached: Whether ALFRED's conditions hold at the end.
+        outcome: `reached` or the class of the miss; `placement table` if AI2-THOR's placement
+            table forbids the goal itself.
+        reason: Explanation of a miss.
+        steps: Number of executed atomic actions.
+        thor_steps: Number of AI2-THOR actions sent, without queries.
+        expert_steps: Number of interactions in the demonstration, without navigation.
+        planner_calls: Number of planner calls.
+        optimal: Whether the last plan is proven shortest.
+        scene_seconds: Time to build the scene, the kitchen and its graph.
+        plan_seconds: Time to plan, including retrieval and validation.
+        search_seconds: The part of `plan_seconds` spent in search.
+        act_seconds: Time to execute.
+        seconds: Total time.
+        differences: Number of steps after which the kitchen differed from the domain's prediction.
     """
 
     id: str
@@ -185,7 +178,7 @@ def _policy(settings: Settings, world: str) -> SymbolicPolicy:
 
 
 def run_episode(record: Mapping[str, Any], settings: Settings) -> Episode | None:
-    """Plan, execute and judge one demonstration; None when its goal cannot be written."""
+    """Plan, execute and judge one demonstration; return None when its goal cannot be written."""
     started = time.perf_counter()
     wanted = Wanted.of(record)
     if wanted is None:
@@ -250,12 +243,12 @@ def run_episode(record: Mapping[str, Any], settings: Settings) -> Episode | None
 def run(
     records: Sequence[Mapping[str, Any]], settings: Settings, engine: EngineChoice
 ) -> Iterator[Episode | None]:
-    """Run demonstrations, in their order."""
+    """Run demonstrations in order."""
     return results(partial(run_episode, settings=settings), records, engine, chunk=4)
 
 
 def summary(episodes: Sequence[Episode]) -> list[dict[str, Any]]:
-    """One row a task type and one for all."""
+    """Return one row per task type and a row of totals."""
     groups: dict[str, list[Episode]] = defaultdict(list)
     for episode in episodes:
         groups[episode.task_type].append(episode)
@@ -305,13 +298,12 @@ def show(episodes: Sequence[Episode]) -> None:
         print(f"  {e.id} ({e.floor_plan}): {e.outcome}: {e.reason}\n    {e.goal}")
     kinds = Counter(e.outcome for e in episodes if e.reached and e.outcome != "reached")
     if kinds:
-        print("reached although the run ended otherwise:", dict(kinds))
+        print("reached although the run reported another outcome:", dict(kinds))
     unlike = sum(bool(e.differences) for e in episodes)
-    print(f"episodes with a step after which the kitchen was not as predicted: {unlike}")
+    print(f"episodes with a step that differed from the prediction: {unlike}")
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """The options."""
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
@@ -321,24 +313,24 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     add_options(parser, jobs=2)
     parser.add_argument(
         "--placement-table", action="store_true",
-        help="put things only where AI2-THOR's placement table allows it",
+        help="place objects only where AI2-THOR's placement table allows it",
     )  # fmt: skip
     parser.add_argument("--budget", type=float, default=5.0, help="seconds for each search")
     parser.add_argument(
         "--patience", type=float, default=0.3,
-        help="end a search that has not improved its plan for so many seconds",
+        help="end a search after this many seconds without a shorter plan",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="of the kitchen")
-    parser.add_argument("--only", default="", help="only demonstrations with this in their id")
-    parser.add_argument("--json", type=Path, help="write everything there")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the kitchen")
+    parser.add_argument("--only", default="", help="only demonstrations with this text in their ID")
+    parser.add_argument("--json", type=Path, help="write all results to this file")
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print, and say 0, or 2 when the demonstrations are not there."""
+    """Run the benchmark; exit code 2 when the demonstrations are missing."""
     options = parse_arguments(arguments)
     if not options.data.is_file():
-        print(f"no demonstrations at {options.data}: say where they are with --data",
+        print(f"{options.data} does not exist; give the demonstrations with --data",
               file=sys.stderr)  # fmt: skip
         return 2
     settings = Settings(options.placement_table, options.budget, options.patience, options.seed)
@@ -359,7 +351,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     show(episodes)
     print(
         f"{len(episodes)} episodes in {seconds:.1f} s"
-        + (f"; {left_out} left out, whose goal cannot be written" if left_out else "")
+        + (f"; {left_out} left out because their goals cannot be written" if left_out else "")
     )
     if options.json is not None:
         report = {

@@ -1,12 +1,12 @@
-"""When ALFRED counts a demonstration's goal as reached, judged on AI2-THOR's metadata alone.
+"""ALFRED's goal conditions, judged on AI2-THOR's metadata alone.
 
-What counts, and only on the last state:
+Only the last state counts:
 
-* the target type lies in a receptacle of the parent type (two of them in one and the same);
-* washed: it lay in the SinkBasin nearest the Faucet when that was turned on; heated: in the
-  Microwave when it was turned on; cooled: in the Fridge when it was closed;
-* with a movable receptacle: it lies in one, which lies in a receptacle of the parent type;
-* looked at in the light: it is in the hand, and a lamp of the wanted type is on and visible.
+* placed: the target type lies in a receptacle of the parent type (two objects: in the same one);
+* washed: the object lay in the SinkBasin nearest the Faucet when the Faucet was turned on;
+  heated: in the Microwave when it was turned on; cooled: in the Fridge when it was closed;
+* with a movable receptacle: the object lies in one that lies in a receptacle of the parent type;
+* examined in the light: the object is held, and a lamp of the required type is on and visible.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from hvr.worlds.kitchen import Kitchen
 from studies.alfred import RENAMED
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "alfred" / "train_kitchen.jsonl.gz"
-"""Where the demonstrations are looked for: beside the checkout of hvr."""
+"""Default path of the demonstrations, beside the hvr checkout."""
 
 MARKS = {
     "pick_clean_then_place_in_recep": "washed",
     "pick_heat_then_place_in_recep": "microwaved",
     "pick_cool_then_place_in_recep": "chilled",
 }
-"""What must have happened to the object, by task type."""
+"""Required history of the object by task type."""
 
 SIMPLE, TWO, MOVABLE = (
     "pick_and_place_simple",
@@ -46,11 +46,11 @@ class Wanted:
     """The goal of a demonstration, in AI2-THOR's types.
 
     Args:
-        task_type: one of `TASK_TYPES`.
-        target: what is wanted somewhere.
-        parent: where.
-        movable: in what it is to lie there, empty for none.
-        lamp: in the light of what it is to be looked at, empty for none.
+        task_type: One of `TASK_TYPES`.
+        target: Type of the object to place.
+        parent: Type of the destination receptacle.
+        movable: Type of the movable receptacle for the object; empty for none.
+        lamp: Type of the lamp to examine the object under; empty for none.
     """
 
     task_type: str
@@ -61,7 +61,7 @@ class Wanted:
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Wanted | None:
-        """The goal of a record, or None when its task type has no goal that is judged here."""
+        """Return the goal of a record, or None for task types that are not judged here."""
         if record["task_type"] not in TASK_TYPES:
             return None
         params = record["pddl_params"]
@@ -76,12 +76,10 @@ class Wanted:
 
 
 class Judge:
-    """ALFRED's conditions, kept and judged on the events of a kitchen.
-
-    It is an environment itself: what is done is passed on to the kitchen.
+    """An environment that forwards actions to a kitchen and tracks ALFRED's goal conditions.
 
     Args:
-        kitchen: where it happens.
+        kitchen: The kitchen to act in.
     """
 
     def __init__(self, kitchen: Kitchen) -> None:
@@ -91,16 +89,15 @@ class Judge:
 
     @property
     def last_event(self) -> Event:
-        """The event of the latest action."""
         return self.kitchen.last_event
 
     def reset(self, scene: Any = None) -> Event:
-        """Forget what happened."""
+        """Reset the kitchen and the tracked history."""
         self.history = {mark: set() for mark in MARKS.values()}
         return self.kitchen.reset(scene)
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """Do an action and note what it did to which objects."""
+        """Execute an action and record which objects it washed, heated or cooled."""
         event = self.kitchen.step(action, **kwargs)
         name = action.get("action") if isinstance(action, dict) else action
         if not str(name).startswith("Get"):
@@ -125,11 +122,11 @@ class Judge:
                 self.history["washed"] |= _inside(nearest["objectId"], by_id)
 
     def reached(self, wanted: Wanted) -> bool:
-        """Whether the goal holds now."""
+        """Return whether the goal holds now."""
         return not self.missing(wanted)
 
     def missing(self, wanted: Wanted) -> str:
-        """What the goal lacks now, empty when it holds."""
+        """Describe the unmet part of the goal; empty if it holds."""
         objects = self.last_event.metadata["objects"]
         by_id = {o["objectId"]: o for o in objects}
         found = {o["objectId"] for o in objects
@@ -172,7 +169,7 @@ def _apart(entry: Mapping[str, Any], point: Mapping[str, float]) -> float:
 
 
 def _inside(receptacle: str, by_id: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """Ids of what is in a receptacle, also of what is in a dish there."""
+    """Return the IDs of objects in a receptacle, including those nested in dishes."""
     found: set[str] = set()
     todo = [receptacle]
     while todo:
@@ -184,7 +181,7 @@ def _inside(receptacle: str, by_id: Mapping[str, Mapping[str, Any]]) -> set[str]
 
 
 def read(path: Path, limit: int | None = None) -> Iterator[dict[str, Any]]:
-    """The records of a file, or `limit` of them spread evenly over it."""
+    """Yield the records of a file, or `limit` of them spread evenly over it."""
     lines = lines_of(path)
     if limit is not None and limit < len(lines):
         lines = [lines[i * len(lines) // limit] for i in range(limit)]

@@ -1,18 +1,18 @@
-"""ALFRED's expert demonstrations, played action by action in the kitchen.
+"""Replay of ALFRED's expert demonstrations in the kitchen, action by action.
 
     python benchmarks/alfred_replay.py [--data FILE] [--limit N | --every N] [--seen]
                                        [--jobs N] [--engine NAME] [--address A]
 
-Every demonstration is played by the 2.1.0 profile of the kitchen, with the arguments that the
-expert gave: the walk between interactions (where a step is blocked, the agent is set where the
-expert stood), then each interaction. Where the demonstration forces an action, the kitchen is
-forced too. What is seen from where is not part of the comparison unless `--seen`: AI2-THOR
-5's furniture stands centimetres away from that of 2.1.0, whose shapes are not public, so reach is
-forced for the other interactions, and how many of these would have been seen is counted apart.
+The kitchen's 2.1.0 profile replays every demonstration with the expert's arguments: first the walk
+between interactions (a blocked step teleports the agent to the expert's position), then each
+interaction. The kitchen forces an action where the demonstration forces it. Visibility is compared
+only with `--seen`: AI2-THOR 5 moved furniture by centimetres, and the shapes of 2.1.0 are not
+public. Without it, reach is forced for the other interactions too, and the number of
+targets in view is reported separately.
 
-A demonstration succeeds when every interaction does and the goal of its `pddl_params` holds on
-the last state, judged by ALFRED's own conditions (alfred_judge.py). Every miss is listed
-with its cause. The exit code is 0 when 97 % succeed.
+A demonstration succeeds when every interaction does and the goal in its `pddl_params` holds in the
+last state by ALFRED's own conditions (alfred_judge.py). Every miss is listed with its cause. The
+exit code is 0 when 97 % succeed.
 """
 
 from __future__ import annotations
@@ -53,21 +53,21 @@ _PASSED_ON = ("forceAction", "placeStationary")
 
 @dataclass
 class Replay:
-    """What became of one demonstration.
+    """Outcome of one replayed demonstration.
 
     Args:
-        id: of the demonstration.
-        floor_plan: its kitchen.
-        task_type: its kind.
-        done: all interactions succeeded.
-        goal: the goal holds at the end.
-        cause: of a miss: the failed interaction and its message, or what the goal lacks.
-        interactions: how many there are.
-        succeeded: how many of them were done.
-        looked: how many were not forced by the expert.
-        seen: how many of these the kitchen's agent sees from there.
-        walked: navigation actions of the expert.
-        blocked: how many of them the kitchen refused.
+        id: ID of the demonstration.
+        floor_plan: Name of the kitchen.
+        task_type: ALFRED's task type.
+        done: Whether all interactions succeeded.
+        goal: Whether the goal holds at the end.
+        cause: Cause of a miss: the failed interaction and its message, or the unmet goal.
+        interactions: Number of interactions.
+        succeeded: Number of successful interactions.
+        looked: Number of interactions that the expert did not force.
+        seen: Number of unforced interactions whose target the kitchen's agent sees.
+        walked: Number of the expert's navigation actions.
+        blocked: Number of navigation actions that the kitchen refused.
     """
 
     id: str
@@ -85,12 +85,12 @@ class Replay:
 
     @property
     def success(self) -> bool:
-        """Played to the end, and the goal holds."""
+        """Whether all interactions succeeded and the goal holds."""
         return self.done and self.goal
 
 
 def replay(record: Mapping[str, Any], only_seen: bool = False) -> Replay:
-    """Plays one demonstration."""
+    """Replay one demonstration."""
     result = Replay(
         str(record.get("id", "")),
         str(record.get("floor_plan", "")),
@@ -121,7 +121,7 @@ def replay(record: Mapping[str, Any], only_seen: bool = False) -> Replay:
 
 
 def _walk(judge: Judge, moves: str, result: Replay) -> None:
-    """Walks as the expert did; through what blocks only the kitchen's agent."""
+    """Replay the expert's walk; teleport past steps that only the kitchen blocks."""
     for move in moves:
         action, arguments = _WALK[move]
         result.walked += 1
@@ -159,17 +159,16 @@ def _interact(
 def run(
     records: Sequence[Mapping[str, Any]], only_seen: bool, engine: EngineChoice
 ) -> Iterable[Replay]:
-    """Plays all demonstrations, in order."""
+    """Replay all demonstrations in order."""
     return results(partial(replay, only_seen=only_seen), records, engine, chunk=8)
 
 
 def share(part: float, whole: float) -> str:
-    """A share in per cent."""
     return f"{part:g} of {whole:g} ({100.0 * part / whole:.2f} %)" if whole else "none"
 
 
 def report(found: Sequence[Replay], seconds: float) -> None:
-    """Prints the counts and every miss."""
+    """Print the counts and every miss."""
     total = len(found)
     print("| task type | demonstrations | all interactions | goal holds | both |")
     print("| --- | --- | --- | --- | --- |")
@@ -181,8 +180,8 @@ def report(found: Sequence[Replay], seconds: float) -> None:
         )
     print(f"\nsucceeded with the goal true: {share(sum(r.success for r in found), total)}")
     print(f"interactions: {share(*_sums(found, 'succeeded', 'interactions'))}")
-    print(f"unforced ones whose target is in view: {share(*_sums(found, 'seen', 'looked'))}")
-    print(f"steps of the walk that were blocked: {share(*_sums(found, 'blocked', 'walked'))}")
+    print(f"unforced ones with the target in view: {share(*_sums(found, 'seen', 'looked'))}")
+    print(f"blocked steps of the walk: {share(*_sums(found, 'blocked', 'walked'))}")
     print(f"{seconds:.1f} s")
     misses = [r for r in found if not r.success]
     if misses:
@@ -199,21 +198,22 @@ def _sums(found: Sequence[Replay], part: str, whole: str) -> tuple[int, int]:
 
 
 def _class(cause: str) -> str:
-    """The cause without names and numbers."""
+    """Strip names and numbers from a cause."""
     head, _, message = cause.partition(": ")
     words = [word for word in message.split() if not any(c.isdigit() for c in word)]
     return f"{head.split('|')[0]}: {' '.join(words)}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Reads the arguments, plays, prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=DATA, help="JSON lines, may be gzipped")
+    parser.add_argument("--data", type=Path, default=DATA, help="JSON Lines file, plain or gzipped")
     parser.add_argument("--limit", type=int, help="only the first N demonstrations")
-    parser.add_argument("--every", type=int, default=1, help="only each Nth one")
+    parser.add_argument("--every", type=int, default=1, help="only every Nth demonstration")
     add_options(parser)
-    parser.add_argument("--seen", action="store_true", help="do not force what is out of view")
-    parser.add_argument("--json", type=Path, help="where to write all results")
+    parser.add_argument(
+        "--seen", action="store_true", help="do not force interactions with targets out of view"
+    )
+    parser.add_argument("--json", type=Path, help="write all results to this file")
     options = parser.parse_args(arguments)
     try:
         records = list(read(options.data, options.limit))[:: max(1, options.every)]

@@ -1,13 +1,12 @@
-"""Certificates, checked and damaged: python benchmarks/certificates.py [--random N] [--data DATA]
+"""Check intact and damaged certificates: benchmarks/certificates.py [--random N] [--data DATA]
 
 Validates N random sequences, N random timed plans, N random hierarchical plans and every STEPth
 case of the corpora below DATA (see agreement.py and agreement_hddl.py). The checker gets the
-certificate of each verdict, and then a copy for each kind of damage that makes it claim something
-false.
+certificate of each verdict, then one copy for each kind of damage that makes its claim false.
 
-Prints how many certificates were accepted and how many damaged ones were refused, by kind, why
-others have none, and the time that the checker took. The exit code is 1 when a certificate was
-refused or a damaged one accepted.
+Prints the accepted certificates, the damaged ones refused by kind, why other verdicts have no
+certificate, and the checker's time. The exit code is 1 when a certificate was refused or a damaged
+one accepted.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from tests.validation.hierarchical.hddl_networks import Model
 
 
 class Table:
-    """What became of the certificates."""
+    """Counts of checked certificates."""
 
     def __init__(self) -> None:
         self.rows: Counter[tuple[str, str]] = Counter()
@@ -52,7 +51,7 @@ class Table:
         self.seconds: list[float] = []
 
     def add(self, source: str, files: Files, certify: Callable[[Files], Any], name: str) -> None:
-        """Write a certificate, have it checked, damage it, and have that checked."""
+        """Write a certificate and check it, intact and damaged."""
         try:
             certificate, report = certify(files)
         except NoCertificateError as error:
@@ -83,7 +82,6 @@ class Table:
                 self.wrong.append(f"{source} {name}: accepted after: {damage}")
 
     def print(self) -> None:
-        """Print the tables."""
         for title, rows in (("certificates", self.rows), ("damaged certificates", self.damage)):
             print(f"\n{title}")
             for (one, two), count in sorted(rows.items()):
@@ -100,7 +98,7 @@ class Table:
 
 
 def random_plans(count: int, table: Table) -> None:
-    """Judge random plans, as many of each kind."""
+    """Judge `count` random plans of each kind."""
     settled = settings(
         max_examples=count,
         suppress_health_check=list(HealthCheck),
@@ -139,7 +137,7 @@ def random_plans(count: int, table: Table) -> None:
 
 
 def corpus(data: Path, step: int) -> Iterator[tuple[str, str, Files, Callable[[Files], Any]]]:
-    """Yield every so many cases of the corpora."""
+    """Yield every `step`th case of the corpora."""
     for name, certify in (("pddl", certified), ("hddl", certified_hierarchy)):
         manifest = data / name / "manifest.jsonl"
         for case in records(manifest, "id", "domain", "problem", "plan")[::step]:
@@ -150,11 +148,10 @@ def corpus(data: Path, step: int) -> Iterator[tuple[str, str, Files, Callable[[F
 
 
 def main() -> int:
-    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--random", type=int, default=400, help="random plans of each kind")
     parser.add_argument("--data", type=Path, help="folder with the corpora pddl and hddl")
-    parser.add_argument("--step", type=int, default=10, help="of the corpora, every so many cases")
+    parser.add_argument("--step", type=int, default=10, help="take every Nth case of the corpora")
     args = parser.parse_args()
     print(conditions())
     table = Table()

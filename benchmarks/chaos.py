@@ -1,12 +1,12 @@
-"""hvr among servers that misbehave, kills, full disks, odd terminals, and many of itself.
+"""hvr under misbehaving servers, kills, full disks, unusual terminals and concurrent runs.
 
     python benchmarks/chaos.py                         # all of it
     python benchmarks/chaos.py --quick                 # the short form
     python benchmarks/chaos.py --only servers          # a group; also group/name, and patterns
     python benchmarks/chaos.py --list
 
-Each check makes one situation and runs hvr in it as a process of its own; `studies/chaos` has
-them. The exit code is 1 when something that must hold does not.
+Each check (`studies/chaos`) sets up one situation and runs hvr in it as a separate process. The
+exit code is 1 when a check fails.
 """
 
 from __future__ import annotations
@@ -29,17 +29,16 @@ from studies.chaos.running import Progress, broken, run_all, table
 
 
 def main() -> int:
-    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", action="append", default=[], metavar="GROUP[/NAME]",
-                        help="these checks; may be given several times, with * and ?")  # fmt: skip
+                        help="only these checks; repeatable, with * and ?")  # fmt: skip
     parser.add_argument("--quick", action="store_true", help="the short form")
-    parser.add_argument("--jobs", type=int, default=2, help="checks side by side")
+    parser.add_argument("--jobs", type=int, default=2, help="number of concurrent checks")
     parser.add_argument("--keep", type=Path, metavar="FOLDER",
-                        help="work here, and leave what checks that broke have left")  # fmt: skip
+                        help="work in this folder and keep failed checks' files")  # fmt: skip
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--list", action="store_true", help="print the checks and end")
+    parser.add_argument("--list", action="store_true", help="list the checks and exit")
     options = parser.parse_args()
     checks = chosen(CHECKS, options.only, quick=options.quick)
     if options.list:

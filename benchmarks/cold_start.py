@@ -1,9 +1,9 @@
-"""How long `hvr plan "make coffee"` takes from the shell, and how much of it is imports.
+"""Time of `hvr plan "make coffee"` from the shell, and the share spent on imports.
 
     python benchmarks/cold_start.py [--runs 7] [--against CHECKOUT]
 
-CPU time of the whole process, user and system, warm file cache; wall time with --wall. Another
-checkout is measured in turn with this one, so that both meet the same machine.
+Measures user and system CPU time of the whole process with a warm file cache, or wall time with
+--wall. Runs of a second checkout alternate with runs of this one, so that both see the same load.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PROBLEM = "(define (problem i) (:domain d) (:init (p)) (:goal (q)))"
 
 
 def timed(words: list[str], checkout: Path, folder: str, *, wall: bool) -> float:
-    """Return the seconds of a command with the hvr of a checkout."""
+    """Return the seconds a command takes with the hvr of a checkout."""
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # users have compiled files
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -51,7 +51,6 @@ def timed(words: list[str], checkout: Path, folder: str, *, wall: bool) -> float
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--against", type=Path, metavar="CHECKOUT")
@@ -67,7 +66,7 @@ def main() -> None:
             for run in range(options.runs + 1):
                 for checkout in checkouts:
                     taken = timed(words, checkout, folder, wall=options.wall)
-                    if run:  # the first fills the caches
+                    if run:  # discard the first run, which fills the caches
                         which = "" if checkout == ROOT else " (before)"
                         seconds.setdefault(command + which, []).append(taken)
     if options.json:

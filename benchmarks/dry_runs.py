@@ -1,11 +1,11 @@
-"""Whether a dry run says what carrying the plan out shows: word and exit code of `hvr plan`.
+"""Agreement of `hvr plan --dry-run` with execution: goal status and exit code.
 
     python benchmarks/dry_runs.py                    # 200 pairs of runs
     python benchmarks/dry_runs.py --runs 20 --seed 3
 
-Each pair asks one simulated model twice for one task: with `--dry-run`, and carried out. There are
-no faults, new plans or hidden things, since a dry run looks for nothing. The error rates of the
-models are .1 to .9; the tasks and settings are drawn. The exit code is 1 if a pair differs.
+Each pair gives one task to the same simulated model twice: with `--dry-run`, and executed. A dry
+run makes no observations, so there are no faults, replans or hidden objects. The models' error
+rates are .1 to .9; tasks and settings are drawn at random. The exit code is 1 if a pair differs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RATES = tuple(number / 10 for number in range(1, 10))
 
 
 def said(task: str, setting: str, model: str, folder: Path, *more: str) -> tuple[int, str]:
-    """Return the exit code of a run, and its word about the goal."""
+    """Return a run's exit code and its reported goal status."""
     out, err = io.StringIO(), io.StringIO()
     words = ["plan", "--task", task, "--setting", setting, "--llm", model, "--no-verify",
              "--max-replans", "0", "--sight", "omniscient", "--save", str(folder), "--json",
@@ -47,9 +47,8 @@ def said(task: str, setting: str, model: str, folder: Path, *more: str) -> tuple
 
 
 def main() -> int:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=200, help="pairs of runs (default: 200)")
+    parser.add_argument("--runs", type=int, default=200, help="number of pairs (default: 200)")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     rng = random.Random(options.seed)

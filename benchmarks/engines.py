@@ -1,16 +1,16 @@
-"""The same work on every engine: equal results, plans and cells a second, memory, a lost machine.
+"""The same work on every engine: equal results, plans and cells per second, memory, a lost machine.
 
     python benchmarks/engines.py --plans 10000 1000000 --steps 5 20 100      # validation
     python benchmarks/engines.py --cells 2000 --save FOLDER        # hvr bench, SIMULATED models
-    python benchmarks/engines.py --empty 10000                     # what an engine itself costs
+    python benchmarks/engines.py --empty 10000                     # overhead of the engine itself
     python benchmarks/engines.py --plans 100000 --engines here ray-killed
 
-The Ray cluster is one of several machines in name: nodes of one processor each, all on this machine
-(Ray's own cluster utility, package ray). In `ray-killed` there is a node more, which is killed in
-the middle. Every case runs in a process of its own, and says whether its results are, byte for
-byte, those of the first engine. Cells are measured in parts of `--part`, engine after engine.
+The Ray cluster simulates several machines with one-processor nodes on this machine (Ray's own
+cluster utility, package ray). `ray-killed` has one more node, which is killed halfway. Every case
+runs in its own process and reports whether its results equal the first engine's, byte for byte.
+Cells are measured in parts of `--part`, one engine after another.
 
-With --save the same command goes on where an earlier one ended, or was stopped by --stop-after.
+With --save, the same command resumes an earlier run that ended or was stopped by --stop-after.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from hvr.base.engines.registry import EngineChoice
 
 ENGINES = ("here", "processes", "ray", "ray-killed")
 _UNEQUAL = ("seconds", "pid", "date")
-"""What differs between two runs of the same cell."""
+"""Fields that differ between two runs of the same cell."""
 _BENCH = (("LLM", ("T1", "T2")),)
-"""Settings and tasks of the cells: those that take the least time."""
+"""Settings and tasks of the cells, chosen to be the fastest."""
 
 
 @contextmanager
 def cluster(nodes: int, kill_after: float | None) -> Iterator[None]:
-    """Start a Ray cluster of nodes with a processor each, one of which may be killed."""
+    """Start a Ray cluster of one-processor nodes; optionally kill one of them."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -70,14 +70,14 @@ def nothing(cell: int) -> int:
 
 
 def empty(count: int, choice: EngineChoice) -> Iterable[str]:
-    """The results of cells without work."""
+    """Return the results of cells without work."""
     with closing(choice.open()) as engine:
         for done in engine.run(nothing, range(count), ordered=True):
             yield f"{done.value}{done.lost}"
 
 
 def plans(count: int, choice: EngineChoice, steps: int = 20) -> Iterable[str]:
-    """The verdicts about plans."""
+    """Return the verdicts on plans."""
     from hvr.validation import stream
 
     engine = None if choice.name == "here" else choice
@@ -86,9 +86,9 @@ def plans(count: int, choice: EngineChoice, steps: int = 20) -> Iterable[str]:
 
 
 def cells(count: int, choice: EngineChoice, part: int = 0) -> Iterable[str]:
-    """The results of cells of a bench and what their models were asked, without what times them.
+    """Yield the results and model requests of bench cells, without timings.
 
-    Last comes how many requests were charged: one that is sent again would be charged again.
+    The last item is the number of charged requests; a request sent twice is charged twice.
     """
     from hvr.bench import runner as cell
     from hvr.bench.cells import CellOptions, plan_cells
@@ -128,14 +128,14 @@ WORK: dict[str, Callable[..., Iterable[str]]] = {"empty": empty, "plans": plans,
 
 @dataclass(frozen=True)
 class Case:
-    """One work on one engine.
+    """One piece of work on one engine.
 
     Args:
-        work: one of `WORK`.
-        count: cells or plans.
-        engine: one of `ENGINES`.
-        part: of the work; its cells are others than those of another part.
-        steps: of each plan; 0 where there is none.
+        work: One of `WORK`.
+        count: Number of cells or plans.
+        engine: One of `ENGINES`.
+        part: Index of the part; parts share no cells.
+        steps: Number of steps of each plan; 0 for work without plans.
     """
 
     work: str
@@ -146,7 +146,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """What the table calls the work."""
+        """Name of the work in the table."""
         return f"{self.work} of {self.steps} steps" if self.steps else self.work
 
 
@@ -176,7 +176,7 @@ def measure(case: Case, given: argparse.Namespace) -> dict[str, Any]:
 
 
 def planned(given: argparse.Namespace) -> Iterator[list[list[Case]]]:
-    """Yield the cases of each row of the table: for each engine its parts."""
+    """Yield the cases of each table row: a list of parts per engine."""
     for work in WORK:
         for count in getattr(given, work):
             size = given.part if work == "cells" else count
@@ -189,7 +189,7 @@ def planned(given: argparse.Namespace) -> Iterator[list[list[Case]]]:
 
 
 def table(given: argparse.Namespace, rows: dict[Case, dict[str, Any]]) -> Iterator[str]:
-    """Yield lines about what was measured, the parts of a work together."""
+    """Yield the lines of the table, combining the parts of each case."""
     yield "| work | count | engine | seconds | a second | memory of the driver, MiB | results |"
     yield "| --- | ---: | --- | ---: | ---: | ---: | --- |"
     for engines in planned(given):
@@ -210,23 +210,24 @@ def table(given: argparse.Namespace, rows: dict[Case, dict[str, Any]]) -> Iterat
 
 
 def options() -> argparse.Namespace:
-    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     for work in WORK:
         parser.add_argument(f"--{work}", type=int, nargs="+", default=[], metavar="N")
     parser.add_argument("--engines", nargs="+", default=ENGINES[:3], choices=ENGINES)
-    parser.add_argument("--nodes", type=int, default=2, help="machines, and processes")
+    parser.add_argument("--nodes", type=int, default=2, help="number of machines, and of processes")
     parser.add_argument("--kill-after", type=float, default=2.0, metavar="SECONDS")
-    parser.add_argument("--part", type=int, default=500, help="cells of a bench at a time")
-    parser.add_argument("--save", type=Path, metavar="FOLDER", help="keep what is measured")
+    parser.add_argument("--part", type=int, default=500, help="cells per part of a bench")
+    parser.add_argument(
+        "--save", type=Path, metavar="FOLDER", help="save the measurements in this folder"
+    )
     parser.add_argument("--stop-after", type=float, metavar="SECONDS", default=float("inf"))
-    parser.add_argument("--steps", type=int, nargs="+", default=[20], help="of each plan")
+    parser.add_argument("--steps", type=int, nargs="+", default=[20], help="steps of each plan")
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def main() -> None:
-    """Measure what is not measured yet, and print the table."""
+    """Measure the missing cases and print the table."""
     given = options()
     if given.one:
         work, count, engine, part, steps = given.one
@@ -241,14 +242,14 @@ def main() -> None:
             row = json.loads(line)
             rows[Case(*(row[field.name] for field in fields(Case)))] = row
     start = time.perf_counter()
-    # Part by part, so that all engines meet the same minutes of the machine.
+    # Part by part, so that all engines run under the same load of the machine.
     for case in (
         case for row in planned(given) for part in zip(*row, strict=True) for case in part
     ):
         if case in rows:
             continue
         if time.perf_counter() - start > given.stop_after:
-            print("stopped before the end: the same command goes on\n")
+            print("stopped early; run the same command to resume\n")
             break
         words = ["--one", case.work, str(case.count), case.engine, str(case.part), str(case.steps)]
         words += ["--nodes", str(given.nodes), "--kill-after", str(given.kill_after)]

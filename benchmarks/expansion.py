@@ -1,14 +1,13 @@
-"""What retrieval finds of the objects that a plan needs, with and without expansion.
+"""Retrieval of the objects that a plan needs, with and without expansion.
 
     python benchmarks/expansion.py
     python benchmarks/expansion.py --per-class 1 --json table.json
 
-No language model is asked: the pick is simulated by the classes whose names stand in the
-task's sentences (the goal-oriented one, or that and the constructive one), which is about the
-least that a model can be expected to name. Recall is the part of the objects of the task's
-ground-truth plan (tasks/*.toml, in its scene) that is found; by class, an object of the same
-class, or for cutting tools any other, counts as well. Tokens are those of the objects' context,
-estimated from above by `hvr.models.model`.
+No language model is involved: the simulated pick consists of the classes named in the task's
+sentences (the goal-oriented one, or that and the constructive one), roughly the least that a model
+can be expected to pick. Recall is the retrieved share of the objects in the task's ground-truth
+plan (tasks/*.toml, in its scene); by class, an object of the same class, or any other cutting tool,
+also counts. Tokens are an upper estimate (`hvr.models.model`) for the objects' context.
 """
 
 from __future__ import annotations
@@ -47,14 +46,14 @@ _SEED = 0
 
 @dataclass(frozen=True)
 class Row:
-    """One task, one pick, with or without expansion.
+    """One task and one pick, with or without expansion.
 
     Args:
-        recall: found part of the ground truth's objects.
-        by_class: likewise, where an object of the same class will do.
-        objects: how many objects are found.
-        tokens: estimated, of their context.
-        missing: the objects of the ground truth that are not found.
+        recall: Retrieved share of the ground truth's objects.
+        by_class: Recall in which an object of the same class suffices.
+        objects: Number of retrieved objects.
+        tokens: Estimated tokens of their context.
+        missing: Ground-truth objects that were not retrieved.
     """
 
     task: str
@@ -69,7 +68,7 @@ class Row:
 
 
 def named_classes(sentence: str, ontology: Ontology, present: Iterable[str]) -> list[str]:
-    """The classes whose names stand in a sentence, longer names first: no knife of butterknives."""
+    """Return the classes named in a sentence; "butterknife" does not count as "knife"."""
     texts = sorted(
         ((label.lower(), c) for c in set(present) for label in ontology.labels(c)),
         key=lambda pair: (-len(pair[0]), pair),
@@ -83,7 +82,7 @@ def named_classes(sentence: str, ontology: Ontology, present: Iterable[str]) -> 
 
 
 def same(name: str, inventory: Inventory) -> object:
-    """What an object is as good as: its class, or a cutting tool."""
+    """Return the equivalence class of an object: its class, or "cutting tool"."""
     return "tool" if inventory.true("cutting_tool", name) else inventory.classes[name]
 
 
@@ -126,7 +125,6 @@ def rows(task: PaperTask, world: World, per_class: int) -> list[Row]:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--per-class", type=int, default=PER_CLASS)
     parser.add_argument("--json", type=Path)

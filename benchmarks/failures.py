@@ -1,4 +1,4 @@
-"""Are failures detected, and recovered from?
+"""Failure detection and recovery under injected faults.
 
     python benchmarks/failures.py reflect                   # REFLECT's scenarios
     python benchmarks/failures.py free                      # no faults: false alarms
@@ -6,10 +6,10 @@
     python benchmarks/failures.py faults --tasks T2 T5 --kinds drop occupied --limit 100
     python benchmarks/failures.py                           # all three
 
-`faults` plays every kind of fault at every step of the plan at which it can happen, for each
-task in three scenes: its ground truth's, where the plan is the ground truth, and the first two
-others that have what it needs. With --out a run that was broken off goes on where it was.
-Everything happens in hvr's kitchen, not in AI2-THOR.
+`faults` injects every kind of fault at every step of the plan where it can occur, for each task in
+three scenes: the ground truth's scene, with the ground truth as the plan, and the first two others
+that have the required objects. With --out an interrupted run resumes. Everything runs in hvr's
+kitchen, not in AI2-THOR.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from studies.reflect import load_scenarios, play, score
 PARTS = ("reflect", "free", "faults")
 
 _lab = Lab()
-"""Of this process: what its runs share."""
+"""Environments shared by the runs of this process."""
 
 
 def reflect(sight: Sight) -> bool:
-    """Play REFLECT's scenarios; True when all are noticed at the right step as the right kind."""
+    """Play REFLECT's scenarios; return whether each is detected at the right step and kind."""
     policy = Lab().policy
     print(f"{'scenario':16} {'fault':22} {'fails':>5} {'noticed':>7} {'step':>6} {'kind':>6}  as")
     right = exact = alarms = 0
@@ -68,15 +68,15 @@ def reflect(sight: Sight) -> bool:
             )
             alarms += sum(len(s.failures) for s in free.steps)
     print(
-        f"{right} of {len(scenarios)} at the right step and of the right kind; {exact} at the very "
-        f"action that the data names, the others where it first shows; {alarms} false alarms in "
+        f"{right} of {len(scenarios)} at the right step and of the right kind; {exact} at the "
+        f"annotated action, the others at the first visible sign; {alarms} false alarms in "
         "the same plans without their fault"
     )
     return right == len(scenarios)
 
 
 def scenes_of(task: PaperTask, count: int) -> tuple[str, ...]:
-    """The scene of the ground truth first, then others that have what the task needs."""
+    """Return the ground truth's scene, then others that have the task's objects."""
     first = task.ground_truth.scene
     return (first, *(s for s in task.scenes if s != first))[:count]
 
@@ -89,7 +89,7 @@ def run_pair(
     seeds: int,
     sight: Sight,
 ) -> list[Row]:
-    """All runs of a task in a scene whose keys are not done yet, or those wanted."""
+    """Run a task in a scene for all keys that are still missing, or for the given ones."""
     task_id, scene, wanted = pair
     try:
         baseline = _lab.baseline(load_task(task_id), scene)
@@ -106,7 +106,7 @@ def run_pair(
 
 
 def keys_of(pair: tuple[str, str], kinds: tuple[FaultKind, ...]) -> list[str]:
-    """Keys of all runs with faults of a task in a scene."""
+    """Return the keys of all fault runs of a task in a scene."""
     try:
         baseline = _lab.baseline(load_task(pair[0]), pair[1])
     except HvrError as error:
@@ -116,7 +116,7 @@ def keys_of(pair: tuple[str, str], kinds: tuple[FaultKind, ...]) -> list[str]:
 
 
 def chunks(keys: Sequence[str], size: int = 20) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Work for one process at a time: runs of the same task and scene."""
+    """Group keys into chunks of one task and scene, each for one process."""
     by_pair: dict[tuple[str, str], list[str]] = {}
     for key in keys:
         task, scene, *_ = key.split("/")
@@ -137,7 +137,7 @@ def rows_of(
 
 
 def load(path: Path | None) -> list[Row]:
-    """The rows of an earlier run; a line that was not finished is left out."""
+    """Return the rows of an earlier run, without an unfinished last line."""
     if path is None or not path.exists():
         return []
     rows = []
@@ -152,7 +152,7 @@ def load(path: Path | None) -> list[Row]:
 
 
 def free(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
-    """Runs without faults; True when there is no false alarm."""
+    """Run without faults; return whether there are no false alarms."""
     run = partial(run_pair, part="free", kinds=(), noise=options.noise, seeds=options.seeds,
                   sight=Sight(options.sight))  # fmt: skip
     rows = list(rows_of([(*pair, ()) for pair in pairs], run, options))
@@ -164,7 +164,7 @@ def free(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
 
 
 def faults(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
-    """Runs with faults; True when every observable fault is noticed in its step."""
+    """Run with faults; return whether every observable fault is detected in its step."""
     kinds = tuple(FaultKind(kind) for kind in options.kinds)
     keys = [key for pair in pairs for key in keys_of(pair, kinds)]
     if options.limit and options.limit < len(keys):
@@ -193,20 +193,23 @@ def faults(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> boo
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """The options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all if none is given")
     parser.add_argument("--tasks", nargs="*", default=["paper"], help=TASKS_HELP)
-    parser.add_argument("--scenes", type=int, default=3, help="at most so many a task")
+    parser.add_argument("--scenes", type=int, default=3, help="maximum number per task")
     parser.add_argument("--kinds", nargs="*", default=[k.value for k in KINDS],
                         choices=[k.value for k in KINDS], help="kinds of faults")  # fmt: skip
-    parser.add_argument("--limit", type=int, default=0, help="so many runs, spread evenly")
+    parser.add_argument(
+        "--limit", type=int, default=0, help="maximum number of runs, spread evenly"
+    )
     add_options(parser)
-    parser.add_argument("--out", type=Path, help="a .jsonl file of rows to add to and go on from")
-    parser.add_argument("--noise", type=float, default=0.05, help="share of wrong readings")
+    parser.add_argument(
+        "--out", type=Path, help="JSON Lines file of rows to resume from and append to"
+    )
+    parser.add_argument("--noise", type=float, default=0.05, help="share of wrong observations")
     parser.add_argument("--seeds", type=int, default=1, help="noisy runs of each task and scene")
     parser.add_argument("--sight", choices=[s.value for s in Sight], default="omniscient",
-                        help="what the robot sees")  # fmt: skip
+                        help="the robot's sight")  # fmt: skip
     options = parser.parse_args(arguments)
     unknown = [part for part in options.parts if part not in PARTS]
     if unknown:
@@ -215,7 +218,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the parts wanted; exit code 1 when something was missed or a false alarm raised."""
+    """Run the requested parts; exit code 1 after a missed fault or a false alarm."""
     options = parse_arguments(arguments)
     print(f"{conditions(seed=0)} · sight {options.sight}")
     pairs = [

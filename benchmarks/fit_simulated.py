@@ -1,14 +1,14 @@
-"""Which habits of the simulated model come nearest to what the paper measured of Gemini.
+"""Fit the habits of the simulated model to the paper's measurements of Gemini.
 
     python benchmarks/fit_simulated.py                    # about 20 minutes on 2 cores, resumable
     python benchmarks/fit_simulated.py --errors 0.2 --lengths 0.2 --slips 0.1,1 --seeds 1
 
-The SIMULATED model has habits that its error rate does not give: how errors grow along an answer
-(`length`), how many are made anew when an answer is corrected (`slip`), how often needed kinds of
-objects are not picked (`choices`). This tries a grid of them, with the error rate, and compares
-plan correctness, averaged over T1 to T12, with the rows LLM, R, HR and VR of table 2 of the paper
-for Gemini. The rows HVR and HV, which the study of the parts is about, are not looked at.
-`ablation_simulated.py` takes the habits of the best one and varies the error rate.
+The error rate alone does not determine the SIMULATED model's habits: how errors grow along an
+answer (`length`), how many new errors a correction makes (`slip`), and how often required kinds of
+objects are not picked (`choices`). This script tries a grid of habits and error rates, and compares
+plan correctness, averaged over T1 to T12, with the rows LLM, R, HR and VR of the paper's table 2
+for Gemini. It ignores the rows HVR and HV, which the ablation study is about.
+`ablation_simulated.py` takes the habits of the best model and varies the error rate.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from hvr.doors.cli.bench import split_list
 from hvr.models.choice import ModelChoice
 
 UNCORRECTED = ("LLM", "R", "HR")
-"""Settings in which nothing is corrected: `slip` makes no difference to them."""
+"""Settings without corrections, which `slip` does not affect."""
 
 CORRECTED = ("VR",)
 
 
 def main() -> int:
-    """Run what is missing and print the grid, the best first."""
+    """Run the missing cells and print the grid, best first."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--errors", default="0.1,0.2,0.3")
     parser.add_argument("--lengths", default="0.05,0.2")
@@ -89,10 +89,10 @@ def main() -> int:
 def _correctness(
     chosen: argparse.Namespace, name: str, settings: Sequence[str], models: Sequence[str]
 ) -> dict[tuple[str, str], float]:
-    """PC in per cent by setting and model, averaged over T1 to T12."""
+    """Return plan correctness in per cent by setting and model, averaged over T1 to T12."""
     tasks = [t for t in tasks_of(chosen.tasks) if not t.endswith("bis")]
     cells = plan_cells(tasks, settings, models, range(1, chosen.seeds + 1), scene=None)
-    # Nothing is paid here, and plans full of errors are what is measured.
+    # Simulated requests cost nothing, and plans full of errors are the point of the study.
     options = CellOptions(execute=False, model=ModelChoice(calls_per_plan=10_000))
     results = run_bench(
         chosen.save / name, cells, run_cell, options, engine=engine_of(chosen),

@@ -1,14 +1,13 @@
-"""Fuzzing of the readers and judges of HDDL: python benchmarks/fuzz_hddl.py [--data DATA]
+"""Fuzz the HDDL readers and validators: python benchmarks/fuzz_hddl.py [--data DATA]
 
-Damages domains, problems and plans: characters and words lost, doubled, exchanged and replaced by
-words of the language, lines shuffled, files cut and spliced, deep parentheses, long numbers. The
-seeds are the example of the documentation, and some of DATA (see agreement_hddl.py).
+Damages domains, problems and plans: loses, doubles, exchanges and replaces characters and words,
+shuffles lines, cuts and splices files, adds deep parentheses and long numbers. The seeds are the
+example of the documentation and part of DATA (see agreement_hddl.py).
 
-Each input is read, looked at by the linter, and judged with and without its decomposition. A
-finding is an exception that is not an HvrError, more than 2 seconds of CPU, or (looked at in one
-input of 20, and where one is large) memory of more than 20 times the input and 8 MB; it is printed
-with its number, and the same number gives the same input. The exit code is 1 when there are
-findings.
+Each input is read, linted, and judged with and without its decomposition. A finding is an exception
+other than an HvrError, more than 2 seconds of CPU, or memory above 20 times the input plus 8 MB
+(measured on one input in 20 and on all large ones). Findings are printed with their number; the
+same number gives the same input. The exit code is 1 when there are findings.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from hvr.validation.hierarchical.verifier import DecompositionVerifier
 
 LIMIT_SECONDS = 2.0
 BASE_BYTES, LIMIT_TIMES = 8_000_000, 20
-# Larger inputs have their memory looked at always: small ones hardly reach the base.
+# Always measure the memory of larger inputs: small ones hardly reach the base.
 LARGE = 60_000
 EXAMPLE = Path(__file__).parents[1] / "examples" / "parcels"
 WORDS = [
@@ -120,7 +119,7 @@ def _damage(text: str, chance: random.Random, other: str) -> str:
 
 
 def attempt(domain: str, problem: str, plan: str, any_order: bool) -> str:
-    """Do all there is to do with three texts; return how far it went."""
+    """Read, lint and judge three texts; return the stage reached."""
     stage = "domain"
     try:
         lifted = parse_hddl_domain(domain)
@@ -140,7 +139,7 @@ def attempt(domain: str, problem: str, plan: str, any_order: bool) -> str:
 
 
 def seeds(data: Path | None) -> list[tuple[str, str, str]]:
-    """Return texts to damage: a domain, a problem, a plan."""
+    """Return seed texts: domain, problem, plan."""
     found = [tuple((EXAMPLE / n).read_text() for n in ("domain.hddl", "problem.hddl", "plan.txt"))]
     if data is not None:
         needed = ("id", "actions", "mutation", "domain", "problem", "plan")
@@ -154,7 +153,7 @@ def seeds(data: Path | None) -> list[tuple[str, str, str]]:
 
 
 def too_large(number: int, peak: int, size: int) -> bool:
-    """Say whether an input took too much memory, and print it."""
+    """Report an input that took too much memory; return whether it did."""
     if peak <= LIMIT_TIMES * size:
         return False
     print(f"input {number}: {peak:,} bytes for {size:,}", flush=True)
@@ -203,13 +202,12 @@ def fuzz(numbers: Sequence[int], texts: list[tuple[str, str, str]]) -> int:
 
 
 def main() -> int:
-    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, help="a folder with manifest.jsonl")
     parser.add_argument("--count", type=int, default=10_000)
-    parser.add_argument("--first", type=int, default=0, help="the number of the first input")
+    parser.add_argument("--first", type=int, default=0, help="number of the first input")
     args = parser.parse_args()
     gc.set_threshold(100_000)
     print(conditions())

@@ -1,16 +1,15 @@
-"""Fuzzing of the readers and the validator: python benchmarks/fuzz_pddl.py [FOLDER]
+"""Fuzz the PDDL readers and the validator: python benchmarks/fuzz_pddl.py [FOLDER]
 
-Damages domains, problems and plans in every way that files go wrong, and many that they do not:
-bytes flipped, tokens lost, doubled and exchanged, two files spliced, thousands of parentheses,
-numbers of 100,000 digits, NUL bytes, tokens of 300 kB, encodings. The seeds are the files of a
-folder (domain*, problem* and plan files below it), or small built-in ones with every part of the
-language.
+Damages domains, problems and plans in realistic and unrealistic ways: flipped bytes, lost, doubled
+and exchanged tokens, spliced files, thousands of parentheses, numbers of 100,000 digits, NUL bytes,
+tokens of 300 kB, encodings. The seeds are the files below a folder (domain*, problem* and plan
+files), or small built-in ones that cover the language.
 
 Each input goes through `parse_domain`, `parse_problem` and `Validator.check_file`, strictly and
-leniently, one in 50 through the command line. A finding is an exception that is not an HvrError,
-more than 2 seconds or 2 GB, or memory of more than 20 times the input and 8 MB (looked at in
-one input of 20, and in all of more than 300 kB): it is printed with its number and saved. The same
---seed gives the same inputs, whatever --jobs is. The exit code is 1 when there are findings.
+leniently, and one in 50 through the command line. A finding is an exception other than an HvrError,
+more than 2 seconds or 2 GB, or memory above 20 times the input plus 8 MB (measured on one input in
+20 and on all above 300 kB). Findings are printed with their number and saved. The same --seed gives
+the same inputs for any --jobs. The exit code is 1 when there are findings.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from hvr.validation import Validator
 LIMIT_SECONDS = 2.0
 LIMIT_BYTES = 2_000_000_000
 BASE_BYTES, LIMIT_TIMES = 8_000_000, 20
-# Larger inputs have their memory looked at always: small ones hardly reach the base.
+# Always measure the memory of larger inputs: small ones hardly reach the base.
 LARGE = 300_000
 HUGE = 10_000_000
 CHUNK = 250
@@ -119,7 +118,7 @@ Texts = tuple[bytes, bytes, bytes]
 
 @dataclass(frozen=True)
 class Finding:
-    """An input that went wrong."""
+    """An input that triggered a failure."""
 
     number: int
     what: str
@@ -128,7 +127,7 @@ class Finding:
 
 
 class TooSlowError(BaseException):
-    """The time of one input is up."""
+    """An input exceeded its time limit."""
 
 
 # --- damage -------------------------------------------------------------------------------------
@@ -206,7 +205,7 @@ def _encode(random_: random.Random, data: bytes) -> bytes:
 
 
 def _nest(random_: random.Random, data: bytes) -> bytes:
-    """Put something deep in, closed or not."""
+    """Insert deep nesting, closed or unclosed."""
     depth = random_.choice((10, 149, 151, 1000, 50_000))
     head = random_.choice(HEADS)
     close = {b"[": b"]", b"{": b"}"}.get(head[:1], b")")
@@ -216,7 +215,7 @@ def _nest(random_: random.Random, data: bytes) -> bytes:
 
 
 def _number(random_: random.Random, data: bytes) -> bytes:
-    """Put a huge or odd number in the place of one, or anywhere."""
+    """Replace a number with a huge or odd one, or insert one anywhere."""
     number = random_.choice(NUMBERS)
     digits = [i for i, sign in enumerate(data) if 48 <= sign <= 57]
     at = random_.choice(digits) if digits and random_.random() < 0.8 else _place(random_, data)
@@ -254,10 +253,10 @@ WAYS: tuple[Callable[[random.Random, bytes], bytes], ...] = (
 
 
 def _monster(random_: random.Random) -> bytes:
-    """Return a file that is as bad as possible, and large."""
+    """Return a large file that is as malformed as possible."""
     signs = random_.choice(MONSTERS)
     size = random_.choice((300_000, 300_000, 2_000_000, HUGE))
-    # What is a legal plan of a million steps may take its time.
+    # A legal plan of a million steps may take longer than the limit.
     legal = signs in (b"(a)", b"0: (a) [1]\n", b"a(b)\n")
     return signs * ((300_000 if legal else size) // len(signs))
 
@@ -286,17 +285,17 @@ def damaged(number: int, seed: int, seeds: tuple[Texts, ...]) -> Texts:
     return texts[0], texts[1], texts[2]
 
 
-# --- trying -------------------------------------------------------------------------------------
+# --- attempts -----------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1000)
 def _whole(text: bytes, lenient: bool) -> Domain:
-    """Read a domain that is not damaged."""
+    """Read an undamaged domain."""
     return parse_domain(text.decode("latin-1"), lenient=lenient)
 
 
 def _judge(folder: Path, lenient: bool, whole: bytes | None) -> str:
-    """Read the three files and judge the plan; return how far that went."""
+    """Read the three files and judge the plan; return the stage reached."""
     stage = "domain"
     try:
         if whole is not None:
@@ -342,12 +341,12 @@ def _alarm(_signal: int, _frame: FrameType | None) -> None:
 def try_chunk(
     numbers: range, seed: int, seeds: tuple[Texts, ...], command_every: int
 ) -> tuple[Counter[str], list[Finding]]:
-    """Try some inputs in this process."""
+    """Try inputs in this process."""
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
     signal.signal(signal.SIGPROF, _alarm)
     counts: Counter[str] = Counter()
     findings: list[Finding] = []
-    # Domains that are not damaged are read once.
+    # Undamaged domains are read once.
     whole = {texts[0] for texts in seeds}
     with tempfile.TemporaryDirectory(prefix="hvr-fuzz-") as name:
         folder = Path(name)
@@ -364,11 +363,11 @@ def try_chunk(
                 runs.append(("command", partial(_command, folder, random.Random(number))))
             size = sum(map(len, texts))
             if number % 20 == 0 or size > LARGE:
-                # In a run of its own: looking at memory takes time.
+                # A separate run, because tracing memory takes time.
                 findings += _memory(number, texts, runs[0][1], counts)
             for label, run in runs:
                 begin = time.process_time()
-                # What counts is the time of the process; other work may slow it down.
+                # Only the CPU time of the process counts; other work may slow it down.
                 signal.setitimer(signal.ITIMER_PROF, 5 * LIMIT_SECONDS)
                 try:
                     result = run()
@@ -377,7 +376,7 @@ def try_chunk(
                     findings.append(_finding(number, f"{label}: a hang", texts))
                 except MemoryError:
                     findings.append(_finding(number, f"{label}: out of memory", texts))
-                except Exception as error:  # what must not happen is a finding
+                except Exception as error:  # any other exception is a finding
                     what = f"{label}: {type(error).__name__}"
                     findings.append(_finding(number, what, texts))
                 finally:
@@ -391,10 +390,10 @@ def try_chunk(
 def _memory(
     number: int, texts: Texts, run: Callable[[], object], counts: Counter[str]
 ) -> list[Finding]:
-    """Try an input strictly, and return the finding if that took too much memory."""
+    """Try an input strictly; return a finding if that took too much memory."""
     size = sum(map(len, texts))
     tracemalloc.start()
-    with contextlib.suppress(Exception):  # told by the run that is timed
+    with contextlib.suppress(Exception):  # the timed run reports it
         run()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -411,13 +410,13 @@ def _finding(number: int, what: str, texts: Texts) -> Finding:
     return Finding(number, what, traceback.format_exc(limit=-6), texts)
 
 
-# --- all of it ----------------------------------------------------------------------------------
+# --- driver -------------------------------------------------------------------------------------
 
 
 def read_seeds(folder: Path) -> tuple[Texts, ...]:
-    """Combine the domains, problems and plans of a folder, each with the others at random.
+    """Combine the domains, problems and plans of a folder at random.
 
-    A problem goes with a domain whose name it has.
+    A problem goes with the domain that it names.
     """
     random_ = random.Random(0)
     kinds: dict[str, list[Path]] = {"domains": [], "problems": [], "plans": []}
@@ -444,7 +443,7 @@ def read_seeds(folder: Path) -> tuple[Texts, ...]:
 def run_all(
     numbers: range, seed: int, seeds: tuple[Texts, ...], engine: EngineChoice, every: int
 ) -> Iterator[tuple[int, Counter[str], list[Finding]]]:
-    """Try all inputs; yield how many are done, what came of them and the findings."""
+    """Try all inputs; yield the number done, their outcomes and the findings."""
     done = 0
     chunks = [numbers[i : i + CHUNK] for i in range(0, len(numbers), CHUNK)]
     try_one = importable(partial(try_chunk, seed=seed, seeds=seeds, command_every=every))
@@ -465,7 +464,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, help="files to damage")
     parser.add_argument("--count", type=int, default=100_000)
-    parser.add_argument("--begin", type=int, default=0, help="the number of the first input")
+    parser.add_argument("--begin", type=int, default=0, help="number of the first input")
     parser.add_argument("--seed", type=int, default=1)
     add_options(parser, jobs=2)
     parser.add_argument("--only", type=int, help="try one input, by its number")

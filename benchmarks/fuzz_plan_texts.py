@@ -1,10 +1,10 @@
-"""Fuzzing of plans that stand in other texts: python benchmarks/fuzz_plan_texts.py [FOLDER]
+"""Fuzz plans embedded in other texts: python benchmarks/fuzz_plan_texts.py [FOLDER]
 
-Damages JSON plans, what planners print, answers of language models and requests to
-`hvr validate --serve` in the ways of fuzz_pddl.py, and lets them be read. The seeds are built in;
-with a folder its files are further ones. A finding is an exception that is not answered, more than
-2 seconds of CPU, or (looked at in one input of 20) memory of more than 20 times the input and
-8 MB. The same --first gives the same inputs; the exit code is 1 when there are findings.
+Damages JSON plans, planner output, answers of language models and requests to
+`hvr validate --serve` in the ways of fuzz_pddl.py, and reads them. The seeds are built in; the
+files of a folder are added to them. A finding is an unanswered exception, more than 2 seconds of
+CPU, or memory above 20 times the input plus 8 MB (measured on one input in 20). The same --first
+gives the same inputs; the exit code is 1 when there are findings.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def damaged(number: int, seeds: Sequence[bytes]) -> bytes:
 def attempt(
     data: bytes, number: int, models: Sequence[LoadedModel], resident: ResidentValidator
 ) -> str:
-    """Have a text read in one of the ways that there are; return what became of it."""
+    """Read a text in one of the supported ways; return the outcome."""
     if number % 5 == 4:
         names = {part: str(EXAMPLE / f"{part}.pddl") for part in ("domain", "problem")}
         text = data.decode("latin-1")
@@ -121,13 +121,12 @@ def fuzz(numbers: Sequence[int], seeds: Sequence[bytes]) -> int:
 
 
 def main() -> int:
-    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", nargs="?", type=Path, help="further texts to damage")
+    parser.add_argument("folder", nargs="?", type=Path, help="folder of additional texts to damage")
     parser.add_argument("--count", type=int, default=10_000)
-    parser.add_argument("--first", type=int, default=0, help="the number of the first input")
+    parser.add_argument("--first", type=int, default=0, help="number of the first input")
     args = parser.parse_args()
     gc.set_threshold(100_000)
     print(conditions())

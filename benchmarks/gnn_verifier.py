@@ -4,13 +4,13 @@
         [--seeds 3] [--threads 2]
         [--data FOLDER] [--train SPLIT] [--plans SPLIT] [--links whole|seen] [--paper-size]
 
-Trains on the training plans; everything is measured on plans held out, on which nothing is chosen.
-UltraTool's links were made from all plans, validation and test ones among them; `--links seen`
-has those that occur in training plans only.
+Trains on the training plans; all figures come from held-out plans, which choose no setting.
+UltraTool's links come from all plans, including the validation and test plans; `--links seen`
+keeps only those that occur in training plans.
 
 kinds       ROC-AUC of true plans against wrong ones by kind (`hvr.judging.verifier.wrong_plans`),
-            means and spread over seeds: the paper's network with the paper's negatives and with
-            more, and hvr's judge, which has no network; the share of true and of wrong plans
+            with means and spread over seeds: the paper's network with the paper's negatives and
+            with more, and hvr's judge, which has no network; the share of true and of wrong plans
             accepted. `--paper-size` trains the network at the paper's width and rates (slow without
             a GPU).
 ablations   ROC-AUC of graph score, node risk and edge risk on the paper's own wrong plans (other
@@ -49,19 +49,18 @@ Score = Callable[[Sequence[ToolPlan]], Sequence[Verdict]]
 
 
 def main() -> int:
-    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     add_tool_set(parser)
     parser.add_argument("--part", choices=("kinds", "ablations"), default="kinds")
     parser.add_argument("--verifier", choices=("judge", "paper", "more"), action="append", help=(
-        "of kinds: the judge, the network with the paper's negatives, with more"))  # fmt: skip
+        "for kinds: the judge, or the network with the paper's or more negatives"))  # fmt: skip
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--paper-size", action="store_true")
     return on_tool_set(parser, measure)
 
 
 def measure(data: ToolSet, args: argparse.Namespace) -> None:
-    """Print the conditions and the table that is asked for."""
+    """Print the conditions and the requested table."""
     import torch
 
     torch.set_num_threads(args.threads)
@@ -72,7 +71,7 @@ def measure(data: ToolSet, args: argparse.Namespace) -> None:
 
 
 def kinds(data: ToolSet, args: argparse.Namespace) -> None:
-    """AUC by kind, of the networks and the judge."""
+    """Print the AUC by kind for the networks and the judge."""
     from hvr.judging.verifier.config import VerifierConfig
     from hvr.judging.verifier.judgement.fit import fit_judge
     from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
@@ -99,7 +98,7 @@ def kinds(data: ToolSet, args: argparse.Namespace) -> None:
             score = make(seed)
             seconds.append(time.process_time() - started)
             found.append(by_kind(score, data.held, embeddings, seed))
-        print(f"{name}; {statistics.mean(seconds):.0f} s of CPU to learn")
+        print(f"{name}; {statistics.mean(seconds):.0f} s of CPU to train")
         for kind in found[0]:
             aucs, shares = zip(*(f[kind] for f in found if kind in f), strict=True)
             print(f"  {kind:26}{spread(aucs):>16}{statistics.mean(shares):10.2f} accepted",
@@ -109,7 +108,7 @@ def kinds(data: ToolSet, args: argparse.Namespace) -> None:
 def by_kind(
     score: Score, plans: Sequence[ToolPlan], embeddings: Any, seed: int
 ) -> dict[str, tuple[float, float]]:
-    """Return, by kind, the AUC against true plans and the share of the wrong ones accepted."""
+    """Return, by kind, the AUC against true plans and the share of wrong plans accepted."""
     from hvr.judging.verifier.wrong_plans import WRONG_PLAN_KINDS, WrongPlans, roc_auc
 
     true = score(plans)
@@ -125,7 +124,7 @@ def by_kind(
 
 
 def ablations(data: ToolSet, args: argparse.Namespace) -> None:
-    """AUC of the network on the paper's wrong plans, without its parts."""
+    """Print the AUC of the network without its parts on the paper's wrong plans."""
     from hvr.judging.verifier.config import VerifierConfig
     from studies.plan_network.fit import evaluate, train
 
@@ -144,7 +143,7 @@ def ablations(data: ToolSet, args: argparse.Namespace) -> None:
 
 
 def spread(values: Sequence[float]) -> str:
-    """Return the mean and the difference of the largest and the least."""
+    """Format the mean and the range of the values."""
     return f"{statistics.mean(values):.3f} ± {max(values) - min(values):.3f}"
 
 

@@ -1,14 +1,14 @@
-"""How fast a server answers that holds the graphs of many runs, beside a store in this process.
+"""Query times of a server with the graphs of many runs, against a store in this process.
 
     python benchmarks/graph_server.py [--triples 10000,100000,1000000] [--repeat 50] [--json]
     python benchmarks/graph_server.py --triples 10000000 --bulk
     python benchmarks/graph_server.py --store virtuoso+http://localhost:8890
 
-Each run is a synthetic kitchen in a named graph of its own, beside one graph with the ontology.
-Both stores hold the same triples and get the same queries, in turn. Without --store the server is
-Oxigraph's (package oxigraph), started here with its data in a folder; with it, the graphs that an
-earlier measurement left there are replaced. With --bulk nothing is sent: all is written to a file
-of N-Quads, loaded at once into the store of this process, and Oxigraph's server gets a copy of it.
+Each run is a synthetic kitchen in its own named graph, next to one graph with the ontology. Both
+stores hold the same triples and get the same queries in turn. Without --store, the script starts
+Oxigraph's server (package oxigraph) with its data in a folder; with it, the script replaces the
+graphs that an earlier measurement left there. With --bulk nothing is sent: one N-Quads file is
+loaded into the store of this process, and Oxigraph's server gets a copy of that store.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ONTOLOGY = f"{ONTOLOGY}measured"
 
 
 def texts(scene: int) -> dict[str, str]:
-    """The queries about one run: those of benchmarks/knowledge.py, and that of a prompt."""
+    """Return the queries of benchmarks/knowledge.py and of a prompt about one run."""
     names = ("mug", "plate", "fridge", "pan", "knife", "apple", "sinkbasin", "microwave", "egg")
     values = " ".join(f"o:s{scene}-{name}-1" for name in names)
     return {
@@ -59,12 +59,12 @@ def texts(scene: int) -> dict[str, str]:
 HISTORY = """SELECT ?run ?cabinet (COUNT(?thing) AS ?things) {
     GRAPH ?run { ?cabinet a k:Cabinet . ?thing k:in ?cabinet }
 } GROUP BY ?run ?cabinet HAVING (COUNT(?thing) >= 3)"""
-"""Which cabinets had at least three things in them, in which runs."""
+"""Query for the cabinets that contained at least three objects, across runs."""
 
 
 @contextmanager
 def server(store: str | None, place: Path) -> Iterator[SparqlServer]:
-    """Reach a server, or start Oxigraph's."""
+    """Connect to a server, or start Oxigraph's."""
     if store is not None:
         import os
 
@@ -94,7 +94,7 @@ def server(store: str | None, place: Path) -> Iterator[SparqlServer]:
 
 
 def runs(triples: int, seed: int) -> Iterator[tuple[int, list[Quad]]]:
-    """Yield kitchens as the graphs of runs, until there are so many triples."""
+    """Yield kitchens as run graphs until the triple count is reached."""
     rng = random.Random(seed)
     made = number = 0
     while made < triples:
@@ -105,7 +105,7 @@ def runs(triples: int, seed: int) -> Iterator[tuple[int, list[Quad]]]:
 
 
 def load(triples: int, seed: int, place: Path, far: SparqlServer) -> tuple[Store, dict[str, Any]]:
-    """Fill both stores; return the one of this process, and what was loaded in what time."""
+    """Fill both stores; return the local one and the load statistics."""
     near = Store(str(place))
     closure = [Quad(*t, NamedNode(_ONTOLOGY)) for t in load_ontology().closure]  # type: ignore[arg-type]
     seconds = {"embedded": 0.0, "server": 0.0}
@@ -129,7 +129,7 @@ def load(triples: int, seed: int, place: Path, far: SparqlServer) -> tuple[Store
 
 
 def bulk(triples: int, seed: int, place: Path, copy: Path) -> tuple[Store, dict[str, Any]]:
-    """Fill a store from one file, and copy its folder for a server; see `load`."""
+    """Fill a store from one file and copy its folder for a server; see `load`."""
     closure = [Quad(*t, NamedNode(_ONTOLOGY)) for t in load_ontology().closure]  # type: ignore[arg-type]
     file = place.with_suffix(".nq")
     size, count = len(closure), 0
@@ -154,7 +154,7 @@ def bulk(triples: int, seed: int, place: Path, copy: Path) -> tuple[Store, dict[
 
 
 def ask(near: Store, far: SparqlServer, count: int, repeat: int, seed: int) -> list[dict[str, Any]]:
-    """Time each query in both stores, in turn; check that the answers are the same."""
+    """Time each query in both stores in turn, and check that the answers are equal."""
     rng = random.Random(seed)
     rows = []
     for name in (*texts(0), "history of all runs"):
@@ -184,14 +184,13 @@ def _nodes(graphs: tuple[str, ...]) -> list[NamedNode] | None:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--triples", default="10000,100000,1000000")
     parser.add_argument("--repeat", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
     source = parser.add_mutually_exclusive_group()
-    source.add_argument("--store", metavar="URL", help="a server that runs already")
-    source.add_argument("--bulk", action="store_true", help="load all at once, from a file")
+    source.add_argument("--store", metavar="URL", help="a running server")
+    source.add_argument("--bulk", action="store_true", help="load everything at once, from a file")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     report: dict[str, Any] = {"conditions": conditions(options.seed), "sizes": []}

@@ -1,8 +1,8 @@
-"""Kill a paying process at random moments, pay again, and time the guard: `guard_ledger.py`.
+"""Exactly-once payments under random kills, and the guard's overhead: `guard_ledger.py`.
 
-Each of `--kills` processes pays once and is killed by SIGKILL at a moment drawn around its payment;
-then two more processes make the same call. Counted is how often was paid, and what the ledger says.
-The time of a call is measured with the guard and without it.
+Each of `--kills` processes pays once and is killed by SIGKILL at a random moment around its
+payment; then two more processes make the same call. The script counts the actual payments and
+reads the ledger's status. Call times are measured with and without the guard.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ SAID = dict.fromkeys([("to",), ("amount",)], Source(Provenance.SAID))
 
 
 def new_only(proposed: ProposedCall) -> bool | None:
-    """Approve calls that were not made before; no one answers for the others."""
+    """Approve first-time calls; leave the others undecided."""
     return True if proposed.before is None else None
 
 
 def kills(number: int, seed: int) -> dict[str, int]:
-    """Return counts of payments by their end after a kill."""
+    """Return payment counts by ledger status after a kill."""
     drawn, seen = random.Random(seed), Counter[str]()
     for _ in range(number):
         with tempfile.TemporaryDirectory() as name:
@@ -73,7 +73,7 @@ def timed(call: Callable[[int], object], times: int) -> float:
 
 
 def overhead(times: int) -> dict[str, float]:
-    """Return the times of calls over stdio in milliseconds, with and without the guard."""
+    """Return call times over stdio in milliseconds, with and without the guard."""
     with tempfile.TemporaryDirectory() as name:
         written, ledger = Path(name) / "written", Path(name) / "ledger.jsonl"
         tools = McpTools(McpServer((sys.executable, str(SERVER), str(written)), trusted=True))
@@ -102,7 +102,6 @@ def overhead(times: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print the conditions, then the measurements as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--times", type=int, default=200)

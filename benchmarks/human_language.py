@@ -1,21 +1,19 @@
-"""People's own sentences: how many are understood, and whether the right thing is then done.
+"""Sentences by real people: how many are understood, and whether hvr then does the right thing.
 
     python benchmarks/human_language.py --data FILE --starts FILE [--part kept]
     python benchmarks/human_language.py --off-topic [FILE] [--scene FloorPlan16]
 
-The sentences describe ALFRED's kitchen demonstrations. Each is read in the kitchen at the start
-of its demonstration, planned for and carried out there; ALFRED's own condition for the goal of the
-demonstration then says whether that was right (`met`), also with any appliance that heats in
-place of the microwave. `wrong` counts sentences of which hvr reports success although neither
-holds; not all are misreadings, since people also describe what they did not see or leave out what
-they saw.
+The sentences describe ALFRED's kitchen demonstrations. hvr reads each one in the kitchen at the
+start of its demonstration, plans and executes. `met` applies ALFRED's own condition for the
+demonstration's goal and also accepts any other heating appliance in place of the microwave. `wrong`
+counts sentences for which hvr reports success although neither condition holds; not all are
+misreadings, since people also describe what they did not see or omit what they saw.
 
-Puts are forced, as in ALFRED, so that everything may be put everywhere; `--placement-table` keeps
-to AI2-THOR's table, as `hvr plan` does, which lets no tomato into a microwave.
-`--part` takes the task folders kept apart, or those for tuning; sentences that occur in both are
-left out.
+As in ALFRED, puts are forced, so any object may go anywhere; `--placement-table` applies AI2-THOR's
+table, as `hvr plan` does, which allows no tomato in a microwave. `--part` selects the held-out task
+folders or the ones for tuning; sentences that occur in both are skipped.
 
-`--off-topic` reads sentences that hvr must not act on, one a line, and lists those that it would.
+`--off-topic` reads sentences that hvr must not act on, one per line, and lists those it accepts.
 """
 
 from __future__ import annotations
@@ -49,13 +47,13 @@ from hvr.worlds.kitchen import Kitchen
 from studies.human_language import PARTS, Demonstration, Described, Outcome, Trial, demonstrations
 
 DATA = STARTS.parents[1] / "alfred_language" / STARTS.name
-"""Where the sentences are looked for: beside the checkout of hvr."""
+"""Default path of the sentences, beside the hvr checkout."""
 
 OFF_TOPIC = Path(__file__).with_name("off_topic.txt")
-"""Sentences off the point, written for hvr."""
+"""Off-topic sentences written for hvr."""
 
 _BUDGET, _PATIENCE = 5.0, 0.3
-"""Seconds for each search, and without a shorter plan."""
+"""Seconds for each search, in total and without a shorter plan."""
 
 
 @lru_cache(maxsize=2)
@@ -68,12 +66,12 @@ def _policy(placement_table: bool, reader: str, world: str) -> SymbolicPolicy:
 
 @dataclass(frozen=True)
 class Settings:
-    """How the sentences are tried.
+    """Options of a run over the sentences.
 
     Args:
-        execute: carry out what was read.
-        placement_table: AI2-THOR's placement table decides what may be put where.
-        reader: who reads the sentences.
+        execute: Whether to execute the understood goals.
+        placement_table: Whether AI2-THOR's placement table restricts placements.
+        reader: Name of the reader.
     """
 
     execute: bool = True
@@ -92,13 +90,13 @@ def try_one(job: tuple[Demonstration, Settings]) -> Described:
 def run(
     wanted: Sequence[Demonstration], settings: Settings, engine: EngineChoice | None = None
 ) -> Iterator[Described]:
-    """Try the sentences of demonstrations, in their order."""
+    """Try the sentences of demonstrations in order."""
     work = [(demonstration, settings) for demonstration in wanted]
     return side_by_side.results(try_one, work, engine or EngineChoice(), chunk=4)
 
 
 def table(described: Sequence[Described], *, execute: bool) -> str:
-    """Return a row for each task type, and one for all."""
+    """Return a table with one row per task type and a row of totals."""
     outcomes = [o for d in described for o in d.outcomes]
     heads = ["task type", "sentences", "understood"]
     if execute:
@@ -141,7 +139,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def misses(described: Iterable[Described]) -> Iterator[str]:
-    """Yield the sentences that were refused or missed ALFRED's goal, by what became of them."""
+    """Yield the sentences that were refused or missed ALFRED's goal, grouped by outcome."""
     outcomes = [o for d in described for o in d.outcomes if not (o.met or o.met_by_any)]
     for o in sorted(outcomes, key=lambda o: (o.claimed, o.refusal, o.message, o.text)):
         became = "claimed" if o.claimed else (o.refusal or "not reached")
@@ -152,9 +150,9 @@ def misses(described: Iterable[Described]) -> Iterator[str]:
 
 
 def acted_on(path: Path, scene: str, reader: str = "grammar") -> tuple[int, list[str]]:
-    """Return how many sentences a file has, and those of which a goal is read in a scene.
+    """Return the number of sentences in a file, and those that hvr reads as goals in a scene.
 
-    Empty lines and lines after `#` are no sentences.
+    Empty lines and text after `#` are ignored.
     """
     world = world_of_scene(scene)
     inventory = open_world(Kitchen(scene), ontology=world.scene_ontology).inventory()
@@ -173,7 +171,6 @@ def acted_on(path: Path, scene: str, reader: str = "grammar") -> tuple[int, list
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Return the options."""
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
@@ -181,29 +178,37 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--data", type=Path, default=DATA, help="the sentences, .jsonl.gz")
     parser.add_argument("--starts", type=Path, default=STARTS, help="the start states, .jsonl.gz")
     parser.add_argument("--part", choices=PARTS, help="only these task folders")
-    parser.add_argument("--read-only", action="store_true", help="do not carry anything out")
+    parser.add_argument("--read-only", action="store_true", help="do not execute anything")
     parser.add_argument(
         "--placement-table", action="store_true",
-        help="put things only where AI2-THOR's placement table allows it",
+        help="place objects only where AI2-THOR's placement table allows it",
     )  # fmt: skip
-    parser.add_argument("--reader", choices=READERS, default="grammar", help="who reads them")
+    parser.add_argument(
+        "--reader", choices=READERS, default="grammar", help="reader of the sentences"
+    )
     parser.add_argument("--limit", type=int, help="only N demonstrations, spread evenly")
-    parser.add_argument("--match", default="", help="only demonstrations with this in their id")
+    parser.add_argument(
+        "--match", default="", help="only demonstrations with this text in their ID"
+    )
     side_by_side.add_options(parser, jobs=2)
-    parser.add_argument("--list-wrong", type=Path, metavar="FILE", help="write all misses there")
+    parser.add_argument(
+        "--list-wrong", type=Path, metavar="FILE", help="write all misses to this file"
+    )
     parser.add_argument(
         "--off-topic", type=Path, nargs="?", const=OFF_TOPIC, metavar="FILE",
-        help="read sentences that hvr must not act on, instead",
+        help="read sentences that hvr must not act on instead",
     )  # fmt: skip
-    parser.add_argument("--scene", default="FloorPlan16", help="in which --off-topic reads")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every outcome there")
+    parser.add_argument("--scene", default="FloorPlan16", help="scene for --off-topic")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write every outcome to this file"
+    )
     return parser.parse_args(arguments)
 
 
 def _off_topic(path: Path, scene: str, reader: str) -> int:
-    """Print the sentences off the point that are acted on; return the exit code."""
+    """Print the off-topic sentences that hvr accepts; return the exit code."""
     if not path.is_file():
-        print(f"nothing at {path}: say with --off-topic where it is", file=sys.stderr)
+        print(f"{path} does not exist; give the file with --off-topic", file=sys.stderr)
         return 2
     total, acted = acted_on(path, scene, reader)
     share = _percent(len(acted), total)
@@ -213,13 +218,13 @@ def _off_topic(path: Path, scene: str, reader: str) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print, and say 0, or 2 when the data are not there."""
+    """Run the benchmark; exit code 2 when the data are missing."""
     options = parse_arguments(arguments)
     if options.off_topic is not None:
         return _off_topic(options.off_topic, options.scene, options.reader)
     for path, option in ((options.data, "--data"), (options.starts, "--starts")):
         if not path.is_file():
-            print(f"nothing at {path}: say with {option} where it is", file=sys.stderr)
+            print(f"{path} does not exist; give the file with {option}", file=sys.stderr)
             return 2
     chosen = [d for d in demonstrations(options.data, options.starts, options.part)
               if options.match in d.id]  # fmt: skip
@@ -230,7 +235,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(
         f"{conditions()} · part {options.part or 'all'} · {len(chosen)} demonstrations · "
         f"{options.jobs} processes · reader {options.reader} · "
-        f"puts {puts} · " + (f"at most {_BUDGET:g} s a search" if settings.execute else "only read")
+        f"puts {puts} · "
+        + (f"at most {_BUDGET:g} s per search" if settings.execute else "reading only")
     )
     started = time.perf_counter()
     described = list(run(chosen, settings, side_by_side.chosen(options)))

@@ -1,4 +1,4 @@
-"""Reading what is measured: whatever is wrong with a file is one line, and exit code 2."""
+"""Input files of the benchmarks: any fault in a file is one line and exit code 2."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _GZIP = b"\x1f\x8b"
 
 
 def lines_of(path: Path) -> list[tuple[int, str]]:
-    """Return the lines of a text file, which may be gzipped, with their numbers; no empty ones.
+    """Return the non-empty lines of a text file, plain or gzipped, with their numbers.
 
     Raises:
-        DataFileError: it cannot be read, or has no lines.
+        DataFileError: The file cannot be read or has no lines.
     """
     data = read_bytes(path)
     if data.startswith(_GZIP):
@@ -37,50 +37,50 @@ def lines_of(path: Path) -> list[tuple[int, str]]:
 
 
 def records(path: Path, *entries: str) -> list[dict[str, Any]]:
-    """Return the JSON objects of a file with one a line, which may be gzipped.
+    """Return the records of a JSON Lines file, plain or gzipped.
 
     Args:
-        path: the file.
-        entries: what each object has to have.
+        path: The file.
+        entries: Required keys of each record.
 
     Raises:
-        DataFileError: it cannot be read, or a line is no such object; the message says which.
+        DataFileError: The file cannot be read, or a line is not such a record.
     """
     return [record(line, f"{path}:{n}", entries) for n, line in lines_of(path)]
 
 
 def record(line: str, where: str, entries: tuple[str, ...]) -> dict[str, Any]:
-    """Return the JSON object of a line.
+    """Parse one line as a JSON object with the required keys.
 
     Raises:
-        DataFileError: it is none, or lacks an entry.
+        DataFileError: The line is not a JSON object or lacks a key.
     """
     try:
         value = json.loads(line)
     except ValueError as error:
-        raise DataFileError(f"{where}: this is no JSON: {error}") from error
+        raise DataFileError(f"{where}: invalid JSON: {error}") from error
     if not isinstance(value, dict):
-        raise DataFileError(f"{where}: a JSON object is wanted, not {line[:40]!r}")
+        raise DataFileError(f"{where}: expected a JSON object, found {line[:40]!r}")
     missing = [name for name in entries if name not in value]
     if missing:
-        raise DataFileError(f"{where}: there is no {missing[0]!r} (wanted: {', '.join(entries)})")
+        raise DataFileError(f"{where}: missing key {missing[0]!r} (required: {', '.join(entries)})")
     return value
 
 
-TASKS_HELP = "ids and ranges (T1,T7-T9), paper, all, or files and folders of your own tasks"
+TASKS_HELP = "ids and ranges (T1,T7-T9), paper, all, or files and folders of custom tasks"
 
 
 def tasks_of(text: str) -> tuple[str, ...]:
-    """Return the tasks that an option names.
+    """Return the tasks named in an option.
 
     Raises:
-        UsageError: there are no such tasks.
+        UsageError: A task does not exist.
     """
     return expand_ids(part.strip() for part in text.split(",") if part.strip())
 
 
 def measured(main: Callable[[], int | None]) -> int:
-    """Return the exit code of a measurement; what is wrong with its files is told in one line."""
+    """Run a benchmark and return its exit code; report faults in its files in one line."""
     try:
         return main() or 0
     except HvrError as error:

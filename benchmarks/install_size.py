@@ -1,7 +1,7 @@
-"""How long a bare install of hvr takes, and how large it is: python benchmarks/install_size.py
+"""Time and size of a bare hvr install: python benchmarks/install_size.py
 
 Builds the wheel of this checkout, installs it in a new virtual environment, and validates a plan
-with it there. Building is not counted: users get a wheel. With `--extras plan` those, too.
+with it there. Build time does not count, since users get a wheel. `--extras plan` adds extras.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ BLOCKS = ROOT / "examples" / "blocks"
 
 
 def megabytes(folder: Path, pattern: str = "*") -> float:
-    """Return how much the files in a folder have."""
     return sum(file.stat().st_size for file in folder.rglob(pattern) if file.is_file()) / 1e6
 
 
 def installed(wheel: Path, extras: str, folder: Path) -> tuple[float, float, str]:
-    """Install a wheel and return seconds, megabytes, and what hvr's own consist of."""
+    """Install a wheel; return the seconds, the megabytes, and a breakdown of hvr's own files."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     before = megabytes(packages)
@@ -43,7 +42,6 @@ def installed(wheel: Path, extras: str, folder: Path) -> tuple[float, float, str
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--extras", default="", help="extras to install, such as plan")
     extras = parser.parse_args().extras

@@ -1,4 +1,4 @@
-"""How well superfluous and missing steps are found.
+"""Precision and recall of redundant and missing steps.
 
     python benchmarks/judge.py --data FILE [--limit N] [--judge NAME] [--jobs N] [--show N]
     python benchmarks/judge.py --data FILE --goal sentence [--marks FILE] [--limit N]
@@ -7,14 +7,14 @@
     python benchmarks/judge.py --families [FOLDER] [--seed N] [--limit N] [--jobs N]
     python benchmarks/judge.py --growth
 
---data takes plans of the format that benchmarks/make_judged_plans.py writes
-(docs/how-to/judging.md). With `--goal sentence` the judge reads the goal from what people called
-the task; the labels stay those of the true goal. --marks takes what was found of the sentences,
-as benchmarks/said_goals.tsv: of each marked demonstration one plan is judged, and the figures are
-given by mark, too.
+--data takes plans in the format of benchmarks/make_judged_plans.py (docs/how-to/judging.md). With
+`--goal sentence` the judge reads the goal from people's descriptions of the task; the labels still
+follow the true goal. --marks takes annotations of the sentences, such as
+benchmarks/said_goals.tsv: one plan of each marked demonstration is judged, and the figures are also
+given by mark.
 
-Micro counts over steps, with 95 % bootstrap intervals over plans. The exit code is 0 when F1 is at
-least 99 (94 from sentences), and 2 where the data cannot be used.
+Counts are micro-averaged over steps, with 95 % bootstrap intervals over plans. The exit code is 0
+when F1 is at least 99 (94 from sentences), and 2 when the data cannot be used.
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ from studies.judging.corpus import Case, load, read_cases
 from studies.judging.score import Counts, Scored, interval, score, total
 
 ALFRED = Path(os.environ["HVR_ALFRED"]) if "HVR_ALFRED" in os.environ else None
-"""ALFRED's demonstrations, where they are not beside the checkout."""
+"""Path of ALFRED's demonstrations, unless they are beside the checkout."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one case.
+    """Outcome of one case.
 
     Args:
-        case: the case.
-        scored: its score.
-        outcome: of the verdict.
-        ms: processor time of the judge, milliseconds.
-        unknown: why it is undecided.
-        said: the findings, for those that are shown.
+        case: The case.
+        scored: Score of the case.
+        outcome: Outcome of the verdict.
+        ms: CPU time of the judge in milliseconds.
+        unknown: Reason for an undecided verdict.
+        said: Findings to print.
         proven: Whether the repair is proven smallest.
         dearer: Whether it inserts more steps than the label.
     """
@@ -150,8 +150,8 @@ def report(results: Sequence[Result]) -> float:
           f"than the label: {sum(r.dearer for r in results)}")  # fmt: skip
     print("outcomes:", dict(Counter(r.outcome for r in results)))
     times = sorted(r.ms for r in results)
-    print(f"ms a plan: median {median(times):.1f}, 95 % {times[int(0.95 * len(times))]:.0f}, "
-          f"most {times[-1]:.0f}")  # fmt: skip
+    print(f"ms per plan: median {median(times):.1f}, 95 % {times[int(0.95 * len(times))]:.0f}, "
+          f"maximum {times[-1]:.0f}")  # fmt: skip
     return _f1(total(rows["REMOVE and MISSING"]))
 
 
@@ -190,14 +190,14 @@ def _show(results: Iterable[Result], most: int) -> None:
             print(f"   {number:3} {step} {case.added.get(str(number), '')}")
         print("   label:", [list(r) for r in case.remove[:4]],
               [(m.step, m.action) for m in case.missing])  # fmt: skip
-        print("   said: ", *result.said, sep="\n      ")
+        print("   found: ", *result.said, sep="\n      ")
 
 
 def read_marks(path: Path) -> dict[str, str]:
-    """Return the marks of demonstrations: whether the sentence says the goal.
+    """Return the mark of each demonstration: whether its sentence states the goal.
 
     Raises:
-        DataFileError: the file cannot be read, or a line has no mark.
+        DataFileError: The file cannot be read, or a line has no mark.
     """
     marks = {}
     for number, line in enumerate(read_text(path).splitlines(), 1):
@@ -205,7 +205,7 @@ def read_marks(path: Path) -> dict[str, str]:
             fields = line.split("\t")
             if len(fields) < 2 or not fields[1]:
                 raise DataFileError(
-                    f"{path}:{number}: a demonstration and a mark, with a tab between"
+                    f"{path}:{number}: expected a demonstration and a mark, separated by a tab"
                 )
             marks[fields[0]] = fields[1]
     return marks
@@ -220,7 +220,7 @@ def _first_of_each(cases: Iterable[Case], marks: Mapping[str, str]) -> list[Case
 
 
 def main() -> int:
-    """Run the benchmark; exit code 2 where the data cannot be used."""
+    """Run the benchmark; exit code 2 when the data cannot be used."""
     try:
         return _main()
     except HvrError as error:
@@ -233,17 +233,21 @@ def _main() -> int:
     parser.add_argument("--data", type=Path, help="judged plans")
     parser.add_argument("--limit", type=int)
     parser.add_argument("--goal", choices=("symbolic", "sentence"), default="symbolic")
-    parser.add_argument("--marks", type=Path, help="with --goal sentence: which say their goal")
+    parser.add_argument(
+        "--marks", type=Path, help="with --goal sentence: file of the marked sentences"
+    )
     parser.add_argument("--judge", choices=("symbolic", "rules"), default="symbolic")
     add_options(parser)
-    parser.add_argument("--show", type=int, default=0, help="plans that are not judged exactly")
+    parser.add_argument(
+        "--show", type=int, default=0, help="number of inexactly judged plans to print"
+    )
     parser.add_argument("--planbench", type=Path, nargs="?", const=Path(), help="natural errors")
     parser.add_argument("--families", type=Path, nargs="?", const=Path(), help=(
         "damaged competition plans with conditional effects, rules or numbers"))  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="with --families: of the damage")
+    parser.add_argument("--seed", type=int, default=0, help="with --families: seed of the damage")
     parser.add_argument("--no-repair", action="store_true", help="with --planbench: verdicts only")
-    parser.add_argument("--growth", action="store_true", help="time by the length of plans")
-    parser.add_argument("--model", action="store_true", help="simulated models, and combined")
+    parser.add_argument("--growth", action="store_true", help="judging time by plan length")
+    parser.add_argument("--model", action="store_true", help="simulated models, alone and combined")
     parser.add_argument("--figure", type=Path, help="with --model: write the rounds as SVG")
     args = parser.parse_args()
     asked = (args.data, args.planbench, args.families)
@@ -275,7 +279,7 @@ def _main() -> int:
     if marks:
         cases = _first_of_each(cases, marks)
     if not cases:
-        raise DataFileError(f"{beside}: there is no plan to judge in it")
+        raise DataFileError(f"{beside}: no plan to judge")
     if args.limit is not None and args.limit < len(cases):
         cases = [cases[i * len(cases) // args.limit] for i in range(args.limit)]
     jobs = [(case, beside, args.goal, args.judge) for case in cases]

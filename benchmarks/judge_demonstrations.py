@@ -1,12 +1,12 @@
-"""What people's demonstrations could do without: the judge on ALFRED's kitchen demonstrations.
+"""Redundant steps in human demonstrations: the judge on ALFRED's kitchen demonstrations.
 
     python benchmarks/judge_demonstrations.py [--alfred FILE] [--limit N] [--out critiques.jsonl]
 
-Each demonstration becomes a plan of hvr's skills for ALFRED's own goal and hvr's preferences for
-how a kitchen is left, which do not ask for closed cupboards. The judge then says which steps the
-goal can do without. `--out` keeps what `hvr judge --format jsonl` prints: request, plan, critique,
-repaired plan and proof. People's agents also close doors that need not be closed, so a step that
-can go is no error of the data.
+Each demonstration becomes a plan of hvr's skills for ALFRED's own goal and for hvr's preferences on
+the final state of a kitchen, which do not require closed cupboards. The judge then names the
+redundant steps. `--out` saves the output of `hvr judge --format jsonl`: request, plan, critique,
+repaired plan and proof. People also close doors that may stay open, so a redundant step is not an
+error in the data.
 """
 
 from __future__ import annotations
@@ -48,11 +48,13 @@ def shown(demonstrations: list[tuple[Demonstration, PlanVerdict]], read_of: int)
     """Print the tables."""
     types = sorted({shown.task_type for shown, _ in demonstrations})
     print(f"{len(demonstrations)} of {read_of} demonstrations are plans of hvr's skills")
-    print(f"{'task type':36}{'plans':>7}{'with a step':>13}{'steps':>8}{'can go':>8}{'proven':>8}")
+    print(
+        f"{'task type':36}{'plans':>7}{'with a step':>13}{'steps':>8}{'redundant':>11}{'proven':>8}"
+    )
     for name in [*types, "all"]:
         rows = [v for s, v in demonstrations if name in (s.task_type, "all")]
         steps, gone = sum(len(v.plan) for v in rows), sum(len(v.removed) for v in rows)
-        print(f"{name:36}{len(rows):7}{sum(bool(v.removed) for v in rows):13}{steps:8}{gone:8}"
+        print(f"{name:36}{len(rows):7}{sum(bool(v.removed) for v in rows):13}{steps:8}{gone:11}"
               f"{sum(v.proven for v in rows):8}")  # fmt: skip
     total: Counter[tuple[str, str]] = Counter()
     for _, verdict in demonstrations:
@@ -62,11 +64,10 @@ def shown(demonstrations: list[tuple[Demonstration, PlanVerdict]], read_of: int)
 
 
 def main() -> int:
-    """Judge the demonstrations, print the tables, and say 0."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--alfred", type=Path, default=DATA)
-    parser.add_argument("--limit", type=int, help="only so many demonstrations")
-    parser.add_argument("--out", type=Path, help="write the critiques there, a JSON object a line")
+    parser.add_argument("--limit", type=int, help="maximum number of demonstrations")
+    parser.add_argument("--out", type=Path, help="write the critiques to this JSON Lines file")
     options = parser.parse_args()
     ontology = kitchen_ontology()
     found: list[tuple[Demonstration, PlanVerdict]] = []
@@ -85,7 +86,9 @@ def main() -> int:
     seconds = time.process_time() - started
     print(conditions())
     shown(found, len(rows))
-    print(f"{1000 * seconds / max(len(found), 1):.0f} ms of CPU a demonstration, reading included")
+    print(
+        f"{1000 * seconds / max(len(found), 1):.0f} ms of CPU per demonstration, including reading"
+    )
     if options.out is not None:
         lines = (json.dumps(record(s.sentences[0], verdict)) for s, verdict in found)
         options.out.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -1,6 +1,6 @@
-"""What benchmarks/judge.py measures of simulated models: alone, checked, and in the loop.
+"""Simulated models in benchmarks/judge.py: alone, checked, and in the loop.
 
-The figure shows for how many plans the loop has nothing more to say after each round.
+The figure shows the share of plans on which the loop has converged after each round.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from studies.judging.score import Counts, score, total
 from studies.judging.simulated import PAPER, Rates, SimulatedJudge
 
 PAPER_CONVERGED = (0.62, 0.89, 0.965)
-"""After each round of the paper's loop, over all of its pairs of models (section 4.2)."""
+"""Share after each round of the paper's loop, over all of its pairs of models (section 4.2)."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What became of the plans with one set of rates.
+    """Results for one set of error rates.
 
     Args:
-        alone: what the model names.
-        proven: what is left of it after the check.
-        looped: what the loop comes to, without the symbolic judge.
-        worse: valid plans that the loop made invalid or longer.
-        converged: the share of plans that have come to rest, by round from 1.
+        alone: Score of the model's own findings.
+        proven: Score of the findings that pass the check.
+        looped: Score of the loop's result without the symbolic judge.
+        worse: Number of valid plans that the loop made invalid or longer.
+        converged: Share of converged plans after each round.
     """
 
     alone: Counts
@@ -56,7 +56,7 @@ def models(data: Path, limit: int | None, figure: Path | None) -> int:
     for case in cases:
         validator = Validator(Task(*load(case, data.parent, domains)))
 
-        # All rates err about the same plans: what is right of each is found once.
+        # All rates share the same plans, so compute each plan's labels once.
         @cache
         def knows(plan: tuple[GroundAction, ...], validator: Validator = validator) -> PlanVerdict:
             return judge(validator, plan)
@@ -127,7 +127,7 @@ def _verdict(
 def _by_end(
     case: Case, plan: tuple[GroundAction, ...], end: tuple[GroundAction, ...], task: Task
 ) -> Counts:
-    """Score what the loop came to: how far it is from the best repair, in steps."""
+    """Score the loop's result by its distance from the best repair, in steps."""
     wrong = len(plan) + case.inserted - case.length
     same = Counter(plan) & Counter(end)
     removed, added = len(plan) - same.total(), len(end) - same.total()
@@ -145,7 +145,7 @@ _LEFT, _TOP, _WIDTH, _HEIGHT, _KEY = 52, 34, 400, 220, 190
 
 
 def convergence(shares: Mapping[str, Sequence[float]], plans: int) -> str:
-    """Return the shares of plans that have come to rest, by round, as an SVG file."""
+    """Return an SVG figure of the share of converged plans by round."""
     lowest = min(share for series in shares.values() for share in series)
     floor = int(10 * lowest) / 10
     step = _WIDTH / (MAX_ROUNDS - 1)

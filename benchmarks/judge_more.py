@@ -1,4 +1,4 @@
-"""What else benchmarks/judge.py measures: plans of language models, and growth."""
+"""Further parts of benchmarks/judge.py: plans of language models, and growth."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ PDDL = DATA.parent.parent / "pddl"
 def planbench(
     folder: Path | None, limit: int | None, engine: EngineChoice, *, repair: bool = True
 ) -> int:
-    """Judge the plans of PlanBench: the first wrong step, its repair, and what is superfluous.
+    """Judge PlanBench's plans: the first wrong step, its repair, and redundant steps.
 
-    Without repairs only the first wrong step is looked for, which is a matter of a minute.
+    Without repairs only the first wrong step is located, which takes about a minute.
     """
     root = folder if folder is not None and folder != Path() else PDDL
     rows = records(root / "manifest.jsonl", "set", "domain", "problem", "plan", "val")
@@ -59,7 +59,7 @@ def _planbench_row(job: tuple[Path, dict[str, Any], bool]) -> tuple[str, list[st
     """Judge one plan.
 
     Returns:
-        its family, what is counted of it, and the processor time of the judge, milliseconds.
+        The plan's family, its counts, and the judge's CPU time in milliseconds.
     """
     root, row, repair = job
     domain = parse_domain(root / row["domain"])
@@ -104,7 +104,7 @@ def _planbench_row(job: tuple[Path, dict[str, Any], bool]) -> tuple[str, list[st
 
 
 def _recorded_step(row: dict[str, Any]) -> int | None:
-    """Return the first wrong step that VAL names, where it names one by its time."""
+    """Return the first wrong step according to VAL, if VAL gives its time."""
     words = str(row.get("val_reason", "")).split(" at time ")
     if len(words) != 2 or row.get("val_class") != "precondition":
         return None
@@ -113,9 +113,9 @@ def _recorded_step(row: dict[str, Any]) -> int | None:
 
 
 def growth() -> int:
-    """Print the time by the length of the plan: a gripper that carries balls, steps repeated."""
+    """Print the judging time by plan length, for a gripper that carries balls and repeats steps."""
     domain = parse_domain(_GRIPPER)
-    print(f"{'steps':>6}{'valid, ms':>12}{'superfluous':>13}{'one missing, ms':>17}{'proven':>8}")
+    print(f"{'steps':>6}{'valid, ms':>12}{'redundant':>13}{'one missing, ms':>17}{'proven':>8}")
     for steps in (20, 40, 60, 100, 200, 400, 700, 1000):
         plan = []
         balls = (steps + 4) // 5

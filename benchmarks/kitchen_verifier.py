@@ -1,21 +1,21 @@
-"""ROC-AUC of the shipped kitchen verifier: plans that do what was asked against plans that do not.
+"""ROC-AUC of the shipped kitchen verifier on plans that meet the request and plans that do not.
 
     python benchmarks/kitchen_verifier.py [--examples FILE] [--model FOLDER] [--json FILE]
 
-All plans can be carried out; the wrong ones miss the request: another object or place, the last
-steps missing, steps in the middle missing, a plan for another request in the same kitchen. Held
-out of training are the kitchens, for `sentence` the wordings too (nothing of
-benchmarks/sentences.txt was trained on), and for `new things` also the classes of what is
-handled. ROC-AUC of the graph score; each wording of a request counts once.
+All plans are executable; the wrong ones miss the request: a different object or place, missing
+final or middle steps, or a plan for another request in the same kitchen. The kitchens are held out
+of training; `sentence` also holds out the wordings (training uses nothing from
+benchmarks/sentences.txt), and `new things` the classes of the handled objects. ROC-AUC uses
+the graph score, and each wording of a request counts once.
 
-With `--verdicts N` the verdicts of `hvr verify` on N of ALFRED's held-out demonstrations, each with
-one of the sentences that people said of it: near misses have another object or place, cut ones lack
-steps, far ones are for another request. "Others' things" are right plans whose sentence names a
-thing that the demonstration does not handle.
+`--verdicts N` runs `hvr verify` on N of ALFRED's held-out demonstrations, each with one of its
+human descriptions: near misses have another object or place, cut plans lack steps, and far ones
+belong to another request. "Others' things" are right plans whose sentence names an object that the
+demonstration does not handle.
 
-With `--paraphrases` only the sentences of the part `judge` of benchmarks/kitchen_paraphrases.tsv:
-false alarms and misses at the threshold, by group. A right plan is also one without steps where all
-is done already, a wrong one one without steps where it is not.
+`--paraphrases` uses only the sentences of the part `judge` in benchmarks/kitchen_paraphrases.tsv
+and prints false alarms and misses at the threshold, by group. An empty plan is right if the request
+already holds, and wrong otherwise.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.xz"
 
 @dataclass(frozen=True)
 class Scored:
-    """A plan with a wording of a request.
+    """A plan with one wording of a request.
 
     Args:
-        group: what it is counted under.
-        kind: of hard negative; empty for a plan that does what was asked.
-        request: the wording.
-        score: S.
+        group: Group in which the plan is counted.
+        kind: Kind of hard negative; empty for a plan that meets the request.
+        request: The wording.
+        score: Graph score S.
     """
 
     group: str
@@ -70,7 +70,7 @@ class Scored:
 
 
 def groups_of(example: Example) -> list[str]:
-    """Return the groups that a held-out example is counted in."""
+    """Return the groups in which a held-out example is counted."""
     if not example.new_scene:
         return []
     return [example.source, "new things" if example.new_thing else "known things"]
@@ -95,7 +95,7 @@ def score(verifier: Verifier, examples: Iterable[Example]) -> list[Scored]:
 
 
 def table(scored: Sequence[Scored], threshold: float) -> list[dict[str, Any]]:
-    """Return a row for each group: AUC in all and by kind, and the effect of the threshold."""
+    """Return a row per group: overall AUC, AUC by kind, and the effect of the threshold."""
     by_group: dict[str, list[Scored]] = defaultdict(list)
     for one in scored:
         by_group[one.group].append(one)
@@ -130,7 +130,7 @@ def _auc(good: Sequence[float], bad: Sequence[float]) -> float:
 
 
 def paraphrased(verifier: Verifier, examples: Iterable[Example]) -> int:
-    """Print false alarms and misses by group, and say 0."""
+    """Print false alarms and misses by group; return exit code 0."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     reasonless = 0
     for example in examples:
@@ -164,7 +164,7 @@ def paraphrased(verifier: Verifier, examples: Iterable[Example]) -> int:
 def verdicts(
     verifier: Verifier, examples: Sequence[Example], count: int, seed: int
 ) -> dict[str, Counter[str]]:
-    """Return how many plans are accepted, rejected and without a verdict, by group."""
+    """Return the numbers of accepted, rejected and undecided plans by group."""
     rng = random.Random(seed)
     chosen = rng.sample(
         [e for e in examples if e.new_scene and e.source == "alfred"], count
@@ -192,18 +192,18 @@ _MISSES = {"wrong object": "near", "wrong place": "near", "another request": "fa
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Score, print, and say 0, or 2 when the examples are not there."""
+    """Score and print; exit code 2 when the examples are missing."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--examples", type=Path, default=EXAMPLES)
     parser.add_argument("--model", type=Path, default=FOLDER)
-    parser.add_argument("--paraphrases", action="store_true", help="60 sentences of our own")
+    parser.add_argument("--paraphrases", action="store_true", help="use hvr's own 60 sentences")
     parser.add_argument("--verdicts", type=int, metavar="N", help="verdicts on N demonstrations")
     parser.add_argument("--seed", type=int, default=0, help="seed of the sample of --verdicts")
-    parser.add_argument("--part", default="judge", help="of the paraphrases: judge, or choose")
-    parser.add_argument("--json", type=Path, help="write everything there")
+    parser.add_argument("--part", default="judge", help="part of the paraphrases: judge or choose")
+    parser.add_argument("--json", type=Path, help="write all results to this file")
     options = parser.parse_args(arguments)
     if not options.examples.is_file():
-        print(f"no examples at {options.examples}: make them with tools/collect_kitchen_plans.py",
+        print(f"{options.examples} does not exist; create it with tools/collect_kitchen_plans.py",
               file=sys.stderr)  # fmt: skip
         return 2
     import torch
@@ -231,7 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lowest = truths(verifier, examples)
     print(f"threshold {verifier.thresholds.graph:.2f}; ground truths of T1 to T12, lowest score "
           f"over wordings: {min((s for _, s in lowest), default=float('nan')):.3f}")  # fmt: skip
-    print(f"{len(scored)} scores in {seconds:.1f} s, reading of the requests and vectors included")
+    print(f"{len(scored)} scores in {seconds:.1f} s, including reading and encoding the requests")
     if options.json is not None:
         report = {"rows": rows, "truths": lowest, "threshold": verifier.thresholds.graph}
         options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")

@@ -1,11 +1,11 @@
-"""How fast the knowledge graph answers.
+"""Query times of the knowledge graph.
 
     python benchmarks/knowledge.py [--triples 1000000] [--seed 0] [--repeat 50] [--json]
 
-Four measurements: retrieval queries on one kitchen, in this process and in one of its own; making,
-changing and opening the graph of a kitchen that is kept in a folder; the queries on a store of a
-million triples, made of many kitchens; and two-hop queries over 30,000 triples in Oxigraph and in
-rdflib's own store. Every graph is synthetic and follows from the seed.
+Four measurements: retrieval queries on one kitchen, in this process and in a separate one;
+creating, updating and opening a kitchen's graph stored in a folder; queries on a store of a million
+triples from many kitchens; and two-hop queries over 30,000 triples in Oxigraph and in rdflib's own
+store. All graphs are synthetic and determined by the seed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FURNITURE = {
     "SinkBasin": 1, "StoveBurner": 4, "Toaster": 1, "CoffeeMachine": 1, "GarbageCan": 1,
     "Shelf": 3, "Faucet": 1, "StoveKnob": 4, "LightSwitch": 1, "Floor": 1,
 }  # fmt: skip
-"""What stands in a synthetic kitchen: about what AI2-THOR's kitchens have."""
+"""Contents of a synthetic kitchen, similar to AI2-THOR's kitchens."""
 MOVABLE = (
     "Apple", "Bowl", "Bread", "ButterKnife", "Cup", "DishSponge", "Egg", "Fork", "Kettle",
     "Knife", "Ladle", "Lettuce", "Mug", "Pan", "PepperShaker", "Plate", "Pot", "Potato",
@@ -63,7 +63,7 @@ class Timing:
 
 
 def kitchen(number: int, rng: random.Random) -> SceneGraph:
-    """A kitchen with random contents; names begin with its number."""
+    """Return a kitchen with random contents; names start with its number."""
     reader = SceneReader(load_ontology())
     objects: dict[str, SceneObject] = {}
 
@@ -97,7 +97,7 @@ def _above(reader: SceneReader, cls: str) -> frozenset[str]:
 
 
 def kitchen_triples(scene: SceneGraph) -> set[Triple]:
-    """The triples of a kitchen, with all that follows from them."""
+    """Return the triples of a kitchen, including inferred ones."""
     ontology = load_ontology()
     reader = SceneReader(ontology)
     known = {
@@ -112,7 +112,7 @@ def kitchen_triples(scene: SceneGraph) -> set[Triple]:
 
 
 def queries(scene: int) -> dict[str, str]:
-    """The retrieval queries, about one kitchen of a store."""
+    """Return the retrieval queries about one kitchen of a store."""
     mug = f"o:s{scene}-mug-1"
     return {
         "object": f"""SELECT ?p ?v {{
@@ -148,7 +148,7 @@ def measure(
 
 
 def one_kitchen(seed: int, repeat: int) -> tuple[int, dict[str, list[Timing]]]:
-    """The queries on a graph as hvr makes it; returns its size too."""
+    """Time the queries on a graph built by hvr; return its size too."""
     rng = random.Random(seed)
     with KnowledgeGraph.create() as graph:
         graph.add_scene(kitchen(0, rng))
@@ -162,7 +162,7 @@ def one_kitchen(seed: int, repeat: int) -> tuple[int, dict[str, list[Timing]]]:
 
 
 def in_a_folder(place: Path, seed: int, repeat: int) -> list[Timing]:
-    """Making, changing and opening the graph of a kitchen, in memory and in a folder."""
+    """Time creating, updating and opening a kitchen's graph, in memory and in a folder."""
     scene = kitchen(0, random.Random(seed))
     times: dict[str, list[float]] = defaultdict(list)
 
@@ -188,7 +188,7 @@ def in_a_folder(place: Path, seed: int, repeat: int) -> list[Timing]:
 
 
 def many_kitchens(triples: int, seed: int, repeat: int) -> tuple[int, float, list[Timing]]:
-    """The queries on a store of many kitchens; returns size and seconds to build."""
+    """Time the queries on a store of many kitchens; return its size and build seconds too."""
     rng = random.Random(seed)
     start = time.perf_counter()
     store = Store()
@@ -218,7 +218,7 @@ def many_kitchens(triples: int, seed: int, repeat: int) -> tuple[int, float, lis
 
 
 def against_rdflib(seed: int, repeat: int) -> tuple[int, dict[str, list[Timing]]]:
-    """Two-hop queries over 30,000 triples in Oxigraph and in rdflib's own memory store."""
+    """Time two-hop queries over 30,000 triples in Oxigraph and in rdflib's memory store."""
     import rdflib
 
     rng = random.Random(seed)
@@ -247,7 +247,7 @@ def against_rdflib(seed: int, repeat: int) -> tuple[int, dict[str, list[Timing]]
 
 
 def start_up() -> dict[str, float]:
-    """Milliseconds to import the graph and to load the ontology in a new process, best of 5."""
+    """Return the milliseconds to import the graph and load the ontology, best of 5 processes."""
     code = (
         "import time; a = time.perf_counter(); import hvr.knowledge.graph; "
         "b = time.perf_counter(); from hvr.knowledge.ontology import load_ontology; "
@@ -262,7 +262,6 @@ def start_up() -> dict[str, float]:
 
 
 def machine() -> dict[str, Any]:
-    """What was measured on."""
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -278,7 +277,6 @@ def machine() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--triples", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,14 +1,14 @@
-"""How often each reader of requests reads what people meant, on sentences kept apart.
+"""Accuracy of each request reader on held-out sentences.
 
     python benchmarks/learnt_reader.py --data FILE --starts FILE [--part kept]
 
-The sentences describe ALFRED's kitchen demonstrations; each is read in the kitchen at the start of
-its demonstration, and nothing is carried out. A reading is right where whatever meets it meets the
-demonstration's goal (`as ALFRED`), or does so with another way to make things clean, hot or cold
-(`any way`). `asked` counts sentences of which two readings are named; `right with the answer` also
-counts those of them of which one is right, any way. The last lines show the learnt reader alone at
-rising thresholds, and how often the sentences of one demonstration were read as goals with the same
-end: all of them, or those that were understood.
+The sentences describe ALFRED's kitchen demonstrations. Each is read in the kitchen at the start of
+its demonstration; nothing is executed. A reading is right if meeting it meets the demonstration's
+goal (`as ALFRED`), possibly with another way to make objects clean, hot or cold (`any way`).
+`asked` counts sentences with two candidate readings; `right with the answer` also counts
+sentences with one right candidate, any way. The last lines show the learnt reader alone at rising
+thresholds, and how often all sentences of one demonstration, or all understood ones, were read as
+goals with the same end state.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ from studies.alfred import scene_from_alfred
 from studies.human_language import PARTS, Demonstration, demonstrations
 
 DATA = STARTS.parents[1] / "alfred_language" / STARTS.name
-"""Where the sentences are looked for: beside the checkout of hvr."""
+"""Default path of the sentences, beside the hvr checkout."""
 
 Outcome = tuple[Goal, ...] | HvrError
-"""What a reader makes of a sentence: a goal, several to choose from, or none."""
+"""A reader's result for a sentence: a goal, several alternatives, or none."""
 
 READERS = ("grammar", "learnt", "both")
 _ANY = "learnt, however unsure"
@@ -59,15 +59,15 @@ _OTHER_WAYS = {"(washed ?o)": "(not (dirty ?o))", "(microwaved ?o)": "(hot ?o)",
 
 @dataclass
 class Result:
-    """What a reader made of a sentence.
+    """A reader's result for a sentence.
 
     Args:
-        read: it has a goal.
-        asked: two readings are named instead.
-        strict: the goal is right as ALFRED judges.
-        right: it is right, any way.
-        named: it is, or one of the two readings that are named is.
-        said: the goal in words, or why there is none.
+        read: Whether there is a goal.
+        asked: Whether there are two alternatives instead.
+        strict: Whether the goal is right by ALFRED's conditions.
+        right: Whether it is right, any way.
+        named: Whether the goal or one of the two alternatives is right.
+        said: The goal in words, or the reason for its absence.
     """
 
     read: bool = False
@@ -83,13 +83,13 @@ class Sentence:
     """A sentence with its readings.
 
     Args:
-        text: the sentence.
-        demonstration: its id.
-        task_type: of the demonstration.
-        p: how sure the learnt reader is.
-        frame: its frame.
-        seconds: that it took.
-        results: by reader.
+        text: The sentence.
+        demonstration: ID of the demonstration.
+        task_type: Task type of the demonstration.
+        p: Confidence of the learnt reader.
+        frame: Frame of the learnt reading.
+        seconds: Reading time of the learnt reader.
+        results: Result by reader.
     """
 
     text: str
@@ -103,12 +103,12 @@ class Sentence:
 
 @dataclass
 class Described:
-    """The sentences of a demonstration, and which readers read them as the same end.
+    """The sentences of a demonstration and each reader's consistency on them.
 
     Args:
-        sentences: what people said.
-        equal: of each reader, whether it read all of them so.
-        equal_read: whether it read all so that it understood; None of fewer than two.
+        sentences: The sentences.
+        equal: Whether each reader read all sentences as the same end state.
+        equal_read: The same for the understood sentences; None for fewer than two.
     """
 
     sentences: list[Sentence]
@@ -120,8 +120,8 @@ class Bench:
     """Reads sentences with every reader.
 
     Args:
-        restricted: the learnt reader compares the classes of the scene only.
-        thresholds: of the agreement.
+        restricted: Whether the learnt reader only considers the scene's classes.
+        thresholds: Thresholds of the agreement.
     """
 
     def __init__(self, *, restricted: bool, thresholds: ReaderThresholds) -> None:
@@ -171,7 +171,7 @@ class Bench:
     def _both(
         self, grammar: Outcome, text: str, reading: Reading, ends: EndStates
     ) -> tuple[Goal, ...]:
-        """Return the goals that both readers come to, as `Agreement` does."""
+        """Return the goals of the combined readers, as in `Agreement`."""
         if isinstance(grammar, HvrError):
             return agreed(grammar, reading, ends, self.thresholds, "")
         if len(grammar) > 1 or is_plain(text, grammar[0]):
@@ -231,7 +231,7 @@ def show(described: Sequence[Described]) -> None:
               f"({_percent(equal, len(several))})", end="")  # fmt: skip
         compared = [d.equal_read[reader] for d in described]
         compared = [same for same in compared if same is not None]
-        print(f"; of those understood: {sum(compared)} of {len(compared)} "
+        print(f"; of the understood ones: {sum(compared)} of {len(compared)} "
               f"({_percent(sum(compared), len(compared))})")  # fmt: skip
     print("\n| learnt alone, p at least | answered | right of answered |\n|---|---|---|")
     for p in (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95):
@@ -239,7 +239,7 @@ def show(described: Sequence[Described]) -> None:
         right = sum(result.right for result in sure)
         print(f"| {p} | {_percent(len(sure), len(sentences))} | {_percent(right, len(sure))} |")
     times = sorted(1000 * s.seconds for s in sentences[1:]) or [0.0]
-    print(f"\nlearnt reader: median {statistics.median(times):.0f} ms a sentence, "
+    print(f"\nlearnt reader: median {statistics.median(times):.0f} ms per sentence, "
           f"95 % below {times[int(0.95 * len(times))]:.0f} ms")  # fmt: skip
 
 
@@ -258,7 +258,6 @@ def _percent(part: int, whole: int) -> str:
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Return the options."""
     parser = argparse.ArgumentParser(
         description=(__doc__ or "").splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
@@ -267,7 +266,9 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--starts", type=Path, default=STARTS, help="the start states, .jsonl.gz")
     parser.add_argument("--part", choices=PARTS, default="kept", help="these task folders")
     parser.add_argument("--limit", type=int, help="only N demonstrations, spread evenly")
-    parser.add_argument("--no-scene", action="store_true", help="compare the classes of all scenes")
+    parser.add_argument(
+        "--no-scene", action="store_true", help="consider the classes of all scenes"
+    )
     parser.add_argument(
         "--alone", type=float, default=ReaderThresholds.alone, help="see Thresholds"
     )
@@ -277,16 +278,18 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument(
         "--heard", type=float, default=ReaderThresholds.heard, help="see Thresholds"
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every reading there")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write every reading to this file"
+    )
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print, and say 0, or 2 when the data are not there."""
+    """Run the benchmark; exit code 2 when the data are missing."""
     options = parse_arguments(arguments)
     for path, option in ((options.data, "--data"), (options.starts, "--starts")):
         if not path.is_file():
-            print(f"nothing at {path}: say with {option} where it is", file=sys.stderr)
+            print(f"{path} does not exist; give the file with {option}", file=sys.stderr)
             return 2
     chosen = list(demonstrations(options.data, options.starts, options.part))
     if options.limit is not None and options.limit < len(chosen):

@@ -1,11 +1,11 @@
-"""What the library of macro actions saves: every task planned twice with a simulated model.
+"""Savings from the library of macro actions: every task planned twice with a simulated model.
 
     python benchmarks/library_reuse.py
     python benchmarks/library_reuse.py --error 0.3 --seed 2
 
-The first time the library is empty before T1 and grows from task to task; the second time it has
-what was learnt. A plan is learnt from when it is valid and was carried out in the embedded
-kitchen as predicted. No cache of answers is used. The model is SIMULATED.
+In the first round the library is empty before T1 and grows from task to task; the second round
+starts with the learnt macros. hvr learns from a plan if it is valid and its execution in the
+embedded kitchen matched the prediction. There is no answer cache. The model is SIMULATED.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hvr.runs.tasks import label, load_task
 
 
 def run_task(task_id: str, error: float, seed: int, library: Path, folder: Path) -> Run:
-    """Plan and carry out one task with the library."""
+    """Plan and execute one task with the library."""
     choice = ModelChoice(spec=f"scripted:error={error}", library=library)
     scene = load_task(task_id).ground_truth.scene
     options = Options(
@@ -38,7 +38,7 @@ def run_task(task_id: str, error: float, seed: int, library: Path, folder: Path)
 
 
 def main() -> int:
-    """Print the table; exit code 1 when a plan is not valid or less than 60 % is saved."""
+    """Print the table; exit code 1 when a plan is invalid or less than 60 % is saved."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--error", type=float, default=0.1)
     parser.add_argument("--seed", type=int, default=1)

@@ -1,15 +1,14 @@
-"""Plans with known errors, for benchmarks/judge.py.
+"""Generate plans with known errors for benchmarks/judge.py.
 
     python benchmarks/make_judged_plans.py --out FILE [--alfred FILE] [--pddl FOLDER] [--limit N]
                                            [--part test|fit] [--seeds N]
                                            [--jobs N] [--engine NAME] [--address A]
 
-From ALFRED's demonstrations, as plans of hvr's skills, and from valid plans of the PDDL corpus.
-Each is reduced until nothing can be left out, then gets 0 to 4 errors (a quarter of the plans none)
-of the kinds in
-docs/how-to/judging.md. What is wrong with it is then found out anew by going through all
-of its parts, so that errors that cancel or repair each other are labelled as what they are. The
-same seeds make the same file. `--part test` takes every third of them, `fit` the others.
+The sources are ALFRED's demonstrations, as plans of hvr's skills, and valid plans of the PDDL
+corpus. Each plan is first reduced until no step can be left out, then gets 0 to 4 errors (a quarter
+of the plans get none) of the kinds in docs/how-to/judging.md. An exhaustive search then derives the
+labels anew, so errors that cancel or repair each other are labelled by their effect. The same seeds
+give the same file. `--part test` takes every third plan, `fit` the others.
 """
 
 from __future__ import annotations
@@ -115,14 +114,13 @@ def _jobs(args: argparse.Namespace) -> Iterator[tuple[str, Any, int]]:
 
 
 def main() -> int:
-    """Make the cases."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="JSON lines, gzipped if .gz")
+    parser.add_argument("--out", type=Path, required=True, help="JSON Lines file, gzipped if .gz")
     parser.add_argument("--alfred", type=Path, default=DATA, help="ALFRED's demonstrations")
     parser.add_argument("--pddl", type=Path, default=PDDL, help="the PDDL corpus")
     parser.add_argument("--part", choices=("test", "fit"), default="test")
     parser.add_argument("--limit", type=int, help="demonstrations, and plans of the PDDL corpus")
-    parser.add_argument("--seeds", type=int, default=3, help="plans made of each (default: 3)")
+    parser.add_argument("--seeds", type=int, default=3, help="plans made from each (default: 3)")
     add_options(parser, jobs=2)
     args = parser.parse_args()
     print(conditions())
@@ -139,9 +137,9 @@ def main() -> int:
         for case in made
     )
     print(f"{len(made)} plans, {steps} steps, in {time.perf_counter() - started:.0f} s")
-    print("errors put in:", dict(sorted(Counter(k for c in made for k in c.kinds).items())))
+    print("inserted errors:", dict(sorted(Counter(k for c in made for k in c.kinds).items())))
     print("labels by:", dict(Counter(case.oracle for case in made)))
-    print(f"labelled otherwise than put in: {relabelled} plans")
+    print(f"labelled differently from the inserted errors: {relabelled} plans")
     return 0
 
 

@@ -5,20 +5,22 @@
         [--data FOLDER] [--train SPLIT] [--plans SPLIT] [--drafts FILE] [--links whole|seen]
         [--seeds 3] [--svg FILE]
 
-Everything is learnt from true plans and drafts simulated of them; the real drafts are measured on.
+Training uses true plans and simulated drafts of them; all figures come from the real drafts.
 
-verdicts      ROC-AUC; expected calibration error in ten bins, beside its mean for a judge that is
-              calibrated perfectly on so many drafts, the share of such judges whose error is no
-              smaller, and an estimate without that bias; flagged steps
-missing       ROC-AUC of true plans of three steps or more against the same without one, by position
+verdicts      ROC-AUC; expected calibration error in ten bins, beside its mean for a perfectly
+              calibrated judge on as many drafts, the share of such judges with at least this error,
+              and an estimate without that bias; flagged steps
+missing       ROC-AUC of true plans of three steps or more against the same plans without one step,
+              by its position
 new           verdicts on requests whose sequence of tools is in no training plan: every fifth
-              sequence is left out of training, and drafts of its plans are simulated; drafts that
-              are past plans, all of them wrong, and those that are none apart
+              sequence is held out and drafts of its plans are simulated; drafts that copy past
+              plans, all of them wrong, are reported separately
 corrections   node F1, link F1, accuracy of nodes, of nodes and links, in per cent, beside the draft
-              and 40 lines of nearest plans and edit distance; requests whose plan is new apart
-convention    right plans of tau2-bench's retail tasks that a judge changes which has learnt from
-              tau-bench's, where look-ups are left out (--worlds)
-curve         the same by the number of plans to learn from, with a paired bootstrap
+              and a 40-line baseline of nearest plans and edit distance; requests with a new plan
+              are reported separately
+convention    right plans of tau2-bench's retail tasks that the judge changes after learning from
+              tau-bench's plans, which omit queries (--worlds)
+curve         the same by number of training plans, with a paired bootstrap
 ablation      without each feature in turn, and without the texts of steps
 """
 
@@ -70,13 +72,12 @@ from hvr.tools.tool_plans import LoggedCall, ToolPlan, link_f1, node_f1
 SIZES = (10, 50, 200, 600)
 BINS = 10
 HARD = ("other request, near", "tail missing", "order")
-"""Kinds of wrong plans that are hard to tell from true ones, for the ablation."""
+"""Wrong plans that are hard to tell from true ones, for the ablation."""
 EDIT_COST = 3.0
-"""Nats for an edit in the short baseline; 2 to 4 do alike on training plans left out."""
+"""Cost of an edit in the short baseline, in nats; 2 to 4 perform equally on held-out plans."""
 
 
 def main() -> int:
-    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     add_tool_set(parser)
     parser.add_argument("--part", choices=(
@@ -85,17 +86,17 @@ def main() -> int:
     parser.add_argument("--worlds", type=Path, default=DATA.parent / "toolworlds", help=(
         "folder of the tool worlds (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help=(
-        "numbers of plans of the learning curve"))  # fmt: skip
+        "numbers of training plans of the learning curve"))  # fmt: skip
     parser.add_argument("--svg", type=Path, help="write the reliability diagram")
     return on_tool_set(parser, measure)
 
 
 def measure(data: ToolSet, args: argparse.Namespace) -> None:
-    """All measurements."""
+    """Print all requested measurements."""
     config = VerifierConfig.small()
     embeddings = ToolEmbeddings(data.tools, make_encoder(config), config)
     print(conditions())
-    print(f"{len(data.train)} plans to learn from, {len(data.drafts)} drafts, {len(data.tools)} "
+    print(f"{len(data.train)} training plans, {len(data.drafts)} drafts, {len(data.tools)} "
           f"tools, {len(data.tools.links)} links ({args.links})\n")  # fmt: skip
     parts = args.part or ("verdicts", "missing", "corrections", "curve", "ablation")
     judges = []
@@ -103,7 +104,7 @@ def measure(data: ToolSet, args: argparse.Namespace) -> None:
         started = time.process_time()
         judges.append(fit_judge(embeddings, data.train, seed=seed))
         spent = time.process_time() - started
-        print(f"seed {seed}: {spent:.0f} s of CPU to learn; {judges[-1].rule}", flush=True)
+        print(f"seed {seed}: {spent:.0f} s of CPU to train; {judges[-1].rule}", flush=True)
     if "verdicts" in parts:
         verdicts(judges, data, args.svg)
     if "missing" in parts:
@@ -121,7 +122,7 @@ def measure(data: ToolSet, args: argparse.Namespace) -> None:
 
 
 def verdicts(judges: Sequence[Judge], data: ToolSet, svg: Path | None) -> None:
-    """AUC, calibration and flags of each seed."""
+    """Print AUC, calibration and flags of each seed."""
     there = {p.tools for p in data.train}
     for name, known in ("past plans", True), ("no past plans", False):
         some = [d.tools == t.tools for d, t in data.pairs if (d.tools in there) == known]
@@ -145,29 +146,28 @@ def verdicts(judges: Sequence[Judge], data: ToolSet, svg: Path | None) -> None:
 
 
 def bins(scores: np.ndarray) -> np.ndarray:
-    """Return the bin of each score."""
     return np.minimum((scores * BINS).astype(int), BINS - 1)
 
 
 def calibration_error(scores: np.ndarray, right: np.ndarray) -> float:
-    """Return the expected calibration error, in `BINS` bins of equal width."""
+    """Return the expected calibration error in `BINS` bins of equal width."""
     of = bins(scores)
     parts = [of == k for k in range(BINS) if (of == k).any()]
     return float(sum(abs(scores[m].mean() - right[m].mean()) * m.mean() for m in parts))
 
 
 def ideal_errors(scores: np.ndarray, draws: int = 1000) -> np.ndarray:
-    """Return errors that a judge would have whose scores are exactly the probabilities."""
+    """Sample the errors of a judge whose scores are exactly the probabilities."""
     rng = np.random.default_rng(0)
     drawn = (rng.random(len(scores)) < scores for _ in range(draws))
     return np.array([calibration_error(scores, right) for right in drawn])
 
 
 def unbiased_error(scores: np.ndarray, right: np.ndarray) -> float:
-    """Return the root of the calibration error in squares, less what chance adds to it.
+    """Return the root-mean-square calibration error, corrected for chance.
 
-    It is 0 on average for a perfect judge, unlike `calibration_error` (Kumar, Liang and Ma,
-    "Verified Uncertainty Calibration", 2019); bins are the same.
+    Unlike `calibration_error`, it is 0 on average for a perfect judge (Kumar, Liang and Ma,
+    "Verified Uncertainty Calibration", 2019); the bins are the same.
     """
     of = bins(scores)
     total = 0.0
@@ -180,7 +180,7 @@ def unbiased_error(scores: np.ndarray, right: np.ndarray) -> float:
 
 
 def flags(said: Sequence[Verdict], data: ToolSet) -> tuple[float, float]:
-    """Return precision and recall of the flagged steps; a step is wrong if it is not kept."""
+    """Return precision and recall of the flags; steps missing in the true plan are wrong."""
     flagged = wrong = hits = 0
     for verdict, (draft, true) in zip(said, data.pairs, strict=True):
         ids = {t: i for i, t in enumerate(dict.fromkeys((*draft.tools, *true.tools)))}
@@ -194,7 +194,7 @@ def flags(said: Sequence[Verdict], data: ToolSet) -> tuple[float, float]:
 
 
 def missing(judges: Sequence[Judge], data: ToolSet) -> None:
-    """AUC of long true plans against the same without a step, by the step's position."""
+    """Print the AUC of long true plans against copies without one step, by its position."""
     plans = [p for p in data.held if len(p.tools) > 2]
     rng = Random("missing")
     places = {
@@ -223,7 +223,7 @@ def without(plan: ToolPlan, at: int) -> ToolPlan:
 
 
 def new_requests(embeddings: ToolEmbeddings, data: ToolSet, seeds: int) -> None:
-    """AUC and calibration where no training plan has the right sequence of tools."""
+    """Print AUC and calibration on requests whose sequence of tools is in no training plan."""
     print(f"\n{'new requests':14}{'plans':>6}{'AUC':>8}{'ECE':>8}{'ideal':>8}{'worse':>8}"
           f"{'unbiased':>10}{'mean':>8}{'right':>8}{'no verdict':>12}")  # fmt: skip
     for seed in range(seeds):
@@ -263,7 +263,7 @@ def drafted(judge: Judge, plan: ToolPlan, seed: int) -> ToolPlan:
 
 
 def convention(folder: Path, seeds: int) -> None:
-    """Right plans that are changed by a judge which has learnt from plans of another convention."""
+    """Print the right plans changed by a judge trained on another convention."""
     tools = read_graph(folder / "tools.json")
     config = VerifierConfig.small()
     embeddings = ToolEmbeddings(tools, make_encoder(config), config)
@@ -275,7 +275,7 @@ def convention(folder: Path, seeds: int) -> None:
             c.plan.tools != p.tools for c, p in zip(correct(judge, right), right, strict=True)
         ]
         refused = sum(not v.unknown and not v.accepted for v in said)
-        print(f"retail, seed {seed}: {len(known)} plans to learn from; of {len(right)} right plans "
+        print(f"retail, seed {seed}: {len(known)} training plans; of {len(right)} right plans "
               f"{sum(changed)} changed, {refused} refused, "
               f"{sum(bool(v.unknown) for v in said)} without a verdict", flush=True)  # fmt: skip
 
@@ -295,7 +295,7 @@ def retail(path: Path) -> list[ToolPlan]:
 
 
 def corrections(judges: Sequence[Judge], data: ToolSet) -> None:
-    """Drafts, the short baseline, and the corrections of each seed."""
+    """Print the drafts, the short baseline, and the corrections of each seed."""
     past = judges[0].past
     names = [t.id for t in past.embeddings.tools.tools]
     known = {tuple(names[t] for t in p) for p in past.counts}
@@ -318,7 +318,7 @@ def corrections(judges: Sequence[Judge], data: ToolSet) -> None:
 
 
 def nearest(judge: Judge, drafts: Sequence[ToolPlan]) -> list[ToolPlan]:
-    """Return the plans of similar requests least far from the drafts: the short baseline."""
+    """Return the plan of a similar request nearest to each draft: the short baseline."""
     found = []
     for draft in drafts:
         read = DraftReader(judge.embeddings).read(draft)
@@ -330,20 +330,20 @@ def nearest(judge: Judge, drafts: Sequence[ToolPlan]) -> list[ToolPlan]:
 
 
 def scored(plans: Sequence[ToolPlan], data: ToolSet) -> np.ndarray:
-    """Return node F1, link F1 and both accuracies of plans (plans, 4)."""
+    """Return node F1, link F1 and both accuracies, shape (plans, 4)."""
     rows = [(node_f1(p, t), link_f1(p, t)) for p, (_, t) in zip(plans, data.pairs, strict=True)]
     return np.array([(n, k, n >= 0.99, n > 0.99 and k > 0.99) for n, k in rows], dtype=float)
 
 
 def row(name: str, values: np.ndarray, base: np.ndarray, new: np.ndarray) -> None:
-    """Print means, those of requests whose plan is new, and the bootstrap of the difference."""
+    """Print means, means over requests with a new plan, and the bootstrap of the difference."""
     cells = "".join(f"{100 * v:6.1f}" for v in values.mean(0))
     apart = "".join(f"{100 * v:6.1f}" for v in values[new].mean(0)) if new.any() else ""
     print(f"{name:32}{cells}   | {apart}   {gained(values, base)}", flush=True)
 
 
 def gained(values: np.ndarray, base: np.ndarray, draws: int = 2000) -> str:
-    """Return the gains in node F1 and accuracy of nodes, with 95 % of a paired bootstrap."""
+    """Return the gains in node F1 and node accuracy with 95 % paired bootstrap intervals."""
     rng = np.random.default_rng(0)
     change = (values - base)[:, [0, 2]]
     means = np.array(
@@ -357,11 +357,11 @@ def gained(values: np.ndarray, base: np.ndarray, draws: int = 2000) -> str:
 
 
 def curve(embeddings: ToolEmbeddings, data: ToolSet, seeds: int, sizes: Sequence[int]) -> None:
-    """Corrections by the number of plans to learn from; another sample for each seed.
+    """Print corrections by number of training plans, with a new sample for each seed.
 
-    Drafts for plans of the sample are left out, so that one split can serve for both.
+    Drafts of sampled plans are left out, so that one split can serve for both.
     """
-    print("\nlearning curve; all, requests whose plan is new, gains in node F1 and accuracy of "
+    print("\nlearning curve; all, requests with a new plan, gains in node F1 and accuracy of "
           "nodes, with 95 % intervals")  # fmt: skip
     for size in (s for s in sizes if s < len(data.train)):
         for seed in range(seeds):
@@ -379,13 +379,13 @@ def curve(embeddings: ToolEmbeddings, data: ToolSet, seeds: int, sizes: Sequence
 
 @dataclass(frozen=True)
 class Asked:
-    """What the ablation needs of a plan, whatever the weights.
+    """A plan's weight-independent inputs to the ablation.
 
     Args:
-        read: the plan.
-        opinion: its candidates and their features.
-        order: log-odds that the order of its steps adds.
-        same: probability that its steps are those of the request.
+        read: The plan as read by the judge.
+        opinion: Its candidates and their features.
+        order: Log-odds contributed by the order of its steps.
+        same: Probability that its steps match the request.
     """
 
     read: ReadDraft
@@ -395,9 +395,9 @@ class Asked:
 
 
 def ablation(embeddings: ToolEmbeddings, data: ToolSet) -> None:
-    """Without each feature in turn: AUC, and the best plans whatever the rule.
+    """Print the AUC and the best plans without each feature in turn.
 
-    Drafts are simulated once; of the plans that are judged the features are computed once.
+    Drafts are simulated once, and the features of the judged plans are computed once.
     """
     usable = [p for p in data.train if p.tools and all(map(embeddings.known, p.tools))]
     numbers = [tuple(map(embeddings.tools.index, p.tools)) for p in usable]
@@ -435,7 +435,7 @@ def ablation(embeddings: ToolEmbeddings, data: ToolSet) -> None:
 
 
 def asked(judge: Judge, plans: Sequence[ToolPlan]) -> list[Asked]:
-    """Return what the ablation needs of plans."""
+    """Return the inputs to the ablation for each plan."""
     found = []
     for read in map(DraftReader(judge.embeddings).read, plans):
         opinion, texts = judge.opinion(read), judge.step_texts(read)
@@ -446,12 +446,12 @@ def asked(judge: Judge, plans: Sequence[ToolPlan]) -> list[Asked]:
 
 
 def weighed(plan: Asked, weights: np.ndarray) -> PlanOpinion:
-    """Return the opinion of a plan with other weights."""
+    """Return the opinion on a plan under other weights."""
     return replace(plan.opinion, shares=probabilities(plan.opinion.features @ weights))
 
 
 def reliability(scores: np.ndarray, right: np.ndarray) -> str:
-    """Return a reliability diagram: share of right drafts by score, as an SVG document."""
+    """Return a reliability diagram (share of right drafts by score) as an SVG document."""
     side, edge = 300, 46
     of = bins(scores)
 

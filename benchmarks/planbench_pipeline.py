@@ -1,19 +1,19 @@
-"""The language model's policy on PDDL problems: what verification is worth.
+"""The language model's policy on PDDL problems: the benefit of verification.
 
     python benchmarks/planbench_pipeline.py --data MANIFEST [--limit 30]
         [--rates 0.1,0.2,0.3,0.4,0.5] [--settings LLM,VR,HVR,HVR+]
     python benchmarks/planbench_pipeline.py --data MANIFEST --llm openai:MODEL [--base-url URL]
 
-The manifest has one JSON object a line with `set`, `domain`, `problem`, `engine` and `recorded`:
-what models answered to the same problems, each alone and at once, and whether that was valid (of
-the answers that are in the manifest, which need not be all). Of each domain the same number of
-problems is drawn (`--seed`). Each problem is planned in each setting; hvr's validator judges the
-plan against the problem's own goal. LLM: the whole plan at once, nothing checked. VR: the same,
-each step checked and corrected. HVR: macro actions and blocks, checked and corrected. HVR+: with
-everything that hvr adds, planner repair among it, which can plan alone.
+The manifest has one JSON object per line with `set`, `domain`, `problem`, `engine` and `recorded`:
+the one-shot answers of models to the same problems and their validity (the manifest need not have
+all of them). The same number of problems is drawn from each domain (`--seed`). Each problem is
+planned in each setting; hvr's validator judges the plan against the problem's own goal. LLM: the
+whole plan in one answer, unchecked. VR: the same, with each step checked and corrected. HVR: macro
+actions and blocks, checked and corrected. HVR+: all of hvr's additions, including planner repair,
+which can plan alone.
 
-Without `--llm` the model is SIMULATED: it knows a plan of hvr's planner and errs at the rates, so
-the shares say what the pipeline does with errors of these kinds, and nothing about any model.
+Without `--llm` the model is SIMULATED: it knows a plan by hvr's planner and errs at the given
+rates, so the figures describe how the pipeline handles such errors, not any real model.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from hvr.worlds.facts.lexicon import lexicon_for
 
 @dataclass(frozen=True)
 class Cell:
-    """What became of a problem in a setting."""
+    """Outcome of a problem in a setting."""
 
     reached: bool
     calls: int
@@ -57,10 +57,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, metavar="MANIFEST")
     parser.add_argument("--set", default="planbench", help="set of the manifest")
     parser.add_argument("--limit", type=int, default=30, help="problems of each domain")
-    parser.add_argument("--rates", default="0.1,0.2,0.3,0.4,0.5", help="of the simulated model")
+    parser.add_argument(
+        "--rates", default="0.1,0.2,0.3,0.4,0.5", help="error rates of the simulated model"
+    )
     parser.add_argument("--settings", default="LLM,VR,HVR,HVR+")
-    parser.add_argument("--llm", help="a model to be asked instead")
-    parser.add_argument("--base-url", help="address of its server")
+    parser.add_argument("--llm", help="real model to use instead")
+    parser.add_argument("--base-url", help="address of the model's server")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     settings = args.settings.split(",")
@@ -78,7 +80,9 @@ def main() -> None:
         files = [args.data.parent / name for name in drawn]
         solvable = [file for file in files if _has_steps(domain, file)]
         if len(solvable) < len(files):
-            print(f"{len(files) - len(solvable)} left out below: proven to have no plan, or done\n")
+            print(
+                f"{len(files) - len(solvable)} left out below: proven unsolvable, or already done\n"
+            )
         _table(args, domain, solvable, specs, settings)
 
 
@@ -91,7 +95,7 @@ def _has_steps(domain: Domain, file: Path) -> bool:
 
 
 def _recorded(cases: Sequence[dict[str, Any]], drawn: set[str], name: str, count: int) -> None:
-    """Print what models answered to the same problems."""
+    """Print the recorded answers of models to the same problems."""
     share: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for case in cases:
         if case["problem"] in drawn and "engine" in case:

@@ -2,12 +2,12 @@
 
     python benchmarks/problems.py [--count N] [--seed N] [--unsolvable SHARE] [--jobs N]
 
-For each problem: the validator judges the generated plan; a planner has to find a plan of the same
+For each problem, the validator judges the generated plan; a planner must find a plan of the same
 length and prove it shortest, or prove that there is none. Classical problems go to Fast Downward's
 A* on hvr's grounding, and every 20th also to Fast Downward with its own translator. The jugs are
-solved once more as pairs of numbers, without PDDL, and for the fuses every assignment to matches is
-tried. An engine of unified-planning that is named (`--timed tamer`) gets the problems with time,
-too: it has to find a plan, and no shorter one.
+also solved as pairs of numbers, without PDDL, and the fuses by trying every assignment to matches.
+Temporal problems go to a named unified-planning engine (`--timed tamer`), which must find a plan
+that is not shorter.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SAMPLE = 20
 
 
 def check(job: tuple[str, int, int, bool, str]) -> tuple[str, int, bool, str, int, float, float]:
-    """Generate a problem, check it, and return what was found."""
+    """Generate a problem, check it, and return the findings."""
     family, level, seed, solvable, engine = job
     begun = time.process_time()
     problem = graded(family, level, seed, solvable=solvable)
@@ -51,7 +51,7 @@ def check(job: tuple[str, int, int, bool, str]) -> tuple[str, int, bool, str, in
 
 
 def judged(problem: GradedProblem, engine: str) -> str:
-    """Return `agreed`, `agreed in part` or what is wrong."""
+    """Return `agreed`, `agreed in part` or a description of the fault."""
     if problem.plan is not None:
         report = validate(problem.domain, problem.problem, "\n".join(problem.plan))
         if not report.valid or report.steps != problem.best:
@@ -78,9 +78,9 @@ def judged(problem: GradedProblem, engine: str) -> str:
 
 
 def timed(problem: GradedProblem, engine: str) -> str:
-    """Check a problem with time: there is a plan, and it is no shorter than said; or there is none.
+    """Check that a temporal problem has a plan no shorter than stated, or has none.
 
-    Engines seldom prove that there is none: without an answer the problem counts in part.
+    Engines rarely prove unsolvability: without an answer the problem agrees in part.
     """
     verdict = by_files(problem, f"up:{engine}", optimal=False)
     return "agreed in part" if "no plan was found" in verdict else verdict
@@ -109,7 +109,7 @@ def by_files(problem: GradedProblem, planner: str, *, optimal: bool) -> str:
 
 
 def poured(problem: GradedProblem) -> int | None:
-    """Return the fewest pourings of two jugs, without PDDL; None if the amount cannot be had."""
+    """Return the fewest pourings of two jugs, without PDDL; None if the amount is unreachable."""
     sizes = {j: int(n) for j, n in re.findall(r"capacity (\w+)\) (\d+)", problem.problem)}
     ((jug, amount),) = re.findall(r"\(:goal.*amount (\w+)\) (\d+)", problem.problem, re.DOTALL)
     one, two = sizes.values()
@@ -146,12 +146,11 @@ def mended(problem: GradedProblem) -> int | None:
 
 
 def main() -> None:
-    """Check and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--unsolvable", type=float, default=0.2)
-    parser.add_argument("--timed", default="", help="engine of unified-planning for time")
+    parser.add_argument("--timed", default="", help="unified-planning engine for temporal problems")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     kinds = [(family, level) for level in LEVELS for family in FAMILIES]
@@ -167,7 +166,7 @@ def main() -> None:
         for family, *row in pool.imap_unordered(check, jobs, chunksize=4):
             rows[family].append(tuple(row))  # type: ignore[arg-type]
     print("| family | problems | without a plan | agreed | in part | best length by level "
-          "| made, ms | checked, ms |\n|---|---|---|---|---|---|---|---|")  # fmt: skip
+          "| generation, ms | check, ms |\n|---|---|---|---|---|---|---|---|")  # fmt: skip
     wrong: list[str] = []
     for family in FAMILIES:
         found = rows[family]

@@ -1,17 +1,15 @@
-"""How long the prompts are, by task and purpose: do they fit a context of 4,096 tokens?
+"""Prompt lengths by task and purpose, against a context of 4,096 tokens.
 
     python benchmarks/prompt_sizes.py
     python benchmarks/prompt_sizes.py --tokenizer microsoft/Phi-3-mini-4k-instruct
     python benchmarks/prompt_sizes.py --settings HVR,HVR+,VR,HV
 
-The prompts are those of a run in the scene of each task's ground truth; a SIMULATED model with
-errors answers them, so that corrections occur. Recall is the share of what the ground truth
-touches, the places of things included, that is among the objects of the prompts: with what the
-model picks (which the simulated one knows from the ground truth, but for its errors), and with a
-model that picks nothing. Tokens are estimated from above by
-`hvr.models.model` (docs/how-to/models.md), or
-counted by a tokenizer that is on this machine. To each
-prompt the longest answer is added that it has to leave room for.
+The prompts come from a run in the scene of each task's ground truth; a SIMULATED model with errors
+answers them, so that corrections occur. Recall is the share of the ground truth's objects and their
+locations that the prompts mention: with the simulated model's pick (which follows the ground truth,
+except for its errors), and with a model that picks nothing. Token counts are the upper estimate of
+`hvr.models.model` (docs/how-to/models.md), or come from a local tokenizer. Each prompt includes
+room for the longest possible answer.
 """
 
 from __future__ import annotations
@@ -51,11 +49,11 @@ Count = Callable[[Sequence[Message]], int]
 
 
 class Measured(Layer):
-    """A model whose prompts are measured.
+    """A model layer that records prompt lengths.
 
     Args:
-        model: who answers.
-        count: tokens of a conversation.
+        model: Model that answers.
+        count: Function that counts the tokens of a conversation.
     """
 
     def __init__(self, model: Model, count: Count) -> None:
@@ -65,7 +63,6 @@ class Measured(Layer):
         self.told: set[str] = set()
 
     def answer(self, request: Request) -> Answer:
-        """See `Model`."""
         tokens = self.count(request.messages) + MAX_TOKENS[request.purpose]
         listed = request.messages[-1].text.partition("Task:")[0]
         self.told |= set(_OBJECT.findall(listed))
@@ -74,10 +71,9 @@ class Measured(Layer):
 
 
 class Silent(Layer):
-    """A model that picks no objects."""
+    """A model layer that picks no objects."""
 
     def answer(self, request: Request) -> Answer:
-        """See `Model`."""
         if request.purpose == "select":
             return Answer(text="none")
         return self._model.answer(request)
@@ -85,12 +81,12 @@ class Silent(Layer):
 
 @dataclass(frozen=True)
 class Sizes:
-    """What was measured of one run.
+    """Measurements of one run.
 
     Args:
-        longest: prompt and answer of each purpose, in tokens.
-        missing: what the ground truth touches and no prompt tells of.
-        touched: all that the ground truth touches.
+        longest: Tokens of prompt and answer, the maximum per purpose.
+        missing: Ground-truth objects that no prompt mentions.
+        touched: All objects of the ground truth.
     """
 
     longest: dict[str, int]
@@ -99,7 +95,7 @@ class Sizes:
 
     @property
     def recall(self) -> str:
-        """The share that is told, in per cent, and what is not."""
+        """Format the mentioned share in per cent, and the missing objects."""
         share = 100 * (1 - len(self.missing) / len(self.touched))
         return f"{share:.0f}" + (f" ({', '.join(sorted(self.missing))})" if self.missing else "")
 
@@ -107,7 +103,7 @@ class Sizes:
 def measure(
     task: PaperTask, setting: str, error: float, count: Count, *, picks: bool = True
 ) -> Sizes:
-    """The longest prompt and answer of each purpose in one run, and what the prompts told of."""
+    """Return the longest prompt and answer per purpose in one run, and the mentioned objects."""
     scene = task.ground_truth.scene
     scripted = make_scripted(f"scripted:error={error}", task, load_scene(scene), 1)
     model = Measured(scripted if picks else Silent(scripted), count)
@@ -154,7 +150,7 @@ def main() -> int:
             good = max(sizes.longest.values()) <= MIN_CONTEXT
             fits = fits and (good or not settings_named(setting).retrieval)
             cells = [str(sizes.longest.get(p, "–")) for p in purposes]
-            # Whole kinds are told of in a prompt for a goal, and nothing is picked.
+            # A goal prompt mentions whole kinds, so nothing is picked.
             recalls = ["–", "–"]
             if not is_goal(setting):
                 alone = measure(task, setting, 0.0, count, picks=False)

@@ -2,16 +2,16 @@
 
     VAL=/path/to/Validate python benchmarks/random_plans.py --kind sequence --count 10000 --seed 1
 
-Draws small domains, problems and plans: typed parameters, negative, disjunctive and quantified
-conditions, conditional and universal effects, numbers, derived predicates; for timed plans also
+Generates small domains, problems and plans: typed parameters, negative, disjunctive and quantified
+conditions, conditional and universal effects, numbers, derived predicates; timed plans also have
 durative actions, conditional effects that span start and end, timed initial literals, and many
-steps at the same time; for `--kind numbers` also durations that depend on numbers, timed values,
-preferences, and steps within epsilon of each other. Prints how many verdicts agree, and each
-difference with the reason that is known for its class (`EXPLAINED`). Exit code 1 if a difference
-has none.
+simultaneous steps; `--kind numbers` adds durations that depend on numbers, timed values,
+preferences, and steps within epsilon of each other. Prints the number of equal verdicts, and each
+difference with the known reason for its class (`EXPLAINED`). The exit code is 1 if a difference has
+no known reason.
 
-`--folder DIR` keeps the files of every difference; `--record FILE` writes every case with VAL's
-verdict as JSON lines.
+`--folder DIR` saves the files of every difference; `--record FILE` writes every case with VAL's
+verdict as JSON Lines.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ ATOMS = (("p", ()), ("q", ()), ("r", ()), ("s", ("red",)), ("t", ("blue",)), ("u
 NUMBERS = (("f", ()), ("g", ("red",)))
 OBJECTS = {"red": ("r1", "r2"), "blue": ("b1", "b2")}
 HALVES = ("0.5", "1.5", "2.5", "3.5")
-"""Bounds of comparisons: values are whole, so VAL's tolerance decides nothing."""
+"""Bounds of comparisons: values are whole, so VAL's tolerance never decides."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,11 @@ class Case:
 
 
 class Drawn:
-    """Draws a case.
+    """Generates a random case.
 
     Args:
-        rng: source of chance.
-        timed: whether the plan is one in time.
+        rng: Source of randomness.
+        timed: Whether the plan is temporal.
     """
 
     def __init__(self, rng: random.Random, timed: bool) -> None:
@@ -269,15 +269,15 @@ class Drawn:
                 step = f"{self.start()}: {step}"
                 step += f" [{schema.duration}]" if schema.duration else ""
             lines.append(step)
-        # No step twice at one time: VAL counts it once.
+        # No step twice at the same time: VAL counts it once.
         return "\n".join(dict.fromkeys(lines))
 
 
 class DrawnWithNumbers(Drawn):
-    """Draws a timed case with more of time and numbers.
+    """Generates a temporal case with more timing and numbers.
 
-    Durations have bounds that read numbers and enter effects, numbers get values at a time,
-    conditions have preferences, and steps lie within epsilon of each other.
+    Bounds of durations read numbers, effects read durations, numbers get timed values, conditions
+    have preferences, and steps lie within epsilon of each other.
     """
 
     def bounds(self, duration: int, scope: tuple[tuple[str, str], ...]) -> str:
@@ -318,7 +318,7 @@ class DrawnWithNumbers(Drawn):
 
 @dataclass(frozen=True)
 class Schema:
-    """An action schema: the types of its parameters, its text, its duration if it has one."""
+    """An action schema: parameter types, text, and duration if any."""
 
     name: str
     kinds: tuple[str, ...]
@@ -357,7 +357,7 @@ def instances(name: str, kinds: tuple[str, ...]) -> list[str]:
 
 
 def repaired(rng: random.Random, case: Case) -> Case:
-    """Drop failing steps, mostly, so that about half of the plans are valid."""
+    """Drop failing steps in most cases, so that about half of the plans are valid."""
     domain = parse_domain(case.domain)
     problem = parse_problem(case.problem, domain)
     for _ in range(8):
@@ -409,7 +409,7 @@ def judged_by_val(val: str, case: Case, folder: Path) -> tuple[str, str]:
 
 
 def judged_by_rules_of_val(case: Case, rules: frozenset[str]) -> ValidationReport:
-    """Judge a case with some of VAL's own rules of interference; see `EXPLAINED`."""
+    """Judge a case under some of VAL's own interference rules; see `EXPLAINED`."""
     own_effect, own_execute, own_firing = _Reader._effect, TemporalRun._execute, TemporalRun._firing
     own_access, own_check = temporal.access, TemporalRun.check_interference
 
@@ -475,11 +475,11 @@ EXPLAINED = {
     "twice": "VAL refuses a step that adds an atom of its own condition after it has changed it, "
     "if another step happens at the same time.",
 }
-"""The argument for each class of differences, in which VAL departs from the definition."""
+"""Argument for each class of cases in which VAL departs from the definition."""
 
 
 def reason(case: Case, val: str, output: str) -> str:
-    """Return the classes of a difference; empty if none explains it."""
+    """Return the classes that explain a difference; empty if none does."""
     rules = [name for name in EXPLAINED if name != "twice"]
     for count in range(1, len(rules) + 1):
         for chosen in combinations(rules, count):
@@ -607,7 +607,7 @@ def main() -> int:
         if open_cases:
             print(f"unexplained: {', '.join(map(str, open_cases[:50]))}")
         if not args.val:
-            print("VAL was not asked: name its binary with --val or $VAL")
+            print("VAL did not run: name its binary with --val or $VAL")
     return 1 if open_cases else 0
 
 

@@ -1,11 +1,11 @@
-"""How often advice mends a broken plan: python benchmarks/repair.py manifest.jsonl
+"""Repair rate of broken plans: python benchmarks/repair.py manifest.jsonl
 
-Takes plans with a missing, a swapped or the last steps cut off (mutations drop_step,
+Takes plans with a missing step, two swapped steps or a truncated end (mutations drop_step,
 swap_adjacent and truncate_tail of the sets ipc and planbench) that fail at a precondition or at
-the goal, and plans that language models wrote, and looks for steps to insert. With `--timed` it
-takes plans with durative actions that have one of these faults, a wrong duration, a step twice or
-one that starts too early, and looks for a change of one step. Prints how many got advice within
-the time limit, how long it is, whether it makes the whole plan valid.
+the goal, and plans by language models, and searches for steps to insert. With `--timed` it takes
+plans with durative actions and one of these faults, a wrong duration, a duplicate step or a step
+with an early start, and searches for a change of one step. Prints how many plans got a
+repair within the time limit, its length, and whether it makes the whole plan valid.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LEFT_OUT = {
 
 @dataclass(frozen=True)
 class Row:
-    """The advice about one case."""
+    """The repair of one case."""
 
     group: str
     name: str
@@ -55,7 +55,7 @@ class Row:
 
 
 def chosen(case: dict[str, Any], timed: bool) -> bool:
-    """Say whether a case is of the kind that is measured."""
+    """Return whether a case is measured."""
     if timed:
         fits = case["val"] == "invalid" and case["mutation"] in TIMED_MUTATIONS
         return fits and case["set"] == "ipc" and "durative-actions" in case["features"]
@@ -67,7 +67,7 @@ def chosen(case: dict[str, Any], timed: bool) -> bool:
 
 
 def advise(case: dict[str, Any], root: Path, seconds: float, timed: bool) -> Row | None:
-    """Look for advice about one case; None when the case cannot be used."""
+    """Search for a repair of one case; return None when the case cannot be used."""
     find = find_suggestions if timed else find_repair
     group = f"{case['set']} {case['mutation'] or ''} {case['val_class']}"
     try:
@@ -93,7 +93,6 @@ def advise(case: dict[str, Any], root: Path, seconds: float, timed: bool) -> Row
 
 
 def main() -> int:
-    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("manifest", type=Path)
     parser.add_argument("--sample", type=int, default=100, help="cases of each set (0: all)")
@@ -144,7 +143,7 @@ def report(rows: list[Row]) -> None:
         shown = " ".join(f"{n}:{c}" for n, c in sorted(lengths.items(), key=lambda p: p[0] or 0))
         print(f"{name:<36} {len(members):>6} {len(found):>6} {complete:>9} {shortened:>6} "
               f"{times[len(times) // 2]:>9.3f} {times[-1]:>7.2f}  {shown}")  # fmt: skip
-    print("*: the plan is valid with the advice and without later steps that then fail")
+    print("*: the plan is valid with the repair and without later steps that then fail")
     notes = Counter(row.note for row in rows if row.length is None)
     for note, count in notes.most_common(20):
         print(f"{count:>6}  {note}")

@@ -1,11 +1,11 @@
-"""How many completions a second `hvr.validation.rewards` scores, and what hostile ones do to it.
+"""Throughput of `hvr.validation.rewards` in completions per second, and its time on hostile inputs.
 
     python benchmarks/rewards.py [--domain FILE --problem FILE --plan FILE] [--completions N]
 
-A completion is the plan in a model's answer: as it is, with a step dropped, with two steps
-exchanged, or with a wrong object, half of them within prose. Hostile ones are random bytes, deep
-brackets, long names, broken JSON, plans and repetitions of 100,000 characters. One process,
-processor time.
+A completion is a model's answer with the plan: unchanged, without one step, with two steps swapped,
+or with a wrong object, half of them within prose. Hostile completions are random bytes, deep
+brackets, long names, broken JSON, plans and repetitions of 100,000 characters. Times are CPU times
+of one process.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ UNITS = (
     "</think>\n", "stack b1 b2\n", "0: -----waiting---- [2.0]\n", "Plan length: 99999 step(s).\n",
     "(on b1)\n",
 )  # fmt: skip
-"""What answers of 100,000 characters repeat."""
+"""Units repeated in answers of 100,000 characters."""
 LONG = 100_000
 SHAPES = {
     "blanks, then a step": (" ", "(on a)"),
@@ -65,7 +65,7 @@ PROSE = "Let me think about it.\n```pddl\n{}\n```\nThis reaches the goal."
 
 
 def tower() -> tuple[str, str]:
-    """Return a problem of building a tower, and its plan of 20 steps."""
+    """Return a tower-building problem and its plan of 20 steps."""
     names = [f"b{i}" for i in range(TOWER)]
     there = " ".join(f"(ontable {b}) (clear {b})" for b in names)
     goal = " ".join(f"(on {a} {b})" for a, b in pairwise(names))
@@ -81,7 +81,7 @@ def tower() -> tuple[str, str]:
 
 
 def completions(plan: str, count: int, rng: random.Random) -> Iterator[str]:
-    """Yield answers of a model that is right now and then."""
+    """Yield answers of a model that is sometimes right."""
     steps = plan.splitlines()
     objects = sorted({word.strip("()") for step in steps for word in step.split()[1:]})
     for number in range(count):
@@ -101,7 +101,7 @@ def completions(plan: str, count: int, rng: random.Random) -> Iterator[str]:
 
 
 def hostile(plan: str, count: int, rng: random.Random) -> Iterator[str]:
-    """Yield answers that are to do harm."""
+    """Yield hostile answers."""
     letters = "()[]{}:;,`\"'\\ \n\t0123456789abcxyz\x00\x1b\ud800é漢"
     for number in range(count):
         size = rng.choice((10, 100, 1000, 10_000))
@@ -128,14 +128,14 @@ def hostile(plan: str, count: int, rng: random.Random) -> Iterator[str]:
 
 
 def shaped(parts: tuple[str, ...], size: int = LONG) -> str:
-    """Return a text of a size: its first part is repeated, or its second where it has three."""
+    """Return a text of the given size by repeating the first part, or the second of three."""
     fills = 1 if len(parts) == 3 else 0
     head, tail = "".join(parts[:fills]), "".join(parts[fills + 1 :])
     return head + parts[fills] * ((size - len(head) - len(tail)) // len(parts[fills])) + tail
 
 
 def print_shapes(rewards: PlanRewards, domain: str, problem: str) -> None:
-    """Print the processor time of each hostile shape, in the main thread and in another one."""
+    """Print the CPU time of each hostile shape, in the main thread and in another one."""
 
     def milliseconds(text: str) -> float:
         start = time.thread_time()
@@ -152,10 +152,9 @@ def print_shapes(rewards: PlanRewards, domain: str, problem: str) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--domain", type=Path, help="PDDL (default: blocks)")
-    parser.add_argument("--problem", type=Path, help="PDDL (default: a tower of 11 blocks)")
+    parser.add_argument("--domain", type=Path, help="PDDL domain (default: blocks)")
+    parser.add_argument("--problem", type=Path, help="PDDL problem (default: a tower of 11 blocks)")
     parser.add_argument("--plan", type=Path, help="a valid plan (default: the tower's 20 steps)")
     parser.add_argument("--completions", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
@@ -171,8 +170,8 @@ def main() -> None:
         domain, (problem, plan) = BLOCKS, tower()
     rng, rewards = random.Random(options.seed), PlanRewards()
     steps = len(plan.splitlines())
-    print(f"{conditions(options.seed)}\n\nplan of {steps} steps, one process, processor time\n")
-    print("| completions | number | a second | slowest, ms | valid | rewards |")
+    print(f"{conditions(options.seed)}\n\nplan of {steps} steps, one process, CPU time\n")
+    print("| completions | number | per second | slowest, ms | valid | rewards |")
     print("|---|---|---|---|---|---|")
     rewards.scores([plan], domain=domain, problem=problem)
     for name, texts in (
@@ -196,7 +195,7 @@ def main() -> None:
         )
     print_shapes(rewards, domain, problem)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(f"\nmost memory {memory} MiB; no exception; every valid plan above all others")
+    print(f"\npeak memory {memory} MiB; no exception; every valid plan above all others")
 
 
 if __name__ == "__main__":

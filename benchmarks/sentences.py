@@ -1,11 +1,11 @@
-"""What becomes of many sentences: understood, planned, carried out, or refused and why.
+"""Outcomes of many sentences: understood, planned, executed, or refused and why.
 
     python benchmarks/sentences.py [--file sentences.txt] [--match REGEX] [--markdown]
                                    [--understand-only]
 
 Each line of the file is a scene, a bar and a sentence; a sentence after `!` must be refused.
 Every sentence starts in a fresh scene. `--data benchmarks/sentences_home.txt` has sentences for
-other rooms than kitchens. The exit status is 0 whatever becomes of them: the table says it.
+rooms other than kitchens. The exit status is always 0; the table reports the outcomes.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Line:
 
 @dataclass
 class Outcome:
-    """What became of it."""
+    """Outcome of one sentence."""
 
     line: Line
     understood: bool = False
@@ -63,19 +63,19 @@ class Outcome:
 
     @property
     def right(self) -> bool:
-        """Carried out, or refused where it must be."""
+        """Whether the goal was reached, or the sentence refused as required."""
         return not self.understood if self.line.refuse else self.reached
 
     @property
     def said(self) -> str:
-        """A phrase for the table."""
+        """Phrase for the table."""
         if self.reached:
             return f"{self.steps} step{'s' * (self.steps != 1)}"
         return self.message
 
 
 def read_lines(path: Path) -> Iterator[Line]:
-    """The sentences of a file."""
+    """Yield the sentences of a file."""
     group = ""
     for text in read_text(path).splitlines():
         if text.startswith("## "):
@@ -87,13 +87,13 @@ def read_lines(path: Path) -> Iterator[Line]:
 
 @cache
 def policy_in(world: str) -> SymbolicPolicy:
-    """The symbolic policy of a world with scenes."""
+    """Return the symbolic policy of a world with scenes."""
     place = load_world(world)
     return SymbolicPolicy(place.scene_ontology, place.agent.domain(), FastDownward())
 
 
 def try_line(line: Line, *, execute: bool) -> Outcome:
-    """Understand, plan and carry out one sentence."""
+    """Understand, plan and execute one sentence."""
     outcome = Outcome(line)
     policy = policy_in(world_of_scene(line.scene).name)
     world = open_world(Kitchen(line.scene), ontology=policy.ontology)
@@ -122,7 +122,7 @@ def try_line(line: Line, *, execute: bool) -> Outcome:
 
 
 def table(outcomes: list[Outcome]) -> str:
-    """A markdown table for each group."""
+    """Return a Markdown table for each group."""
     parts = []
     for group in dict.fromkeys(o.line.group for o in outcomes):
         rows = [o for o in outcomes if o.line.group == group]
@@ -137,7 +137,7 @@ def table(outcomes: list[Outcome]) -> str:
 
 
 def summary(outcomes: list[Outcome]) -> str:
-    """The shares, in words."""
+    """Return the shares in words."""
     wanted = [o for o in outcomes if not o.line.refuse]
     refused = [o for o in outcomes if o.line.refuse]
     understood = sum(o.understood for o in wanted)
@@ -159,7 +159,6 @@ def summary(outcomes: list[Outcome]) -> str:
 
 
 def main() -> None:
-    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument(
         "--data", "--file", type=Path, default=HERE / "sentences.txt",
@@ -174,7 +173,7 @@ def main() -> None:
         raise DataFileError(f"{options.data}: no sentences, lines such as FloorPlan1 | make coffee")
     print(conditions())
     for world in {world_of_scene(line.scene).name for line in lines}:
-        policy_in(world).reader.lexicon.lookup("mug")  # read the words before the clock starts
+        policy_in(world).reader.lexicon.lookup("mug")  # load the lexicon before the clock starts
     outcomes = [try_line(line, execute=not options.understand_only) for line in lines]
     if options.markdown:
         print(table(outcomes))

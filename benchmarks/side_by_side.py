@@ -1,4 +1,4 @@
-"""Work of a benchmark or a tool on hvr's engines: here, in processes, or on a Ray cluster."""
+"""Benchmark and tool work on hvr's engines: in this process, in processes, or on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from hvr.doors.cli.options import add_engine_options, engine_choice
 W = TypeVar("W")
 R = TypeVar("R")
 
-_TELL_SECONDS = 2.0
+_PRINT_SECONDS = 2.0
 
 
 def add_options(parser: argparse.ArgumentParser, jobs: int = 1) -> None:
     """Add `--jobs`, `--engine` and `--address`; `chosen` reads them.
 
     Args:
-        parser: takes the options.
-        jobs: processes, if nobody says otherwise.
+        parser: Parser to extend.
+        jobs: Default number of processes.
     """
     parser.add_argument(
         "--jobs", type=jobs_of, default=jobs, metavar="N",
@@ -38,26 +38,26 @@ def add_options(parser: argparse.ArgumentParser, jobs: int = 1) -> None:
 
 
 def chosen(options: argparse.Namespace) -> EngineChoice:
-    """Return the engine of the options of `add_options`, of HVR_ENGINE or pyproject.toml."""
+    """Return the engine given by the options, HVR_ENGINE or pyproject.toml."""
     return engine_choice(options)
 
 
 def results(
     function: Callable[[W], R], work: Sequence[W], engine: EngineChoice, chunk: int = 1
 ) -> Iterator[R]:
-    """Yield what a function returns for each piece of work, in their order.
+    """Yield the function's result for each piece of work, in order.
 
-    How far it has come, how fast, and what time is left, is told on standard error.
+    Progress, speed and remaining time go to standard error.
 
     Args:
-        function: of a module, or a `functools.partial` of one.
-        work: what it is called with.
-        engine: where.
-        chunk: pieces that are sent together, where each takes little time.
+        function: A module-level function, or a `functools.partial` of one.
+        work: Arguments, one per call.
+        engine: Engine to run on.
+        chunk: Number of pieces sent together, for short work.
 
     Raises:
-        LostCellError: every process died that was at work on a piece.
-        Exception: whatever the function raises.
+        LostCellError: Every process that worked on a piece died.
+        Exception: Any exception of the function.
     """
     todo = [(importable(function), work[i : i + chunk]) for i in range(0, len(work), chunk)]
     progress = _Progress(len(work))
@@ -78,7 +78,7 @@ def _do(piece: tuple[Callable[[Any], Any], Sequence[Any]]) -> list[Any]:
 
 
 def importable(function: Any) -> Any:
-    """Return a function of the program that runs as one of a module, for other processes."""
+    """Return a function of the main program as an importable one, for other processes."""
     if isinstance(function, functools.partial):
         inner = importable(function.func)
         return functools.partial(inner, *function.args, **function.keywords)
@@ -94,23 +94,23 @@ class _Progress:
     def __init__(self, total: int) -> None:
         self._total = total
         self._done = 0
-        self._begun = self._told = time.monotonic()
+        self._begun = self._printed = time.monotonic()
 
     def one_more(self) -> None:
         self._done += 1
         now = time.monotonic()
-        if now - self._told >= _TELL_SECONDS and self._done < self._total:
-            self._told = now
-            self._tell(now, "\r" if sys.stderr.isatty() else "\n")
+        if now - self._printed >= _PRINT_SECONDS and self._done < self._total:
+            self._printed = now
+            self._print(now, "\r" if sys.stderr.isatty() else "\n")
 
     def end(self) -> None:
-        if self._told > self._begun:  # not for what takes no time
-            self._tell(time.monotonic(), "\n")
+        if self._printed > self._begun:  # skip the final line for instant work
+            self._print(time.monotonic(), "\n")
 
-    def _tell(self, now: float, end: str) -> None:
+    def _print(self, now: float, end: str) -> None:
         rate = self._done / max(now - self._begun, 1e-9)
         left = (self._total - self._done) / max(rate, 1e-9)
         print(
-            f"{self._done} of {self._total}, {rate:.3g} a second, {left:.0f} s left",
+            f"{self._done} of {self._total}, {rate:.3g} per second, {left:.0f} s left",
             file=sys.stderr, end=end, flush=True,
         )  # fmt: skip

@@ -1,15 +1,15 @@
-"""How many steps a second the kitchen does, and whether its memory stays flat.
+"""Steps per second of the kitchen, and its memory over time.
 
     python benchmarks/simulator_speed.py [--seconds S] [--jobs 1,2] [--memory-steps N]
 
 Each row is one kind of action, repeated for S seconds in each process:
 
-* as needed: `step` alone, nothing of the metadata is read (the success is);
+* as needed: `step` alone; no metadata is read except the success;
 * full metadata: `event.metadata`, AI2-THOR's whole dictionary, is read after each step.
 
-The first figure is the best of fifty slices of that time, as other programs may be running beside
-it; the one in brackets is over all. For several processes it is their sum. Afterwards N steps
-of all kinds are done in one kitchen: memory and the time of a step at each tenth.
+The first figure is the best of fifty time slices, to discount other load; the one in brackets is
+over all slices. For several processes it is their sum. Afterwards N steps of all kinds run in one
+kitchen, and memory and step time are printed at each tenth.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from inputs import measured
 from hvr.worlds import Kitchen, Names
 
 SLICES = 50
-"""Parts into which the time of a row is cut."""
+"""Number of time slices per row."""
 
 Step = tuple[str, dict[str, object]]
 INTERACTIONS = (
@@ -44,12 +44,11 @@ INTERACTIONS = (
     "make dirty and clean",
     "fill and empty",
 )
-"""What counts as interaction steps in the summary."""
+"""Interaction steps of the summary."""
 
 
 def cycles(kitchen: Kitchen) -> dict[str, list[Step]]:
-    """Steps that can be repeated for ever, by kind of action; all of them succeed but the
-    refused ones."""
+    """Return endlessly repeatable steps by kind of action; all succeed except the refused ones."""
     names = Names.from_metadata(kitchen.last_event.metadata)
 
     def on(action: str, kind: str, **more: object) -> Step:
@@ -82,13 +81,13 @@ def cycles(kitchen: Kitchen) -> dict[str, list[Step]]:
 
 
 def measure(job: tuple[str, str, bool, float]) -> tuple[float, float, int]:
-    """Repeats one kind of action.
+    """Repeat one kind of action.
 
     Args:
-        job: scene, kind, whether the metadata is read, seconds.
+        job: Scene, kind, whether to read the metadata, and seconds.
 
     Returns:
-        steps a second in the best of `SLICES` slices, and over all; steps that failed.
+        Steps per second in the best of `SLICES` slices and over all, and the failed steps.
     """
     scene, kind, full, seconds = job
     kitchen = Kitchen(scene)
@@ -112,7 +111,7 @@ def measure(job: tuple[str, str, bool, float]) -> tuple[float, float, int]:
 
 
 def resident() -> float:
-    """Resident memory of this process, MB."""
+    """Return the resident memory of this process in MB."""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith("VmRSS"):
             return int(line.split()[1]) / 1024.0
@@ -120,7 +119,7 @@ def resident() -> float:
 
 
 def mixed(kitchen: Kitchen, seed: int) -> Iterator[Step]:
-    """All kinds in random order, for ever."""
+    """Yield steps of all kinds in random order, endlessly."""
     kinds = list(cycles(kitchen).values())
     chance = random.Random(seed)
     while True:
@@ -128,10 +127,10 @@ def mixed(kitchen: Kitchen, seed: int) -> Iterator[Step]:
 
 
 def memory(scene: str, steps: int, seed: int, say: Callable[[str], None]) -> None:
-    """Prints memory and rate at every tenth of the steps; each 1000th event is read.
+    """Print memory and rate at every tenth of the steps; each 1000th event is read.
 
-    Blocks are those that Python's allocator has handed out (`sys.getallocatedblocks`); the
-    bytes that tracemalloc sees are taken in a shorter run of their own, which it slows down.
+    Blocks are those allocated by Python (`sys.getallocatedblocks`); the bytes come from a shorter
+    separate run under tracemalloc, which slows execution.
     """
     kitchen = Kitchen(scene)
     supply = mixed(kitchen, seed)
@@ -154,7 +153,7 @@ def memory(scene: str, steps: int, seed: int, say: Callable[[str], None]) -> Non
 
 
 def _go(kitchen: Kitchen, supply: Iterator[Step], steps: int) -> float:
-    """Does the steps; returns CPU seconds."""
+    """Run the steps; return CPU seconds."""
     start = time.process_time()
     for number in range(steps):
         action, arguments = next(supply)
@@ -165,10 +164,11 @@ def _go(kitchen: Kitchen, supply: Iterator[Step], steps: int) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Reads the arguments, measures, prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=1.0, help="for each row and process")
-    parser.add_argument("--jobs", default="1,2", help="numbers of processes")
+    parser.add_argument(
+        "--seconds", type=float, default=1.0, help="seconds for each row and process"
+    )
+    parser.add_argument("--jobs", default="1,2", help="comma-separated numbers of processes")
     parser.add_argument("--memory-steps", type=int, default=1_000_000, help="0 for none")
     parser.add_argument("--scene", default="FloorPlan1")
     parser.add_argument("--seed", type=int, default=0)
@@ -179,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for full in (False, True):
         print(f"\n## {'full metadata' if full else 'metadata as needed'}, {options.scene}\n")
         heads = [f"{n} process{'es' * (n > 1)}" for n in counts]
-        print("| steps a second | " + " | ".join(heads) + " |")
+        print("| steps per second | " + " | ".join(heads) + " |")
         print("| --- |" + " --- |" * len(heads))
         rates: dict[str, list[float]] = {}
         for kind in kinds:

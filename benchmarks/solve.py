@@ -1,16 +1,16 @@
-"""`hvr solve` beside plain Fast Downward in the same run.
+"""`hvr solve` against plain Fast Downward in the same run.
 
     python benchmarks/solve.py --data MANIFEST [--sets ipc] [--take 1,5] [--seconds 60] [--limit N]
                                [--classes numeric,temporal] [--optimal]
 
-The manifest has one JSON object a line with `set`, `domain`, `problem` and `features`, paths being
-relative to it. Of each domain the first and the fifth problem are taken (`--take`). Both planners
-get the same wall time: `hvr solve` as a user calls it, and `fast-downward.py --alias lama-first` of
-the package up-fast-downward, one after the other on the same machine. With `--optimal` both search
-for a cheapest plan, Fast Downward with `astar(lmcut())`, or `astar(blind())` where effects have
-conditions or predicates are derived. hvr's validator judges all plans; a cost is the value of the
-problem's metric, or the number of steps where it has none. Problems that have what Fast Downward
-refuses (numbers, time, constraints, preferences) are given to `hvr solve` alone.
+The manifest has one JSON object per line with `set`, `domain`, `problem` and `features`; paths are
+relative to it. The first and the fifth problem of each domain are taken (`--take`). Both planners
+get the same wall time, one after the other on the same machine: `hvr solve` as a user calls it, and
+`fast-downward.py --alias lama-first` of the package up-fast-downward. With `--optimal` both search
+for a cheapest plan, Fast Downward with `astar(lmcut())`, or `astar(blind())` for conditional
+effects or derived predicates. hvr's validator judges all plans; a cost is the value of the
+problem's metric, or the number of steps without one. Problems with features that Fast Downward
+refuses (numbers, time, constraints, preferences) go to `hvr solve` alone.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from hvr.validation import validate
 
 _LAMA = ("--alias", "lama-first")
 _UNSUPPORTED = 34
-"""Fast Downward's exit code where a search cannot do with conditional effects, or rules."""
+"""Fast Downward's exit code when a search does not support conditional effects or axioms."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a planner made of a problem: the cost of a valid plan, or why there is none."""
+    """A planner's result: the cost of a valid plan, or why there is none."""
 
     cost: Fraction | None
     seconds: float
@@ -53,16 +53,16 @@ class Result:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=_RAW)
     parser.add_argument("--data", type=Path, required=True, metavar="MANIFEST")
-    parser.add_argument("--sets", default="ipc", help="sets of the manifest, with commas")
+    parser.add_argument("--sets", default="ipc", help="comma-separated sets of the manifest")
     parser.add_argument("--take", default="1,5", help="which problems of each domain, from 1")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--optimal", action="store_true", help="search for proven cheapest plans")
-    parser.add_argument("--classes", help="only classical, numeric or temporal, with commas")
-    parser.add_argument("--limit", type=int, help="stop after so many problems")
+    parser.add_argument("--classes", help="comma-separated subset of classical, numeric, temporal")
+    parser.add_argument("--limit", type=int, help="maximum number of problems")
     args = parser.parse_args()
 
     print(conditions())
-    print(f"{args.seconds:g} s a problem and planner; problems {args.take} of each domain\n")
+    print(f"{args.seconds:g} s per problem and planner; problems {args.take} of each domain\n")
     name = "A*" if args.optimal else "lama-first"
     print(f"| problem | hvr: cost | s | proven | {name}: cost | s |")
     print("| --- | ---: | ---: | --- | ---: | ---: |")
@@ -89,12 +89,12 @@ def main() -> None:
         if args.limit and len(rows) == args.limit:
             break
     both = [(o.cost, p.cost) for o, p in rows if o.cost is not None and p.cost is not None]
-    print(f"\n{len(rows)} problems; {len(others)} more have what Fast Downward cannot plan with: "
+    print(f"\n{len(rows)} problems; {len(others)} more use features that Fast Downward lacks: "
           f"hvr solves {sum(o.cost is not None for o in others)} of them")  # fmt: skip
     print(f"solved: hvr {sum(o.cost is not None for o, _ in rows)}, "
           f"{name} {sum(p.cost is not None for _, p in rows)}")  # fmt: skip
-    print(f"of {len(both)} that both solve, hvr's plan is cheaper in "
-          f"{sum(o < p for o, p in both)} and dearer in "
+    print(f"of {len(both)} solved by both, hvr's plan is cheaper in "
+          f"{sum(o < p for o, p in both)} and more expensive in "
           f"{sum(o > p for o, p in both)}")  # fmt: skip
     print("\n| class | problems | hvr solves | median s |\n| --- | ---: | ---: | ---: |")
     for kind, found in sorted(classes.items()):
@@ -103,7 +103,7 @@ def main() -> None:
         print(f"| {kind} | {len(found)} | {len(solved)} | {middle} |")
     results = [*others, *(result for pair in rows for result in pair)]
     invalid = [result for result in results if result.word == "invalid"]
-    print(f"plans that are not valid: {len(invalid)}")
+    print(f"invalid plans: {len(invalid)}")
 
 
 _RAW = argparse.RawDescriptionHelpFormatter
@@ -117,7 +117,7 @@ def class_of(features: frozenset[Feature]) -> str:
 
 
 def problems(manifest: Path, sets: list[str], take: str) -> Iterator[tuple[Path, Path]]:
-    """Yield the domains and problems that are to be solved."""
+    """Yield the domains and problems to solve."""
     known: dict[str, dict[str, None]] = {}
     for case in records(manifest, "set", "domain", "problem", "val"):
         if case["set"] in sets and case["val"] != "error":
@@ -129,7 +129,7 @@ def problems(manifest: Path, sets: list[str], take: str) -> Iterator[tuple[Path,
 
 
 def _a_star(domain: Path, problem: Path, seconds: float) -> Result:
-    """Solve a problem with A*, blindly where the heuristic has no use for its rules."""
+    """Solve a problem with A*, blindly if the heuristic does not support its features."""
     result = by_downward(domain, problem, seconds, ("--search", "astar(lmcut())"))
     if result.word != f"exit {_UNSUPPORTED}":
         return result
@@ -139,7 +139,7 @@ def _a_star(domain: Path, problem: Path, seconds: float) -> Result:
 
 
 def by_hvr(domain: Path, problem: Path, seconds: float, *, optimal: bool = False) -> Result:
-    """Solve a problem with `hvr solve`; its plan is judged once more."""
+    """Solve a problem with `hvr solve` and judge its plan again."""
     started = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", "hvr", "solve", domain, problem, "--json", "--budget", f"{seconds}",
@@ -164,7 +164,7 @@ def by_hvr(domain: Path, problem: Path, seconds: float, *, optimal: bool = False
 def by_downward(
     domain: Path, problem: Path, seconds: float, search: tuple[str, ...] = _LAMA
 ) -> Result:
-    """Solve a problem with Fast Downward as it comes, and judge its plan."""
+    """Solve a problem with plain Fast Downward and judge its plan."""
     driver = binary().parents[3] / "fast-downward.py"
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:

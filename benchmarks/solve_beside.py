@@ -1,15 +1,15 @@
-"""`hvr solve` beside each planner alone, in the same run.
+"""`hvr solve` against each planner alone, in the same run.
 
     python benchmarks/solve_beside.py --data MANIFEST [--sets ipc] [--take 1] [--seconds 20]
                                       [--classes numeric,temporal] [--each N]
                                       [--planners forward,temporal,up:enhsp] [--bare]
 
 `hvr solve --anytime` is timed as a user sees it: from the start of the command to the first plan
-that it prints, or to its proof that there is none. `hvr solve --anytime --planner NAME` has the
-same time for each planner of `--planners`, one after another: the ratio to the quickest of them is
-the price of not knowing which one to name. With `--bare` the planners are timed without the command
-around them, from the start of their process to the first plan that hvr's validator accepts.
-`--each N` takes N problems of each class, spread over its domains.
+that it prints, or to its proof that there is none. `hvr solve --anytime --planner NAME` gets the
+same time for each planner of `--planners`, one after another: the ratio to the fastest of them is
+the price of not knowing which one to name. `--bare` times the planners without the command, from
+the start of their process to the first plan that hvr's validator accepts. `--each N` takes N
+problems of each class, spread over its domains.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ _ALL = "fast-downward,downward,forward,temporal,up:enhsp,up:lpg-anytime,up:tamer
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=_RAW)
     parser.add_argument("--data", type=Path, required=True, metavar="MANIFEST")
-    parser.add_argument("--sets", default="ipc", help="sets of the manifest, with commas")
+    parser.add_argument("--sets", default="ipc", help="comma-separated sets of the manifest")
     parser.add_argument("--take", default="1", help="which problems of each domain, from 1")
     parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--classes", help="only classical, numeric or temporal, with commas")
-    parser.add_argument("--each", type=int, help="at most so many problems of each class")
-    parser.add_argument("--planners", default=_ALL, help="names as for --planner, with commas")
+    parser.add_argument("--classes", help="comma-separated subset of classical, numeric, temporal")
+    parser.add_argument("--each", type=int, help="maximum number of problems of each class")
+    parser.add_argument(
+        "--planners", default=_ALL, help="comma-separated planner names, as for --planner"
+    )
     parser.add_argument("--bare", action="store_true", help="time planners without the command")
     args = parser.parse_args()
 
@@ -55,7 +57,7 @@ def main() -> None:
         if not args.classes or class_of(features) in args.classes.split(","):
             chosen.setdefault(class_of(features), []).append((domain, problem, features))
     print(conditions())
-    print(f"{args.seconds:g} s a problem and planner\n")
+    print(f"{args.seconds:g} s per problem and planner\n")
     print(f"| class | problem | hvr solve | {' | '.join(names)} |")
     print(f"| --- | --- | ---: |{' ---: |' * len(names)}")
     found: dict[str, list[tuple[float | None, float | None]]] = {}
@@ -89,7 +91,7 @@ def _stride(cases: int, each: int | None) -> int:
 def _bare(
     name: str, domain: Path, problem: Path, features: frozenset[Feature], seconds: float
 ) -> float | None:
-    """Return the seconds that a planner alone needs for a valid plan; None if it has none."""
+    """Return the seconds a planner alone takes to find a valid plan; None if it finds none."""
     program = named(name, frozenset()).programs[0]
     if program.lacks & features:
         return None
@@ -110,7 +112,7 @@ def _solved(domain: Path, problem: Path, seconds: float, *options: str) -> float
         line = process.stdout.readline()
         taken = time.perf_counter() - started
         process.terminate()
-    # A problem without a plan has a "finished" line alone, if that is proven.
+    # Proven unsolvability prints a "finished" line alone.
     return taken if line and json.loads(line).get("event") in ("plan", "finished") else None
 
 

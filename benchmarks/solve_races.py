@@ -1,4 +1,4 @@
-"""How long each planner takes alone: the record that `hvr solve` orders planners by.
+"""Time of each planner alone: the record by which `hvr solve` orders planners.
 
     python benchmarks/solve_races.py --data MANIFEST [--seconds 10] [--planners forward,up:enhsp]
                                      [--classes numeric,temporal] [--keep
@@ -6,8 +6,8 @@
 
 Takes the first and the fifth problem of each domain of the set `ipc` in one of the classes, runs
 each planner alone for `--seconds` and prints a row for each problem: the seconds until the first
-plan that hvr's validator accepts, or "-". With `--keep` the other planners' columns of a former
-record are printed again.
+plan that hvr's validator accepts, or "-". `--keep` copies the other planners' columns from an
+earlier record.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ from hvr.validation import Validator
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=_RAW)
     parser.add_argument("--data", type=Path, required=True, metavar="MANIFEST")
-    parser.add_argument("--sets", default="ipc", help="sets of the manifest, with commas")
+    parser.add_argument("--sets", default="ipc", help="comma-separated sets of the manifest")
     parser.add_argument("--take", default="1,5", help="which problems of each domain, from 1")
     parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--planners", required=True, help="names as for --planner, with commas")
-    parser.add_argument("--classes", default="numeric,temporal", help="classes, with commas")
-    parser.add_argument("--keep", type=Path, help="a former record")
+    parser.add_argument(
+        "--planners", required=True, help="comma-separated planner names, as for --planner"
+    )
+    parser.add_argument("--classes", default="numeric,temporal", help="comma-separated classes")
+    parser.add_argument("--keep", type=Path, help="earlier record to copy columns from")
     args = parser.parse_args()
     former = read_races(args.keep.read_text(encoding="utf-8")) if args.keep else ()
     kept = {race.problem: dict(race.seconds) for race in former}
@@ -74,7 +76,7 @@ def _columns(record: Path | None) -> list[str]:
 
 
 def alone(program: Program, job: PlannerJob, validator: Validator) -> float | None:
-    """Return the seconds until a planner writes a valid plan, None if it does not."""
+    """Return the seconds until a planner writes a valid plan, or None."""
     started = time.perf_counter()
     with (
         tempfile.TemporaryDirectory() as folder,

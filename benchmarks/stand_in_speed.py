@@ -1,12 +1,12 @@
-"""How many steps a second AI2-THOR's client gets from the stand-in server.
+"""Steps per second of AI2-THOR's client on the stand-in server.
 
     python benchmarks/stand_in_speed.py [--scene FloorPlan1] [--steps 500] [--json]
 
-The real client (package ai2thor) on the real process, through pipes and through HTTP; whole
-metadata, with unchanged objects encoded once (`kept`) and everything encoded at every step
-(`anew`); without images, and with them where they can be drawn. Beside them the time that parts
-of a step take by themselves, in CPU time: the kitchen with its metadata, encoding, and the client's
-decoding. Of five rounds the best, since other work on the machine can only slow them down.
+Runs the real client (package ai2thor) on the real process, through pipes and through HTTP, with
+full metadata: unchanged objects encoded once (`kept`), or everything encoded at every step
+(`anew`); without images, and with them where rendering is available. Also measures the CPU time of
+parts of a step alone: the kitchen with its metadata, encoding, and the client's decoding. Figures
+are the best of five rounds, because other load can only slow them down.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ROUNDS = 5
 
 
 def scripts(metadata: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Actions to repeat, by what they change."""
+    """Return actions to repeat, by the kind of change."""
     switch = next(o["objectId"] for o in metadata["objects"] if o["objectType"] == "LightSwitch")
     toggle = {"objectId": switch, "forceAction": True}
     return {
@@ -57,7 +57,7 @@ def seconds_each(
     n: int,
     clock: Callable[[], float] = time.perf_counter,
 ) -> float:
-    """Seconds of one action, of the best round."""
+    """Return the seconds per action in the best round."""
     rounds = []
     for _ in range(ROUNDS):
         actions: Iterator[dict[str, Any]] = itertools.cycle(script)
@@ -69,7 +69,7 @@ def seconds_each(
 
 
 def through_the_client(scene: str, steps: int) -> Iterator[tuple[str, str, float]]:
-    """(way, script, steps a second)."""
+    """Yield (transport, script, steps per second)."""
     from ai2thor.controller import Controller
 
     for wsgi, anew, images in itertools.product((False, True), (False, True), (False, True)):
@@ -93,7 +93,7 @@ def through_the_client(scene: str, steps: int) -> Iterator[tuple[str, str, float
 
 
 def by_themselves(scene: str, steps: int) -> Iterator[tuple[str, str, float]]:
-    """(part, script, milliseconds)."""
+    """Yield (part, script, milliseconds)."""
     import msgpack
 
     encoders: dict[str, tuple[Callable[[bool], MetadataEncoder], Callable[[bytes], Any]]] = {
@@ -124,7 +124,6 @@ def by_themselves(scene: str, steps: int) -> Iterator[tuple[str, str, float]]:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--scene", default="FloorPlan1")
     parser.add_argument("--steps", type=int, default=500)
@@ -141,7 +140,7 @@ def main() -> None:
         print(json.dumps({"conditions": line, "steps/s": clients, "ms": parts}, indent=2))
         return
     print(line)
-    for title, rows, form in (("steps a second", clients, "{:9.0f}"), ("ms", parts, "{:9.3f}")):
+    for title, rows, form in (("steps per second", clients, "{:9.0f}"), ("ms", parts, "{:9.3f}")):
         scripts_seen = list(dict.fromkeys(script for _, script, _ in rows))
         print(f"\n{title:<34}" + "".join(f"{s:>40}" for s in scripts_seen))
         for way in dict.fromkeys(way for way, _, _ in rows):

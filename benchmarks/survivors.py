@@ -1,12 +1,12 @@
-"""Whether `hvr solve` leaves a process or a folder behind, however it ends.
+"""Processes and folders left behind by `hvr solve`, however it ends.
 
     python benchmarks/survivors.py [--solves 200] [--planners fast-downward,up:enhsp] [--jobs 2]
 
-Solves a numeric, a temporal and a classical problem with each planner in turn, and lets `hvr solve`
-end in turn by its answer, its time limit, Ctrl-C, SIGTERM, SIGKILL, its memory limit, and a disk
-without room (where this user may mount one). Each solve has a temporary folder of its own and a
-mark in its environment, which every process inherits. Two seconds after the end no process may have
-the mark, and the folder must be empty. Linux only: it reads /proc.
+Solves a numeric, a temporal and a classical problem with each planner in turn, and ends `hvr solve`
+in turn by its answer, its time limit, Ctrl-C, SIGTERM, SIGKILL, its memory limit, and a full disk
+(where this user may mount one). Each solve has its own temporary folder and a mark in its
+environment, which every process inherits. Two seconds after the end, no process may have the mark,
+and the folder must be empty. Linux only: it reads /proc.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ CLASSICAL = """(define (domain b) (:predicates (on ?x ?y) (table ?x) (clear ?x))
 
 
 def problems(folder: Path) -> list[tuple[Path, Path]]:
-    """Write three problems that take planners some seconds, and return them."""
+    """Write three problems that keep planners busy for some seconds, and return them."""
     counters = " ".join(f"c{n}" for n in range(12))
     values = " ".join(f"(= (v c{n}) 0)" for n in range(12))
     rising = " ".join(f"(> (v c{n + 1}) (v c{n}))" for n in range(11))
@@ -78,7 +78,7 @@ def problems(folder: Path) -> list[tuple[Path, Path]]:
 
 @dataclass(frozen=True)
 class Case:
-    """One solve: its files, planner (empty for hvr's choice), how it is to end, and when."""
+    """One solve: its files, planner (empty for hvr's choice), way to end, and when."""
 
     number: int
     files: tuple[Path, Path]
@@ -89,7 +89,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Left:
-    """What was left behind, and the exit code."""
+    """Processes and files left behind, and the exit code."""
 
     case: Case
     code: int
@@ -98,7 +98,7 @@ class Left:
 
 
 def solve(case: Case) -> Left:
-    """Run one solve, end it, and look for what is left."""
+    """Run one solve, end it, and look for leftovers."""
     mark = f"HVR_SURVIVOR={os.getpid()}-{case.number}"
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="survivors-")))
@@ -147,7 +147,7 @@ def _marked(mark: str) -> tuple[str, ...]:
 
 @contextmanager
 def _small_disk(folder: Path) -> Iterator[None]:
-    """Mount a disk of 64 KiB that is nearly full."""
+    """Mount a nearly full disk of 64 KiB."""
     options = ["-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
     subprocess.run(["mount", *options], check=True, capture_output=True)
     try:
@@ -169,8 +169,10 @@ def _can_mount() -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=_RAW)
     parser.add_argument("--solves", type=int, default=200)
-    parser.add_argument("--planners", default="", help="names as for --planner, with commas")
-    parser.add_argument("--jobs", type=int, default=2, help="solves at the same time")
+    parser.add_argument(
+        "--planners", default="", help="comma-separated planner names, as for --planner"
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="number of concurrent solves")
     args = parser.parse_args()
     ends = [end for end in _ENDS if end != "full disk" or _can_mount()]
     planners = ["", *filter(None, args.planners.split(","))]
@@ -197,7 +199,7 @@ def main() -> None:
     for one in bad[:20]:
         print(f"left by {one.case.planner or 'all'} after {one.case.end}: "
               f"{', '.join(one.processes + one.files)}")  # fmt: skip
-    print(f"\n{len(results)} solves; {len(bad)} left something behind")
+    print(f"\n{len(results)} solves; {len(bad)} with leftovers")
     sys.exit(bool(bad))
 
 

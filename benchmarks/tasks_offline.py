@@ -3,10 +3,10 @@
     python benchmarks/tasks_offline.py                       # all tasks, all scenes
     python benchmarks/tasks_offline.py T2 T5 --scenes 5      # five scenes each
     python benchmarks/tasks_offline.py --json table.json
-    python benchmarks/tasks_offline.py T3 --world FOLDER        # in a world of your own
+    python benchmarks/tasks_offline.py T3 --world FOLDER        # in a custom world
 
-A run counts as reached when the goal holds in what the environment shows at the end. The
-shortest length and its lower bound come from tasks/*.toml (tools/prove_tasks.py).
+A run succeeds when the goal holds in the final observation of the environment. The shortest length
+and its lower bound come from tasks/*.toml (tools/prove_tasks.py).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hvr.runs.tasks import PaperTask, expand_ids, load_task
 
 
 def measure(task: PaperTask, scene: str, options: Options) -> dict[str, object]:
-    """One row of the table."""
+    """Return one row of the table."""
     optimum = task.optimum[scene]
     row: dict[str, object] = {
         "task": task.id, "scene": scene, "optimum": optimum.steps, "bound": optimum.bound,
@@ -56,18 +56,18 @@ def measure(task: PaperTask, scene: str, options: Options) -> dict[str, object]:
                 "proven": run.plans[0].plan.optimal,
             }
     row["seconds"] = round(time.perf_counter() - started, 3)
-    row["cpu"] = round(time.process_time() - cpu, 3)  # without the planner's process
+    row["cpu"] = round(time.process_time() - cpu, 3)  # excludes the planner's process
     return row
 
 
 def main() -> int:
-    """Run the table; exit code 1 when some run does not reach its goal."""
+    """Print the table; exit code 1 when a run misses its goal."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tasks", nargs="*", help=TASKS_HELP)
-    parser.add_argument("--scenes", type=int, default=0, help="at most so many a task")
+    parser.add_argument("--scenes", type=int, default=0, help="maximum number per task")
     parser.add_argument("--budget", type=float, default=10.0, help="seconds for the planner")
-    parser.add_argument("--world", help="by name or folder (default: that of the scene)")
-    parser.add_argument("--json", type=Path, help="write the rows here too")
+    parser.add_argument("--world", help="world name or folder (default: the scene's world)")
+    parser.add_argument("--json", type=Path, help="also write the rows to this file")
     options = parser.parse_args()
     print(conditions(seed=0))
     print(f"{'task':6} {'scene':12} {'steps':>5} {'optimum':>8} {'over':>6} {'truth':>5} "

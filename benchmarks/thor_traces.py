@@ -1,21 +1,21 @@
-"""How far the kitchen does what AI2-THOR did: recorded episodes played again.
+"""Agreement of the kitchen with AI2-THOR on replayed episodes.
 
     python benchmarks/thor_traces.py [FILE ...] [--data FOLDER] [--all] [--json FILE]
 
-Every FILE holds one recorded episode, gzip-compressed or not: a JSON object a line with `action`
-(as sent, with its arguments) and `metadata` (of the agent, after the action). The kitchen starts
-from the metadata of the first line; its actions are then those of the other lines. Nothing is
-told to it about later lines. The exit code is 0 when 97 % of the successes and 97 % of the changes
-that actions made agree. After each action all objects are compared, field by field:
+Every FILE holds one recorded episode, plain or gzipped: one JSON object per line with `action` (as
+sent, with its arguments) and the agent's `metadata` after the action. The kitchen starts from the
+metadata of the first line and executes the actions of the others, without any knowledge of later
+lines. The exit code is 0 when 97 % of the successes and 97 % of the changes made by actions agree.
+After each action all objects are compared, field by field:
 
-* values: of all objects at all steps, how many have the recorded value (relations as sets,
-  places within 5 cm, angles within 5 degrees);
-* changes: what the recording changes against its line before, how much of it the kitchen changes
-  too, to the same value; and what the kitchen changes that the recording does not.
+* values: the share of fields, over all objects and steps, that have the recorded value (relations
+  as sets, places within 5 cm, angles within 5 degrees);
+* changes: the share of the recording's changes since the line before that the kitchen makes too,
+  to the same value; and the changes that only the kitchen makes.
 
-Unasked changes: those of an object that the recording shows moving (by more than 5 mm) although
-no action handled it, and of a receptacle that such an object left or entered. It fell or rolled by
-Unity's physics, which the kitchen does not have. They are counted, and also counted apart.
+Unasked changes belong to an object that moves in the recording (by more than 5 mm) although no
+action handled it, or to a receptacle that such an object left or entered. The object fell or rolled
+by Unity's physics, which the kitchen lacks. They are counted, and also reported separately.
 """
 
 from __future__ import annotations
@@ -43,33 +43,33 @@ from hvr.worlds.thor import types
 from hvr.worlds.thor.recorded import scene_from_metadata
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "ai2thor" / "traces"
-"""Where the recordings are looked for: beside the checkout of hvr."""
+"""Default path of the recordings, beside the hvr checkout."""
 
 STATES = (*types.STATES, "openness", "isPickedUp")
 """Fields of an object's state."""
 
 RELATIONS = ("parentReceptacles", "receptacleObjectIds")
-"""Fields that say what is in or on what; their order means nothing."""
+"""Containment fields, whose order has no meaning."""
 
 PLACES = ("position", "rotation", "distance")
-"""Fields that say where it is."""
+"""Fields of an object's location."""
 
 SIGHT = ("visible", "isInteractable")
-"""Fields that say what the agent sees."""
+"""Fields of the agent's view."""
 
 NEAR = 0.05
-"""Places count as the same within this, metres."""
+"""Tolerance for places in metres."""
 
 DRIFT = 0.005
-"""What moves farther than this without being handled fell or rolled, metres."""
+"""Distance in metres beyond which an unhandled object counts as fallen or rolled."""
 
 NEAR_ANGLE = 5.0
-"""Angles count as the same within this, degrees."""
+"""Tolerance for angles in degrees."""
 
 
 @dataclass
 class Agreement:
-    """Counts of what agrees."""
+    """Counts of agreeing values and changes."""
 
     steps: int = 0
     success: int = 0
@@ -84,7 +84,7 @@ class Agreement:
     misses: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, other: Agreement) -> None:
-        """Counts of another episode too."""
+        """Add the counts of another episode."""
         self.steps += other.steps
         self.success += other.success
         self.hand += other.hand
@@ -96,14 +96,14 @@ class Agreement:
 
 
 def read_episode(path: Path) -> list[dict[str, Any]]:
-    """The lines of a recording."""
+    """Return the lines of a recording."""
     data = path.read_bytes()
     text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8")
     return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
 def played(rows: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-    """The kitchen's metadata, one for each line of the recording."""
+    """Yield the kitchen's metadata for each line of the recording."""
     kitchen = Kitchen(scene_from_metadata(rows[0]["metadata"]))
     first = rows[0]["action"]
     if first.get("action") == "Initialize":
@@ -119,7 +119,7 @@ def played(rows: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
 
 
 def compare(name: str, rows: list[dict[str, Any]]) -> Agreement:
-    """What agrees in one episode."""
+    """Count the agreement in one episode."""
     result = Agreement()
     before: tuple[dict[str, Any], dict[str, Any]] | None = None
     for row, mine in zip(rows, played(rows), strict=True):
@@ -149,7 +149,7 @@ def _hand(metadata: Mapping[str, Any]) -> list[str]:
 
 
 def same(name: str, a: Any, b: Any) -> bool:
-    """Whether two values of a field are the same."""
+    """Return whether two values of a field agree."""
     if name in RELATIONS:
         return set(a or ()) == set(b or ())
     if name == "position":
@@ -212,7 +212,7 @@ def _changes(
 def _drifting(
     row: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> set[str]:
-    """Ids of what moved in the recording though no action handled it."""
+    """Return the IDs of objects that moved in the recording without being handled."""
     handled = set(map(str, row["action"].values()))
     moved = set()
     for object_id, entry in after.items():
@@ -254,19 +254,17 @@ def _miss(
 
 
 def share(part: float, whole: float) -> str:
-    """A share in per cent."""
     return f"{part:g} of {whole:g} ({100.0 * part / whole:.2f} %)" if whole else "none"
 
 
 def report(name: str, found: Agreement, fields: bool) -> None:
-    """Prints the counts."""
     print(f"## {name}: {found.steps} actions")
     print(f"  lastActionSuccess  {share(found.success, found.steps)}")
-    print(f"  what the hand holds {share(found.hand, found.steps)}")
+    print(f"  held object         {share(found.hand, found.steps)}")
     told, kept = sum(found.changes.values()), sum(found.changes_same.values())
     print(f"  changes of state and relations reproduced  {share(kept, told)}")
     asked = share(kept - found.unasked_same, told - found.unasked)
-    print(f"    of these without what fell or rolled unasked  {asked}")
+    print(f"    of these, without unasked falling and rolling  {asked}")
     print(f"  changes that AI2-THOR did not make  {sum(found.invented.values())}")
     for title, names in (
         ("state", STATES),
@@ -285,12 +283,11 @@ def report(name: str, found: Agreement, fields: bool) -> None:
 
 
 def main() -> int:
-    """Reads the arguments, plays all episodes, prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, help="recordings; default: all of --data")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of *.jsonl.gz")
-    parser.add_argument("--all", action="store_true", help="fields of each episode, too")
-    parser.add_argument("--json", type=Path, help="where to write all misses")
+    parser.add_argument("--all", action="store_true", help="also print the fields of each episode")
+    parser.add_argument("--json", type=Path, help="write all misses to this file")
     options = parser.parse_args()
     files = options.files or sorted(options.data.glob("*.jsonl.gz"))
     if not files:
@@ -308,7 +305,7 @@ def main() -> int:
         whole.add(found)
     print()
     report("all", whole, True)
-    print("\n## what differs")
+    print("\n## differences")
     for miss in whole.misses:
         note = " (unasked: physics)" if miss["unasked"] else ""
         print(

@@ -17,7 +17,7 @@ FAULT_KINDS = (
     CallFailure.WRONG_TYPE,
     CallFailure.EMPTY,
 )
-"""Failures that can be injected."""
+"""Kinds of injectable failures."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class FaultyTools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools, as if all of them worked."""
+        """The catalogue of the tools, without their faults."""
         return self._inner.catalogue
 
     def reset(self) -> None:

@@ -2,28 +2,28 @@
 
     python benchmarks/tool_judge.py --data ../shared/data/toolworlds [--seed 1] [--show KIND]
 
-Every log is written as an OpenAI conversation and judged as `hvr judge --tools` does. A damaged log
-counts as found if it is criticised; "at the call" if the criticism names the damaged call. Damage
-is drawn from these kinds, one a log, for logs that are not criticised and have a place for it:
+Every log is written as an OpenAI conversation and judged like `hvr judge --tools`. A damaged log
+counts as found if the judge criticises it; "at the call" if the criticism names the damaged call.
+Each log that is not criticised gets one kind of damage per applicable kind below:
 
-superfluous      a successful reading call of another log of the same world, with its result;
+superfluous      a successful read-only call of another log of the same world, with its result;
                  its tool is not listed as writing, and no log shows that it writes
-repeated         a call again, at once; "later": a reading call before the next writing one
-missing          a reading call whose result later calls need and nothing else has
-reordered        a reading call moved behind the first call that needs its result
+repeated         a call repeated at once; "later": a read-only call repeated before the next write
+missing          a read-only call whose result later calls need and nothing else provides
+reordered        a read-only call moved behind the first call that needs its result
 no argument      a required argument left out
 misnamed         an argument under another name
 wrong type       an argument of another type
 wrong value      an identifier with one digit changed
-value of another the arguments of a call of the same tool in another log, with the own result
+value of another the arguments of a call of the same tool in another log, with the original result
 
-"Untold" are the damaged logs that were not found and that have no evidence, by these definitions:
+"Untold" counts the damaged logs that were not found and that contain no evidence of the damage:
 
-superfluous      the tool's effect is not known, or the user or an earlier result has one of its
-                 arguments, or it has none and the user speaks of it
-missing          the call that needs the value repeats it in its own result: it was right
+superfluous      the tool's effect is unknown; or the user or an earlier result has one of the
+                 call's arguments; or the call has none and the user mentions it
+missing          the call that needs the value repeats it in its own result, as correct
 wrong value, value of another
-                 no other message, argument or result has the identifiers that were replaced
+                 no other message, argument or result has the replaced identifiers
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ WORLDS = ("retail", "airline", "telecom", "bfcl")
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a log: its tool, arguments, result, and the number of the message it answers."""
+    """A call in a log: its tool, arguments, result, and the number of the message it answers."""
 
     tool: str
     arguments: dict[str, Any]
@@ -68,7 +68,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Log:
-    """A log: its world, id, messages of the user, and calls."""
+    """A log: its world, ID, user messages, and calls."""
 
     world: str
     id: str
@@ -77,11 +77,11 @@ class Log:
 
 
 Damage = Callable[[Log, Sequence[Log], random.Random], "tuple[Log, set[int]] | None"]
-"""From a log to a damaged one and the places, from 1, at which a criticism is right."""
+"""Maps a log to a damaged one and the 1-based calls that a criticism may name."""
 
 
 def load(data: Path) -> list[Log]:
-    """Return the logs of several calls."""
+    """Return the logs with several calls."""
     logs = []
     for world in WORLDS[:-1]:
         for row in _rows(data / world / "tasks_train.jsonl.gz"):
@@ -96,7 +96,7 @@ def load(data: Path) -> list[Log]:
 
 
 def load_others(data: Path) -> dict[str, list[Log]]:
-    """Return right logs of several calls from the sets that are not damaged."""
+    """Return right logs with several calls from the sets that are not damaged."""
     others = {name: _dialogues(data / "bfcl" / f"multi_turn_{name}.jsonl.gz")
               for name in ("miss_func", "miss_param")}  # fmt: skip
     others["v1_train"] = [
@@ -149,7 +149,7 @@ def _with(log: Log, calls: Sequence[Call]) -> Log:
 
 
 def superfluous(known: dict[str, KnownTools], logs: Sequence[Log]) -> Damage:
-    """Return the damage that puts in a reading call of another log."""
+    """Return the damage that inserts a read-only call of another log."""
     writing = {(log.world, c.tool) for log in logs for c in log.calls if c.writes}
     for world, tools in known.items():
         writing |= {(world, name) for name, schema in tools.schemas.items()
@@ -196,7 +196,7 @@ def repeated_later(log: Log, _: Sequence[Log], rng: random.Random) -> tuple[Log,
 
 
 def _needed(log: Log) -> list[tuple[int, int]]:
-    """Return reading calls with the first call that needs them: an identifier only they give."""
+    """Pair each read-only call with the first call that needs an identifier only it provides."""
     pairs = []
     results = [KnownWords.of(c.result) for c in log.calls]
     for at, call in enumerate(log.calls):
@@ -357,7 +357,7 @@ def untold(kind: str, right: Log, damaged: Log, places: set[int], known: KnownTo
 
 
 def judged(logs: Sequence[Log], known: dict[str, KnownTools]) -> list[PlanVerdict]:
-    """Return the verdicts on logs, read from a file as `hvr judge` reads them."""
+    """Return the verdicts on logs, read from a file like `hvr judge` does."""
     if not logs:
         return []
     with tempfile.TemporaryDirectory() as folder:
@@ -375,7 +375,6 @@ def shown(log: Log, verdict: PlanVerdict) -> str:
 
 
 def main() -> None:
-    """Print the tables."""
     from conditions import conditions  # beside this script
 
     parser = argparse.ArgumentParser(
@@ -383,7 +382,7 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--show", help="print the logs of a kind that were not found, or 'right'")
+    parser.add_argument("--show", help="print the missed logs of a kind, or 'right' ones")
     args = parser.parse_args()
     known = {world: read_known_tools(args.data / world / "tools.json") for world in WORLDS}
     logs = load(args.data)
@@ -396,7 +395,7 @@ def main() -> None:
         print(f"  {world:10}{sum(some):4} of {len(some)}")
     for name, some_logs in load_others(args.data).items():
         criticised = sum(bool(v.critiques) for v in judged(some_logs, known))
-        print(f"  {name:10}{criticised:4} of {len(some_logs)} (not used to make the rules)")
+        print(f"  {name:10}{criticised:4} of {len(some_logs)} (not used to derive the rules)")
     if args.show == "right":
         print("\n".join(shown(g, v) for g, v in zip(logs, right, strict=True) if v.critiques))
     clean = [log for log, verdict in zip(logs, right, strict=True) if not verdict.critiques]

@@ -1,4 +1,4 @@
-"""Tool sets for the benchmarks of plans over tools: which files, by option."""
+"""Tool sets and their files for the benchmarks of plans over tools."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "tool
 
 @dataclass(frozen=True)
 class ToolSet:
-    """Tools, true plans to learn from and to measure on, and drafts of a planner.
+    """Tools, true plans for training and evaluation, and a planner's drafts.
 
     Args:
-        tools: with their links.
-        train: true plans to learn from.
-        held: true plans to measure on.
-        drafts: a planner's, each with the request of a plan of `held`.
+        tools: The tools with their links.
+        train: True plans for training.
+        held: True plans for evaluation.
+        drafts: A planner's drafts, each for the request of a plan in `held`.
     """
 
     tools: ToolGraph
@@ -34,7 +34,7 @@ class ToolSet:
 
     @property
     def pairs(self) -> list[tuple[ToolPlan, ToolPlan]]:
-        """Each draft with the true plan."""
+        """Each draft with its true plan."""
         truth = {p.id: p for p in self.held}
         return [(d, truth[d.id]) for d in self.drafts]
 
@@ -44,20 +44,20 @@ def add_tool_set(parser: argparse.ArgumentParser, folder: str = "ultratool") -> 
     parser.add_argument("--data", type=Path, default=DATA / folder, help=(
         "folder of tools, graph and plans (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--train", default="train", help=(
-        "split, or file, of true plans to learn from (default: %(default)s)"))  # fmt: skip
+        "split or file of true plans for training (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--plans", default="val", help=(
-        "split, or file, of true plans to measure on (default: %(default)s)"))  # fmt: skip
+        "split or file of true plans for evaluation (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--drafts", type=Path, help=(
         "a planner's drafts (default: predictions_direct_*.jsonl of the folder)"))  # fmt: skip
     parser.add_argument("--links", choices=("whole", "seen"), default="whole", help=(
-        "all links, or those of the plans to learn from (default: %(default)s)"))  # fmt: skip
+        "all links, or only those of training plans (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--seeds", type=int, default=3, help="0, 1, … (default: %(default)s)")
 
 
 def on_tool_set(
     parser: argparse.ArgumentParser, measure: Callable[[ToolSet, argparse.Namespace], None]
 ) -> int:
-    """Measure on the tool set that options choose, and return the exit code."""
+    """Run a measurement on the chosen tool set and return the exit code."""
     args = parser.parse_args()
     if not args.data.exists():
         print(f"no data: {args.data} is missing; say where with --data", file=sys.stderr)
@@ -72,11 +72,11 @@ def on_tool_set(
 
 
 def read_tool_set(args: argparse.Namespace) -> ToolSet:
-    """Return the tool set that options choose.
+    """Return the tool set given by the options.
 
     Raises:
-        DataFileError: a file is missing or damaged.
-        UsageError: there is no such split.
+        DataFileError: A file is missing or damaged.
+        UsageError: The split does not exist.
     """
     data = load_data(args.data)
 
@@ -87,7 +87,7 @@ def read_tool_set(args: argparse.Namespace) -> ToolSet:
     train, held = plans(args.train), plans(args.plans)
     files = [args.drafts] if args.drafts else sorted(args.data.glob("predictions_direct_*.jsonl"))
     if args.drafts and not args.drafts.exists():
-        raise DataFileError(f"{args.drafts}: there is no such file")
+        raise DataFileError(f"{args.drafts}: no such file")
     truth = {p.id: p.request for p in held}
     drafts = [
         replace(d, request=truth[d.id]) for f in files for d in read_plans(f) if d.id in truth

@@ -1,9 +1,9 @@
-"""Requests to tools in words, read without a language model: right, rightly asked, wrongly written.
+"""Tool requests in words, read without a language model: read rightly, rightly asked, wrong writes.
 
-`tool_words.json` has the requests with what should happen, in parts. The first was used for
-development. Each of the others was written before any of it was read by hvr, and its misreadings
-were then mended as classes; docs/results/toolworlds.md has the figures of both moments. Requests of
-BFCL and tau2-bench are named by their ids and skipped without the shared data.
+`tool_words.json` has the requests with their expected outcomes, in parts. The first part served
+development. The others were written before hvr read them, and the classes of their misreadings were
+fixed afterwards; docs/results/toolworlds.md has the figures before and after. Requests of BFCL and
+tau2-bench are named by their IDs and skipped without the shared data.
 
     python benchmarks/tool_words.py
     python benchmarks/tool_words.py --part second --encoder lexical-hash --show
@@ -46,7 +46,7 @@ MOST_CHOICES = 4
 
 
 class Worlds:
-    """The tools of each world, and the texts of requests that are named by id."""
+    """The tools of each world, and the texts of requests given by ID."""
 
     def __init__(self, encoder: str) -> None:
         self._encoder = TextVectors(encoder)
@@ -55,7 +55,7 @@ class Worlds:
         self._dialogues = dict(_dialogues()) if SHARED.is_dir() else {}
 
     def text(self, request: Mapping[str, Any]) -> str | None:
-        """Return the words of a request; None if their data are not here."""
+        """Return the words of a request; None if its data are missing."""
         if "text" in request:
             return str(request["text"])
         found = self._dialogues.get(request["ref"])
@@ -106,7 +106,7 @@ def _dialogues() -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:
 
 
 def outcome_of(request: Mapping[str, Any], read: ReadRequest, catalogue: Catalogue) -> str:
-    """Return how a reading fares against what should happen."""
+    """Classify a reading against the expected outcome."""
     goals = read.request.goals if read.request is not None else ()
     if request.get("nothing"):
         return RIGHT if not goals and read.move in (NextMove.FIND, NextMove.ANSWER) else WRONG
@@ -161,7 +161,7 @@ def _meant(argument: Any, wanted: Any) -> bool:
 
 
 def wrong_writes(request: Mapping[str, Any], read: ReadRequest, catalogue: Catalogue) -> list[str]:
-    """Return the goal calls that may write and that the request does not ask for."""
+    """Return the goal calls that may write although the request does not ask for them."""
     writing = {tool.name for tool in catalogue.tools if tool.effect is not Effect.READS}
     wanted = [call for way in (request.get("goals"), *request.get("alt", ())) for call in way or ()]
     allowed = {name[5:] for name in request.get("asks", ()) if name.startswith("tool:")}
@@ -178,7 +178,7 @@ def wrong_writes(request: Mapping[str, Any], read: ReadRequest, catalogue: Catal
 
 
 def _no_other(goal: GoalCall, wanted: Mapping[str, Any]) -> bool:
-    """Return whether a call has no value that is not wanted."""
+    """Return whether all values of a call are expected ones."""
     return all(
         isinstance(value, EntityQuery) or value == wanted.get(name)
         or (isinstance(value, list) and value and isinstance(value[0], EntityQuery))
@@ -187,12 +187,12 @@ def _no_other(goal: GoalCall, wanted: Mapping[str, Any]) -> bool:
 
 
 def main() -> None:
-    """Print how many requests are read rightly, by part and world."""
+    """Print the rightly read requests by part and world."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--encoder", default="minilm", help="texts to vectors (default: minilm)")
+    parser.add_argument("--encoder", default="minilm", help="text encoder (default: minilm)")
     parser.add_argument("--part", help="only this part, such as second")
     parser.add_argument("--file", type=Path, default=HERE / "tool_words.json")
-    parser.add_argument("--show", action="store_true", help="print each reading that is not right")
+    parser.add_argument("--show", action="store_true", help="print each wrong reading")
     args = parser.parse_args()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     worlds = Worlds(args.encoder)

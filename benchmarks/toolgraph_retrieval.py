@@ -4,11 +4,11 @@
         [--part ultratool|planners|tmdb|hallucination] [--graph whole|seen] [--seeds N]
         [--threads N] [--device cuda]
 
-The data are GNN4TaskPlan's, in a folder for each set of tools (default: ../shared/data/toolgraphs
-beside the repository). Everything is learnt or chosen on UltraTool's training split: networks,
-SGC's alpha, the weights of Viterbi. Validation requests are only scored.
+The data are GNN4TaskPlan's, in one folder per set of tools (default: ../shared/data/toolgraphs
+beside the repository). Networks, SGC's alpha and Viterbi's weights are trained or chosen on
+UltraTool's training split. Validation requests are only scored.
 
-names in / out    the steps as they are, which name their tools / with "Call NAME to" taken out
+names in / out    the original steps, which name their tools / without "Call NAME to"
 once              repeats of a tool removed, whatever the rule
 whole links       611; some come from test plans and from validation plans
 seen links        the 542 links that occur in training plans
@@ -17,10 +17,10 @@ paper             GNN4Plan's settings with hvr's encoder; trained on steps with 
 own               hvr's settings; one model for both
 
 n-F1, l-F1: node and link F1. acc n: node F1 >= 0.99 (GNN4Plan); acc n+l: node and link F1 > 0.99
-(GNNVerifier). train s: seconds of training and choosing; ms/req: milliseconds a request, decoding
-included; both without the encoding of texts, whose vectors are on disk after the first run. A
+(GNNVerifier). train s: seconds of training and selection; ms/req: milliseconds per request with
+decoding; both without the encoding of texts, whose vectors are on disk after the first run. A
 request without a prediction counts 0. Trained rows are means over `--seeds` trainings (seeds 0, 1,
-…); ± is the largest less the smallest of their accuracies of nodes and links.
+…); ± is the range of their accuracies of nodes and links.
 """
 
 from __future__ import annotations
@@ -70,21 +70,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--tools", default="ultratool", metavar="NAME", help=(
-        "folder of the tools with plans to learn from (default: %(default)s)"))  # fmt: skip
+        "folder of the tools with training plans (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--other", default="tmdb", metavar="NAME", help=(
-        "folder of the tools to carry over to (default: %(default)s)"))  # fmt: skip
+        "folder of the tools for transfer (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--plans", default="val", metavar="SPLIT", help=(
-        "true plans to measure on (default: %(default)s)"))  # fmt: skip
+        "true plans for evaluation (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--encoder", default="minilm")
     parser.add_argument("--layers", default=",".join(LAYERS))
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--graph", choices=GRAPHS, action="append")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=1, help="of torch; 1 is best when shared")
+    parser.add_argument(
+        "--threads", type=int, default=1, help="threads of torch; 1 is best on a shared machine"
+    )
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
-        print(f"{options.data} is missing: name the folder of tool graphs with --data")
+        print(f"{options.data} does not exist; give the folder of tool graphs with --data")
         return 2
     try:
         need_gnn()
@@ -122,7 +124,7 @@ class Bench:
         self.train, self.val = self.ultra.split("train"), self.ultra.split(options.plans)
 
     def once(self, key: Any, make: Callable[[], T]) -> tuple[T, float]:
-        """Return the cached value of a key, and the seconds that it took to compute."""
+        """Return the cached value of a key, and the seconds it took to compute."""
         if key not in self.fitted:
             began = time.perf_counter()
             made = make()
@@ -130,7 +132,7 @@ class Bench:
         return self.fitted[key]
 
     def fit(self, config: RetrieverConfig, seen: bool) -> tuple[Retriever, float]:
-        """Return a retriever trained on UltraTool, and the seconds of its training."""
+        """Return a retriever trained on UltraTool, and its training seconds."""
         from hvr.tools.retrieval.retriever import fit_retriever
 
         config = replace(config, encoder=self.options.encoder)
@@ -147,7 +149,7 @@ class Bench:
         )
 
     def encode(self) -> None:
-        """Make all vectors, and say how long it took."""
+        """Compute all vectors, and print the time."""
         began = time.perf_counter()
         ids = [t.id for t in self.ultra.graph.tools]
         texts = [tool_text(t) for t in self.ultra.graph.tools]
@@ -160,7 +162,7 @@ class Bench:
               f"{time.perf_counter() - began:.1f} s")  # fmt: skip
 
     def ultratool(self) -> None:
-        """Given steps of the validation split."""
+        """Measure the given steps of the validation split."""
         whole = self.ultra.graph
         graphs = {"whole": whole, "seen": only_seen(whole, self.train)}
         for name in self.options.graph or GRAPHS:
@@ -174,7 +176,7 @@ class Bench:
                     self._trained_rows(graph, self.val, names, layer)
 
     def planners(self) -> None:
-        """Return steps written by language models for validation requests."""
+        """Measure steps written by language models for validation requests."""
         graph = only_seen(self.ultra.graph, self.train)
         for path in sorted((self.options.data / self.options.tools).glob("predictions_*.jsonl")):
             name = path.stem.removeprefix("predictions_")
@@ -192,7 +194,7 @@ class Bench:
             self._trained_rows(graph, plans, True, "sage", truth)
 
     def tmdb(self) -> None:
-        """Too few requests to train on: settings and networks come from UltraTool."""
+        """Measure TMDB with settings and networks from UltraTool; it is too small to train on."""
         data = load_data(self.options.data / self.options.other)
         plans = data.split("dev")
         predicted = read_plans(
@@ -209,7 +211,7 @@ class Bench:
                 self._transferred_row(data, given, names, plans)
 
     def hallucination(self) -> None:
-        """Plans of TaskBench without truth: how many of their tools and links do not exist."""
+        """Measure how many tools and links in TaskBench's plans do not exist."""
         from hvr.tools.retrieval.decoding import Decoder, Transitions
         from hvr.tools.retrieval.retriever import TextScores
 
@@ -301,7 +303,7 @@ class Bench:
             "own": lambda k: own(layer, k),
         }
         if layer == "none":
-            del settings["paper"]  # nothing to learn
+            del settings["paper"]  # nothing to train
         for title, setting in settings.items():
             fitted = [self.fit(setting(k), seen) for k in range(self.options.seeds)]
             seconds = mean(s for _, s in fitted)
@@ -354,7 +356,7 @@ class Timed:
     def rows(
         self, title: str, retrievers: Sequence[Retriever], seconds: float | None = None
     ) -> None:
-        """Print a line of the means over several retrievers."""
+        """Print a line of means over several retrievers."""
         found, spent = [], []
         for retriever in retrievers:
             retriever.retrieve(self.plans[:1], names=self.names)
@@ -371,7 +373,7 @@ def row(
     seconds: float | None = None,
     each_ms: float | None = None,
 ) -> None:
-    """Print one line of a table: means over what several models found."""
+    """Print a table row of means over the predictions of several models."""
     all_ = [agreement({p.id: p for p in plans}, truth) for plans in found]
     cells = "".join(
         f"{mean(getattr(a, name) for a in all_):{width}.3f}"

@@ -1,18 +1,18 @@
-"""Conditions on the state that are learnt from refusals, in tau2-bench's worlds.
+"""State conditions learnt from refusals, in tau2-bench's worlds.
 
     python benchmarks/toolworld_conditions.py [--world retail,airline,telecom]
         [--files FILE ...] [--draws N] [--rounds N] [--seed N] [--first N]
 
-In each scenario's first state what there is is looked up. Then writing calls are drawn: a correct
-one of any scenario's, in which a value that look-ups yield is exchanged for another one of its kind
-(another order of the user, say), or not. The environment itself takes or refuses them; after one
-that it takes the next scenario begins. Before each call the confirmed conditions say whether it
-will be refused; then it is made, and they learn. No call is judged by what it has taught.
+Queries first explore each scenario's initial state. Then writing calls are drawn: a correct call
+of any scenario, unchanged or with one value replaced by another of its kind from the queries (such
+as another order of the user). The environment itself accepts or refuses them; after an accepted
+call the next scenario begins. Before each call, the confirmed conditions predict whether it will be
+refused; they learn from it afterwards, so no call is judged by its own outcome.
 
-calls      drawn calls, in how many scenarios
-refused    by the environment, whatever for
-foretold   refused calls of which a confirmed condition said so
-wrongly    calls that went well though a confirmed condition spoke against them
+calls      drawn calls, and the number of scenarios
+refused    calls that the environment refused, for any reason
+foretold   refused calls predicted by a confirmed condition
+wrongly    accepted calls that a confirmed condition predicted to be refused
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from hvr.tools.navigation.request import NamedValue, given_leaves
 
 
 def main() -> None:
-    """Measure each world; print a row, and the conditions that were confirmed."""
+    """Measure each world; print a row and the confirmed conditions."""
     options = _options()
     print(conditions(options.seed))
     print("world | calls | scenarios | refused | foretold | wrongly | confirmed | candidates")
@@ -80,7 +80,7 @@ def _measure(world: str, scenarios: Sequence[Scenario], options: argparse.Namesp
 
 
 def drawn_call(template: ToolCall, seen: Findings, drawn: random.Random) -> ToolCall:
-    """Return a call with one value exchanged for another one that look-ups yield, or as it is."""
+    """Return a call, unchanged or with one value replaced by another query result."""
     arguments: dict[str, Json] = dict(template.arguments)
     plain = [n for n, v in arguments.items() if isinstance(v, str)]
     others = {
@@ -108,7 +108,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--files", type=Path, nargs="+")
     parser.add_argument("--part", choices=("development", "kept"), default="development")
-    parser.add_argument("--draws", type=int, default=8, help="calls of a scenario, at most")
+    parser.add_argument("--draws", type=int, default=8, help="maximum number of calls per scenario")
     parser.add_argument("--rounds", type=int, default=4, help="visits of each scenario")
     parser.add_argument("--first", type=int, default=None, help="scenarios of each world")
     parser.add_argument("--seed", type=int, default=0)

@@ -1,19 +1,18 @@
-"""What the navigation graph costs: calls taken in, tools added, memory, search, retraining.
+"""Cost of the navigation graph: recording calls, adding tools, memory, search, retraining.
 
     python benchmarks/toolworld_cost.py [--part updates|search|retrain|log] [--sizes 1000,10000]
         [--tools 100000 --links 1000000] [--train-tools 1000] [--threads 1]
 
-Graphs are GENERATED, with seed 0: tool i takes one to three parameters near i and gives one to
-three a little further on; one tool in fifty gives a parameter that a thousand others take. Calls go
-from tools to tools near them, and pass values. So every graph has chains of the same lengths,
-whatever its size.
+Graphs are GENERATED with seed 0: tool i takes one to three parameters near i and returns one to
+three slightly beyond; one tool in fifty returns a parameter that a thousand others take. Calls lead
+from tools to nearby tools and pass values, so chains have the same lengths in graphs of any size.
 
-updates   microseconds of CPU to take in a call, to add a tool (its meanings are known) and seconds
-          to look at the whole graph (pruning, trials, ageing); memory that the process grew by,
-          for a graph whose links between tools and between values all come from calls
-log       seconds to rebuild the largest of --sizes from its log, and bytes of log an event
-search    CPU seconds of a chain as the graph grows; "proven" is hvr's planner with all tools of
-          the graph given to it, children included, with at most 120 s each
+updates   CPU microseconds to record a call and to add a tool with known meanings, seconds to
+          maintain the whole graph (pruning, trials, ageing), and memory growth of the process, for
+          a graph whose links between tools and between values all come from calls
+log       seconds to rebuild the largest of --sizes from its log, and bytes of log per event
+search    CPU seconds per chain as the graph grows; "proven" is hvr's planner with all tools of
+          the graph, child processes included, at most 120 s each
 retrain   CPU and wall seconds to train link predictors for --train-tools generated tools with
           random vectors and 2,000 runs of calls
 """
@@ -51,7 +50,7 @@ NEAR = 20
 
 
 def generated_tool(number: int, size: int, random: Random) -> GraphTool:
-    """A tool that leads from parameters near its number to some a little further on."""
+    """Return a tool that leads from parameters near its number to some slightly beyond."""
 
     def some(first: int) -> frozenset[str]:
         count = random.randint(1, 3)
@@ -66,7 +65,7 @@ def generated_tool(number: int, size: int, random: Random) -> GraphTool:
 
 
 def generated_call(graph: NavigationGraph, size: int, random: Random, time_: float) -> ObservedCall:
-    """A call of any tool after one near it."""
+    """Return a call of some tool after a call of a nearby one."""
     number = random.randrange(size)
     before = f"tool{(number - 1 - random.randrange(NEAR)) % size}"
     tool = graph.tools[f"tool{number}"]
@@ -79,7 +78,7 @@ def generated_call(graph: NavigationGraph, size: int, random: Random, time_: flo
 
 
 def generated_graph(size: int, links: int, random: Random) -> NavigationGraph:
-    """A graph of so many tools in which calls have shown links until there are so many."""
+    """Return a graph of `size` tools whose calls have shown at least `links` links."""
     graph = NavigationGraph.of(generated_tool(i, size, random) for i in range(size))
     count = link_count(graph)
     for number in range(100 * links):
@@ -93,25 +92,25 @@ def generated_graph(size: int, links: int, random: Random) -> NavigationGraph:
 
 
 def link_count(graph: NavigationGraph) -> int:
-    """How many links there are, of all kinds."""
+    """Return the number of links of all kinds."""
     return sum(map(len, (graph.inputs, graph.outputs, graph.calls, graph.passes)))
 
 
 def resident() -> int:
-    """Bytes of memory that this process holds."""
+    """Return the resident memory of this process in bytes."""
     with Path("/proc/self/statm").open(encoding="ascii") as file:
         return int(file.read().split()[1]) * 4096
 
 
 def timed(work: Callable[[], object]) -> float:
-    """CPU seconds of this process."""
+    """Return the CPU seconds of this process for some work."""
     began = time.process_time()
     work()
     return time.process_time() - began
 
 
 def updates(sizes: Sequence[tuple[int, int]]) -> None:
-    """Print what an update costs, and how much memory a graph takes."""
+    """Print the cost of updates and the memory of a graph."""
     print("| tools | links | call µs: median | 99 % | most | new tool µs: median | 99 % | most "
           "| look s | MiB |")  # fmt: skip
     print("|" + " --- |" * 10, flush=True)
@@ -143,7 +142,7 @@ def updates(sizes: Sequence[tuple[int, int]]) -> None:
 
 
 def log(size: int) -> None:
-    """Print how long a graph is rebuilt, and check that it is the same byte for byte."""
+    """Print the time to rebuild a graph, and check that the copy is equal byte for byte."""
     random = Random(0)
     tools = [generated_tool(i, size, random) for i in range(size)]
     graph = NavigationGraph.of(tools)
@@ -166,7 +165,7 @@ def log(size: int) -> None:
 
 
 def search(sizes: Sequence[int], goals: int) -> None:
-    """Print how long searches take as the graph grows."""
+    """Print search times as the graph grows."""
     print("| tools | search | found | calls | CPU s: mean | most |\n|" + " --- |" * 6, flush=True)
     for size in sizes:
         graph = generated_graph(size, 6 * size, Random(0))
@@ -197,7 +196,7 @@ def _searches() -> dict[str, Callable[..., object]]:
 
 
 def retrain(tools: int, threads: int) -> None:
-    """Print how long link predictors are trained."""
+    """Print the training times of link predictors."""
     need_gnn()
     import numpy as np
     import torch
@@ -255,13 +254,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--part", choices=PARTS, action="append")
-    parser.add_argument("--sizes", default="1000,10000", help="numbers of tools, with commas")
-    parser.add_argument("--tools", type=int, default=100_000, help="of the largest graph")
-    parser.add_argument("--links", type=int, default=1_000_000, help="of the largest graph")
-    parser.add_argument("--goals", type=int, default=10, help="searched at each size")
+    parser.add_argument("--sizes", default="1000,10000", help="comma-separated numbers of tools")
+    parser.add_argument("--tools", type=int, default=100_000, help="tools of the largest graph")
+    parser.add_argument("--links", type=int, default=1_000_000, help="links of the largest graph")
+    parser.add_argument("--goals", type=int, default=10, help="number of goals at each size")
     parser.add_argument("--train-tools", type=int, default=1000)
     parser.add_argument(
-        "--threads", type=int, default=1, help="of torch; these networks are too small for more"
+        "--threads",
+        type=int,
+        default=1,
+        help="threads of torch; these networks are too small for more",
     )
     options = parser.parse_args(arguments)
     sizes = [int(size) for size in options.sizes.split(",")]

@@ -1,4 +1,4 @@
-"""Tools and recorded calls of API-Bank, UltraTool, BFCL and tau2-bench, in one form."""
+"""Tools and recorded calls of API-Bank, UltraTool, BFCL and tau2-bench, in one format."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class RecordedRun:
     """The calls of a request.
 
     Args:
-        request: what it belongs to; runs of one request are never parted.
-        text: what was asked; empty if that is not known.
-        outcomes: of its calls, in order.
-        origins: of each call's arguments, where they come from.
+        request: ID of the request; runs of one request stay in the same split.
+        text: Text of the request; empty if unknown.
+        outcomes: The calls with their results, in order.
+        origins: The sources of each call's arguments.
     """
 
     request: str
@@ -59,7 +59,7 @@ def tool_sets(shared: Path = SHARED, names: Sequence[str] = ()) -> list[ToolSet]
     """Return the sets of the shared data.
 
     Raises:
-        DataFileError: a file is missing or damaged.
+        DataFileError: A file is missing or damaged.
     """
     graphs, worlds = shared / "toolgraphs", shared / "toolworlds"
     readers = {
@@ -74,20 +74,20 @@ def tool_sets(shared: Path = SHARED, names: Sequence[str] = ()) -> list[ToolSet]
 
 
 def call_set(name: str, apis: Path, calls: Path, source: str | None = None) -> ToolSet:
-    """Return the set of a list of APIs and a file `api_calls.jsonl`, or the folder that has it."""
+    """Return the set made of an API list and an `api_calls.jsonl` file or its folder."""
     entries = read_json(apis, strict=False)
     if not isinstance(entries, list) or not entries:
-        raise DataFileError(f"{apis}: is to be a list of APIs")
+        raise DataFileError(f"{apis}: must be a list of APIs")
     tools = tuple(_api(api, f"{apis}: API {number}") for number, api in enumerate(entries, 1))
     path = calls / "api_calls.jsonl" if calls.is_dir() else calls
     rows = list(enumerate(records(path, "id", "calls", "feeds"), 1))
     sources = {record.get("source") for _, record in rows}
     if source is None and not sources <= {None, name}:
-        # Another file than the shared one, under a name of its own.
+        # A file other than the shared one gets its own name.
         of = sources & {name} or sources
         if len(of) > 1:
             listed = ", ".join(sorted(map(str, of)))
-            raise DataFileError(f"{path}: has calls of several sources ({listed}): keep one")
+            raise DataFileError(f"{path}: has calls of several sources ({listed}); keep one")
         source = str(next(iter(of)))
     runs = [
         _checked_run(record, f"{path}: row {number}") for number, record in rows
@@ -104,14 +104,14 @@ def _api(api: Any, place: str) -> ToolSchema:
                           _parameters(api.get("parameters") or ()),
                           _parameters(api.get("results") or ()))  # fmt: skip
     except (AttributeError, KeyError, TypeError) as error:
-        raise DataFileError(f"{place} is no API: {error!r}") from None
+        raise DataFileError(f"{place} is not an API: {error!r}") from None
 
 
 def _checked_run(record: Mapping[str, Any], place: str) -> RecordedRun:
     try:
         return _fed_run(record)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise DataFileError(f"{place} is no run of calls: {error!r}") from None
+        raise DataFileError(f"{place} is not a run of calls: {error!r}") from None
 
 
 def bfcl_set(folder: Path) -> ToolSet:
@@ -166,7 +166,7 @@ def _outcome(tool: str, arguments: Mapping[str, Any], ok: bool, result: Any) -> 
 
 
 def _fed_run(record: Mapping[str, Any]) -> RecordedRun:
-    """Return a run whose sources of values are recorded."""
+    """Return a run with recorded sources of values."""
     origins: list[dict[str, ValueOrigin]] = [{} for _ in record["calls"]]
     for feed in record["feeds"]:
         path = (str(feed["from_field"]),)
@@ -183,11 +183,11 @@ def _fed_run(record: Mapping[str, Any]) -> RecordedRun:
 def _traced_run(
     request: str, text: str, calls: Sequence[tuple[str, Mapping[str, Any], bool, Any]]
 ) -> RecordedRun:
-    """Return a run whose arguments come from what was said, else from an equal value."""
+    """Return a run whose arguments come from the request, or else from an equal earlier value."""
     outcomes: list[CallOutcome] = []
     origins: list[Mapping[str, ValueOrigin]] = []
     for name, arguments, ok, result in calls:
-        # Yes, no and single digits are equal by chance.
+        # Booleans and single digits match by chance.
         telling = {k: v for k, v in arguments.items() if len(str(v)) > 1 and v not in (True, False)}
         unsaid = {k: v for k, v in telling.items() if str(v) not in text}
         origins.append(trace(unsaid, outcomes))
@@ -197,13 +197,13 @@ def _traced_run(
 
 @dataclass(frozen=True)
 class Understood:
-    """A set with the meanings of its parameters, and what its runs show of them.
+    """A set with the meanings of its parameters and the observations in its runs.
 
     Args:
-        tools: the set.
-        found: meanings.
-        names: of slots.
-        seen: of each run what the graph takes in.
+        tools: The set.
+        found: Meanings of the parameters.
+        names: Names of the slots.
+        seen: The observations of each run for the graph.
     """
 
     tools: ToolSet
@@ -226,12 +226,12 @@ def _lines(world: str, run: RecordedRun) -> Iterator[dict[str, Any]]:
 
 
 def parted(requests: Sequence[str], seed: int, shares: Mapping[str, float]) -> dict[str, str]:
-    """Return the part of each request, drawn by a hash of its name and the seed.
+    """Split requests by a hash of their name and the seed.
 
     Args:
-        requests: names, with repeats.
-        seed: of the draw.
-        shares: of the parts, in order; together 1.
+        requests: Names of the requests, possibly repeated.
+        seed: Seed of the split.
+        shares: Share of each part, in order, with sum 1.
     """
     order = sorted(set(requests), key=lambda r: hashlib.sha256(f"{seed} {r}".encode()).hexdigest())
     part: dict[str, str] = {}

@@ -1,22 +1,22 @@
-"""Call, find tools, ask or answer: the right move in turns of BFCL's dialogues, by no larger model
+"""Call, find tools, ask or answer: next-move decisions in BFCL's dialogues, with no model larger
 than MiniLM.
 
     python benchmarks/toolworld_decisions.py [--data DIR] [--folds N] [--encoder NAME] [--seed N]
         [--no-services] [--part development|kept] [--test-base FILE --test-missing-function FILE
         --test-missing-parameter FILE --test-irrelevance FILE]
 
-Turns of the development half of BFCL's multi-turn dialogues (base, missing function, missing
-parameter) and its irrelevance requests. Right is: call, where correct calls are recorded; find,
-where a function is withheld that the turn needs; ask, where a parameter is missing; answer, where
-none of the functions offered is of use. Judged by cross-validation: the dialogues of one number
-(all three variants) stay together. With `--part kept` all of the development half is learnt from,
-and the dialogues and requests of the package bfcl-eval that are not in it are judged: for a report,
-once, not to choose anything by. With `--test-…` other files of the shared data's format are judged.
+The data are turns of the development half of BFCL's multi-turn dialogues (base, missing function,
+missing parameter) and its irrelevance requests. The right move is: call, if correct calls are
+recorded; find, if a required function is withheld; ask, if a parameter is missing; answer, if none
+of the offered functions is useful. Cross-validation keeps the dialogues of one number (all three
+variants) together. With `--part kept`, training uses the whole development half, and the test set
+is the rest of the package bfcl-eval: for a final report, never to choose anything. The `--test-…`
+options judge other files in the format of the shared data.
 
-What a decision sees: the user's words of this and earlier turns, the tools at hand, those outside
-(the other tools of BFCL's eight classes; of which class, unless `--no-services`), and whether the
-turn before ended without a call. It sees neither the variant of the dialogue nor what comes later.
-A turn in which only withheld functions appear is judged by the words of the turn before.
+A decision sees the user's words in this and earlier turns, the available tools, the unavailable
+tools (the others of BFCL's eight classes; with their class unless `--no-services`), and whether the
+previous turn ended without a call. It sees neither the variant of the dialogue nor later turns.
+A turn that only adds withheld functions is judged by the words of the previous turn.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ VARIANTS = {
     "missing-function": ("multi_turn_miss_func.jsonl.gz", NextMove.FIND),
     "missing-parameter": ("multi_turn_miss_param.jsonl.gz", NextMove.ASK),
 }
-"""Variants of dialogues: their file, and what is right in a turn without calls."""
+"""Variants of dialogues: their file, and the right move in a turn without calls."""
 
 PACKAGE = {
     "base": "BFCL_v4_multi_turn_base.json",
@@ -58,7 +58,7 @@ PACKAGE = {
     "missing-parameter": "BFCL_v4_multi_turn_miss_param.json",
     "irrelevance": "BFCL_v4_irrelevance.json",
 }
-"""The package's files."""
+"""Files of the package bfcl-eval."""
 
 _CALLED = re.compile(r"\s*(?:\w+\.)?(\w+)\(")
 
@@ -146,7 +146,7 @@ def _tools(file: Path, *, services: bool) -> dict[str, tuple[str, OfferedTool]]:
 def _kept(
     tools: Mapping[str, tuple[str, OfferedTool]], learnt: Collection[str]
 ) -> list[JudgedTurn]:
-    """Return the turns of the package's dialogues and requests that were not learnt from."""
+    """Return the turns of the package's dialogues and requests outside the training data."""
     package: Any = load_apart("bfcl_eval")
     data = Path(package.__file__).parent / "data"
     turns: list[JudgedTurn] = []
@@ -163,7 +163,7 @@ def _kept(
 
 
 def package_rows(data: Path, name: str) -> list[dict[str, Any]]:
-    """Return the records of one of the package's files, in the form of the shared data."""
+    """Return the records of one of the package's files in the format of the shared data."""
     answers = data / "possible_answer" / name
     truth = (
         {row["id"]: row["ground_truth"] for row in read_rows(answers)} if answers.exists() else {}
@@ -187,7 +187,7 @@ def package_rows(data: Path, name: str) -> list[dict[str, Any]]:
 def _called(text: str) -> str:
     found = _CALLED.match(text)
     if found is None:
-        raise DataFileError(f"BFCL's answer {text!r} is no call")
+        raise DataFileError(f"BFCL's answer {text!r} is not a call")
     return found.group(1)
 
 
@@ -207,16 +207,16 @@ def _all_turns(
 def _turns(
     file: Path, read: Callable[[Mapping[str, Any]], Iterable[JudgedTurn]]
 ) -> Iterable[JudgedTurn]:
-    """Give the turns of a file.
+    """Return the turns of a file.
 
     Raises:
-        DataFileError: a row has another format.
+        DataFileError: A row has another format.
     """
     for number, row in enumerate(read_rows(file), 1):
         try:
             yield from read(row)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise DataFileError(f"{file}: row {number} is no dialogue: {error!r}") from None
+            raise DataFileError(f"{file}: row {number} is not a dialogue: {error!r}") from None
 
 
 def _irrelevant(row: Mapping[str, Any], tools: Mapping[str, tuple[str, OfferedTool]]) -> JudgedTurn:
@@ -235,7 +235,7 @@ def _dialogue(
 def dialogue_of(
     row: Mapping[str, Any], tools: Mapping[str, tuple[str, OfferedTool]], without_calls: NextMove
 ) -> dict[str, Any]:
-    """Return a dialogue of BFCL in the form that `hvr tools learn --turns` reads."""
+    """Return a BFCL dialogue in the format of `hvr tools learn --turns`."""
     number = row["id"].rpartition("_")[2]
     never = set(row.get("excluded_function") or ())
     withheld = {int(turn): set(names) for turn, names in (row["missed_function"] or {}).items()}

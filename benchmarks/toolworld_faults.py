@@ -1,36 +1,36 @@
-"""Goals reached though some of the tools fail: what recovery, the graph and pruning bring.
+"""Goals reached although some tools fail: the contributions of recovery, graph and pruning.
 
     python benchmarks/toolworld_faults.py [--world retail,airline,telecom,bfcl] [--data DIR]
         [--files FILE ...] [--part development|kept] [--first N] [--skip N] [--shares .1,.3]
         [--back N] [--seeds N,...] [--budget N] [--settings NAME,...]
         [--runs FILE] [--missed]
 
-The scenarios, wants and facts are those of toolworld_goals.py. Of the tools of a scenario a share
-fails, drawn by seed: each refuses, times out, gives a result of another type, or nothing, until
-`--back` calls of any tool were made; without `--back` for good (SIMULATED faults; a call that
-fails never reaches the environment).
+Scenarios, goal calls and facts come from toolworld_goals.py. A random share of a scenario's
+tools fails: each refuses, times out, returns a result of another type, or returns nothing, until
+`--back` calls of any tool were made; without `--back` it fails permanently (SIMULATED faults; a
+failing call never reaches the environment).
 
-reachable   without faults hvr reaches the goal; no wanted tool fails for good; and what the tools
-            that do not fail for good say of the true state, called in every way before each wanted
-            call, has every value that is sought, and has of it all by which it is described: of
-            values that nothing tells apart the right one is a guess. With `--back` all tools count.
-at hand     the same without the last condition: the value is there, whether it can be told or not
-reached     end states equal that after the correct calls, of the reachable; all: of all scenarios
+reachable   hvr reaches the goal without faults; no goal call's tool fails permanently; and the
+            remaining tools, called in every way before each goal call, return every unresolved
+            value with all of its described properties (an indistinguishable value would be a
+            guess). With `--back`, all tools count.
+at hand     the same without the last condition: the value is returned, distinguishable or not
+reached     reachable goals that end in the state of the correct calls; all: of all scenarios
 loops       runs that used up the budget
-asked       questions to the user whether a call that failed was done all the same (the simulated
-            user answers truly, by the state)
-twice       writing calls that changed the state though an equal one had, and one was wanted
-back <= 10  tools that failed, came back and worked again for hvr: within 10 calls from their return
+asked       questions to the user whether a failed call took effect nevertheless (the simulated
+            user answers truthfully, from the state)
+twice       writing calls that changed the state although an equal call had, and one was intended
+back <= 10  tools that failed, recovered and worked again for hvr within 10 calls of recovery
 
 whole              the graph learnt from the correct calls of other scenarios, which also learns
                    from these calls; a tool that has just failed rests for some calls
-without graph      nothing learnt before: schemas alone
-with pruning       the same, looked at every five calls: tools that fail are removed from the graph,
-                   and some are tried again
+without graph      no earlier experience: schemas alone
+with pruning       the whole graph, pruned every five calls: failing tools are removed, and some
+                   are tried again
 without recombining the same call again, at most five times; no other way
 
-Each run is appended to `--runs FILE` as it ends, and none that stands there is made again, so that
-a measurement can be stopped, go on, and be made in parts; the table is of all that was asked for.
+Each run is appended to `--runs FILE` as it ends, and recorded runs are skipped, so a measurement
+can be stopped, resumed, and made in parts; the table covers all requested runs.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ SETTINGS = ("whole", "without graph", "with pruning", "without recombining")
 
 @dataclass(frozen=True)
 class Prepared:
-    """A scenario with its errand, and what the correct calls come to."""
+    """A scenario with its request and the outcome of the correct calls."""
 
     scenario: Scenario
     truth: Sequence[CallOutcome]
@@ -98,7 +98,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Case:
-    """What is run: a scenario with the faults of a seed, in a setting."""
+    """A run's inputs: a scenario with the faults of a seed, in a setting."""
 
     world: str
     scenario: str
@@ -111,7 +111,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Run:
-    """How a scenario went with faults; `why` what was not done was not, by the want's number."""
+    """Outcome of a scenario with faults; `why` explains each goal call that was not made."""
 
     reached: bool
     looped: bool
@@ -124,7 +124,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Row:
-    """A case, whether its goal can be reached and its values are at hand, and how it went."""
+    """A case, whether its goal is reachable and its values at hand, and its outcome."""
 
     case: Case
     reachable: bool
@@ -133,13 +133,13 @@ class Row:
 
 
 class Rows:
-    """The runs so far, by their cases, and in a file if one is named.
+    """The runs so far by case, optionally saved to a file.
 
     Args:
-        file: where they are kept; None if nowhere.
+        file: File of the runs; None to keep them in memory.
 
     Raises:
-        DataFileError: there is such a file, and it holds something else.
+        DataFileError: The file exists with other content.
     """
 
     def __init__(self, file: Path | None) -> None:
@@ -150,14 +150,16 @@ class Rows:
                 case, run = Case(**row["case"]), Run(**row["run"])
                 self._rows[case] = Row(case, row["reachable"], row["at_hand"], run)
             except (KeyError, TypeError) as error:
-                raise DataFileError(f"{file}: no runs of this benchmark: {error!r}") from None
+                raise DataFileError(
+                    f"{file}: not a file of runs of this benchmark: {error!r}"
+                ) from None
 
     def get(self, case: Case) -> Row | None:
-        """Return how a case went, if it was run."""
+        """Return the recorded row of a case, if any."""
         return self._rows.get(case)
 
     def add(self, row: Row) -> Row:
-        """Keep a run, and return it."""
+        """Record a run, and return it."""
         self._rows[row.case] = row
         if self._file is not None:
             with self._file.open("a", encoding="utf-8") as out:
@@ -166,7 +168,6 @@ class Rows:
 
 
 def main() -> None:
-    """Measure each world, and print a table."""
     options = _options()
     print(conditions())
     back = f"until {options.back} calls were made" if options.back else "for good"
@@ -183,7 +184,7 @@ def main() -> None:
 
 
 def _measured(world: str, rows: Rows, options: argparse.Namespace) -> Iterator[Row]:
-    """Run the scenarios of a world that are reached without faults, seed by seed."""
+    """Run the scenarios of a world that succeed without faults, seed by seed."""
     scenarios = scenarios_of(world, options.part, options.data, options.files)
     cases = _Cases(scenarios, options)
     some = range(len(scenarios))[options.skip :][: options.first]
@@ -199,7 +200,7 @@ def _measured(world: str, rows: Rows, options: argparse.Namespace) -> Iterator[R
 
 
 class _Cases:
-    """The scenarios of a world, made ready where one is run."""
+    """The scenarios of a world, prepared when first run."""
 
     def __init__(self, scenarios: Sequence[Scenario], options: argparse.Namespace) -> None:
         self._scenarios, self._options = scenarios, options
@@ -208,13 +209,11 @@ class _Cases:
         self._told: dict[tuple[str, int, float], tuple[bool, bool]] = {}
 
     def case(self, number: int, seed: int, share: float, setting: str) -> Case:
-        """Return the case of a scenario."""
         scenario, options = self._scenarios[number], self._options
         back = options.back if share else None
         return Case(scenario.world, scenario.id, seed, share, setting, back, options.budget)
 
     def row(self, case: Case, number: int) -> Row:
-        """Run a case."""
         one = self._ready(number)
         draw = random.Random(f"{case.seed} {case.scenario}").randrange(2**32)
         faults = draw_faults(one.scenario.open().catalogue, case.share, draw, case.back)
@@ -224,7 +223,7 @@ class _Cases:
         return Row(case, *self._told[place], _run(one, faults, case.setting, case.budget))
 
     def _ready(self, number: int) -> Prepared:
-        """Return a scenario with what was learnt from all the others."""
+        """Return a scenario with the experience from all the others."""
         if self._prepared is None or self._prepared[0] != number:
             self._replayed = self._replayed or [replay(one) for one in self._scenarios]
             scenario, (truth, state) = self._scenarios[number], self._replayed[number]
@@ -258,15 +257,14 @@ def _share(runs: Sequence[Run]) -> str:
 
 
 def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> tuple[bool, bool]:
-    """Say whether a goal can be reached with the tools that do not fail for good.
+    """Return whether a goal is reachable with the tools that do not fail permanently.
 
     Args:
-        one: the scenario.
-        faults: of its tools.
+        one: The scenario.
+        faults: Faults of its tools.
 
     Returns:
-        Whether the values that are sought can be told from others; and whether they are at hand,
-        told or not.
+        Whether the unresolved values are distinguishable, and whether they are at hand at all.
     """
     gone = {name for name, fault in faults.items() if fault.calls is None}
     if any(want.tool in gone for want in one.errand.goals):
@@ -294,7 +292,7 @@ def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> tuple[bool, boo
 
 
 class _Watched:
-    """An environment that remembers which calls have changed its state, and when tools worked."""
+    """An environment that records state-changing calls and when tools worked."""
 
     def __init__(self, inner: ToolEnvironment) -> None:
         self._inner = inner
@@ -351,7 +349,7 @@ def _run(one: Prepared, faults: Mapping[str, ToolFault], setting: str, budget: i
 
 
 def _returns(outcomes: Sequence[CallOutcome], faults: Mapping[str, ToolFault]) -> tuple[int, ...]:
-    """Return for each tool that failed and worked again how many calls after its return."""
+    """Return, for each recovered tool, the number of calls until it worked again for hvr."""
     found = []
     for name, fault in faults.items():
         mine = [(n, o.ok) for n, o in enumerate(outcomes) if o.call.tool == name]
@@ -367,16 +365,18 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--files", type=Path, nargs="+")
     parser.add_argument("--part", choices=("development", "kept"), default="development")
-    parser.add_argument("--skip", type=int, default=0, help="scenarios of each world to leave out")
+    parser.add_argument(
+        "--skip", type=int, default=0, help="number of scenarios to skip in each world"
+    )
     parser.add_argument("--shares", default="0.1,0.3")
     parser.add_argument("--back", type=int, default=None)
-    parser.add_argument("--seeds", default="0", help="of the faults, parted by commas")
+    parser.add_argument("--seeds", default="0", help="comma-separated seeds of the faults")
     parser.add_argument("--first", type=int, default=None)
     parser.add_argument("--budget", type=int, default=120)
     parser.add_argument("--settings", default=",".join(SETTINGS))
-    parser.add_argument("--runs", type=Path, help="file of runs to keep, and to go on from")
+    parser.add_argument("--runs", type=Path, help="file of runs to resume from and append to")
     parser.add_argument("--missed", action="store_true",
-                        help="list goals that are reachable and were missed, and why")  # fmt: skip
+                        help="list missed reachable goals and the reasons")  # fmt: skip
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""What results of calls say, read apart from the engine: values, and what their entities have."""
+"""Values and entity properties in call results, read independently of the engine."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from hvr.tools.navigation.known_values import (
 from hvr.tools.navigation.request import NamedValue, given_leaves
 
 Trait: TypeAlias = "tuple[frozenset[str], Json]"
-"""A feature whose name and value are freed of spelling."""
+"""A property with normalised name and value."""
 
 POSITION = frozenset({"position"})
-"""The name of the trait that says which in a list of plain values one is, from 1."""
+"""Name of the trait for a plain value's 1-based position in a list."""
 
 
 @dataclass(frozen=True)
 class FoundValue:
-    """A value at hand.
+    """A known value.
 
     Args:
-        value: it.
-        path: where it stands in the result, as a pattern; of the request its name.
-        tool: whose result it is; `REQUEST_SOURCE` if the request says it, `GOAL_CALL_SOURCE` if it
-            says it of a call that it wants.
-        traits: of the entity to which it belongs, as far as this result says.
-        call: the number of the result; -1 for the request.
+        value: The value.
+        path: Path pattern in the result, or the value's name in the request.
+        tool: Tool that returned it; `REQUEST_SOURCE` for a value of the request,
+            `GOAL_CALL_SOURCE` for one of a goal call.
+        traits: Traits of its entity in this result.
+        call: Index of the result; -1 for the request.
     """
 
     value: Json
@@ -51,12 +51,12 @@ class FoundValue:
 
 
 class Findings:
-    """The values at hand, as they come.
+    """The known values, in order of arrival.
 
     Args:
-        facts: what the request says.
-        wanted: what it says of the calls that it wants.
-        suits: how well values suit parameters.
+        facts: Values stated in the request.
+        wanted: Values stated for the goal calls.
+        suits: Matcher of values and parameters.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Findings:
             )
 
     def add(self, outcome: CallOutcome) -> None:
-        """Take in the result of a call that went well."""
+        """Add the result of a successful call."""
         taken = [
             NamedValue(name, value)
             for _, name, value in given_leaves(outcome.call.arguments)
@@ -99,35 +99,35 @@ class Findings:
             shape.add(path)
             if path and path[-1] != "{}":
                 whole.add((singular_words(_name(path)), plain(value)))
-            # What is said around a list of plain values is no feature of one of them.
+            # The call's arguments do not describe the single values of a plain list.
             whose = traits if path[-1:] == ("[]",) else traits | said
             self._all.append(FoundValue(value, path, outcome.call.tool, whose, number))
             self._own.setdefault(key(value), set()).update(whose)
         self.shapes[outcome.call.tool] = frozenset(shape)
         inside = frozenset(key(v) for _, v, _ in entities(outcome.result, traits=False))
         self._calls.append((inside, frozenset(key(feature.value) for feature in taken)))
-        # A call with one value describes what the value names; one with several does not say whom.
+        # The result describes the argument of a call only if it is the only one.
         for feature in taken if len(taken) == 1 else ():
             self._about.setdefault(key(feature.value), set()).update(whole)
 
     @property
     def calls(self) -> int:
-        """How many calls were taken in."""
+        """Number of calls added."""
         return len(self._calls)
 
     @property
     def all(self) -> tuple[FoundValue, ...]:
-        """Every value at hand, in the order in which they came."""
+        """All known values, in order of arrival."""
         return tuple(self._all)
 
     def fit(self, found: FoundValue, parameter: str, taker: str = "") -> float:
-        """Return how well a value suits a parameter of a tool, from 0 to 1 (`ParameterMatcher`)."""
+        """Return the compatibility of a value with a tool's parameter, from 0 to 1."""
         return self.suits(taker, parameter, found.tool, found.path)
 
     def suiting(
         self, parameter: str, taker: str = "", least: float = MIN_COMPATIBILITY
     ) -> list[FoundValue]:
-        """Return the values that suit a parameter, the best first and of these the latest."""
+        """Return the values compatible with a parameter, best first, then latest first."""
         place = parameter, taker, least
         if place not in self._suiting:
             ranked = [(self.fit(found, parameter, taker), found.call, found) for found in self._all]
@@ -137,26 +137,26 @@ class Findings:
         return self._suiting[place]
 
     def has(self, found: FoundValue, wanted: Collection[Trait]) -> bool:
-        """Say whether the entity that a value names has all of some traits."""
+        """Return whether the entity named by a value has all the traits."""
         name = key(found.value)
         about, own = self._about.get(name, ()), self._own.get(name, ())
         return all(one in about or one in own for one in wanted)
 
     def traits(self, found: FoundValue) -> frozenset[Trait]:
-        """Return all that is known of the entity that a value names, from any result."""
+        """Return all known traits of the entity a found value names, from any result."""
         return self.known_of(found.value)
 
     def known_of(self, value: Json) -> frozenset[Trait]:
-        """Return all that is known of the entity that a value names."""
+        """Return all known traits of the entity a value names."""
         name = key(value)
         return frozenset(self._about.get(name, ())) | frozenset(self._own.get(name, ()))
 
     def echoed(self, found: FoundValue) -> bool:
-        """Say whether a value was an argument of the very call in whose result it stands."""
+        """Return whether a value was an argument of the call that returned it."""
         return found.call >= 0 and key(found.value) in self._calls[found.call][1]
 
     def within(self, found: FoundValue, others: Iterable[Json]) -> int:
-        """Return how many of other values stand in the result of a finding, or in its call."""
+        """Return how many of the other values occur in the finding's result or its call."""
         if found.call < 0:
             return 0
         inside, taken = self._calls[found.call]
@@ -166,10 +166,10 @@ class Findings:
 def entities(
     result: Json, *, traits: bool = True
 ) -> Iterator[tuple[tuple[str, ...], Json, frozenset[Trait]]]:
-    """Return each value of a result with the pattern of its path and the traits of its entity.
+    """Yield each value of a result with its path pattern and its entity's traits.
 
-    The entity is the object in which the value stands: it has what stands in it, and the plain
-    values of the objects around it. Keys of an object that are data are values of it, too.
+    The entity is the innermost object around the value: its traits are its own contents and the
+    plain values of the enclosing objects. Object keys that are data also count as values.
     """
     todo: list[tuple[tuple[str, ...], Json, frozenset[Trait]]] = [((), result, frozenset())]
     seen = 0
@@ -209,7 +209,7 @@ def entities(
 
 
 def trait(feature: NamedValue) -> Trait:
-    """Return a feature freed of spelling."""
+    """Return a property with normalised name and value."""
     return singular_words(feature.name), plain(feature.value)
 
 
@@ -218,7 +218,7 @@ def _name(path: tuple[str, ...]) -> str:
 
 
 def _deep(value: Json) -> frozenset[Trait]:
-    """Return the plain values in an object, those of objects in it among them; not of lists."""
+    """Return the plain values of an object and its nested objects, but not of lists."""
     found: set[Trait] = set()
     todo = [value]
     for one in todo:

@@ -1,4 +1,4 @@
-"""Goals reached by calls in tau2-bench's worlds and BFCL's, by what the user's words say.
+"""Goals reached by calls in the worlds of tau2-bench and BFCL, from the user's words.
 
     python benchmarks/toolworld_goals.py [--world retail,airline,telecom,bfcl] [--data DIR]
         [--setting said|described|granted] [--engine hvr|greedy] [--answers]
@@ -6,34 +6,34 @@
         [--experience graph|counts|none] [--seed N] [--budget N]
         [--first N] [--skip N] [--failed]
 
-The scenarios are those of shared/data/toolworlds (its training and development half), or of other
-files in the same format (`--files`, with one world). The writing calls among the correct calls of a
-scenario are wanted: which tools, in which order, filling which parameters. hvr sees neither the
-correct calls nor the values that look-ups yield. It learns from the correct calls of the *other*
-scenarios, as a graph, as plain counts, or not at all (`--experience`).
+The scenarios come from shared/data/toolworlds (its training and development half), or other
+files in the same format (`--files`, with one world). The goal calls are the writing calls among a
+scenario's correct calls: their tools, order and filled parameters. hvr sees neither the correct
+calls nor the values that queries return. It learns from the correct calls of the *other* scenarios,
+as a graph, as plain counts, or not at all (`--experience`).
 
-setting said       a value, or a property that describes it, is given only if the words hold its
-                   text (`benchmarks/toolworld_said.py`): the default
-setting described  features of the reference given: values are described by as many properties of
-                   their entity as tell it from others, said or not (`benchmarks/toolworlds.py`)
-setting granted    the same, and what no correct call before yields is given, too
+setting said       a value, or a property that describes it, is given only if the words contain it
+                   (`benchmarks/toolworld_said.py`): the default
+setting described  reference properties are given: as many as distinguish the value's entity from
+                   others, stated or not (`benchmarks/toolworlds.py`)
+setting granted    the same, plus the values that no earlier correct call returns
 engine greedy      a baseline: the first value of each name (`benchmarks/toolworld_greedy.py`)
-order none         goal calls in an order drawn at random: hvr finds out by refusals
+order none         goal calls in random order: hvr learns the order from refusals
 
-no write         scenarios that want no writing call; all other columns leave them out
-reached          the environment's state at the end equals that after the correct calls
-asked rightly    hvr ends with a question, has written nothing wrong, and all that it asks for is
-                 neither said nor identified by the words; otherwise: other questions
-wrong writes     writing calls that went through and are not among the correct ones (tool and
+no write         scenarios without a writing call; all other columns leave them out
+reached          the environment's end state equals that after the correct calls
+asked rightly    hvr ends with a question, has written nothing wrong, and asks only for values that
+                 the words neither state nor identify; otherwise: other questions
+wrong writes     successful writing calls that are not among the correct ones (tool and
                  arguments), and the scenarios that have some
-answered         with `--answers`: reached after the user has said what was rightly asked; each
-                 answer begins the scenario anew
-calls            calls that reached the tools; truth: correct calls; needed: writing correct calls
-                 and look-ups whose results later correct calls take a value from
+answered         with `--answers`: reached after the user has answered the right questions; each
+                 answer restarts the scenario
+calls            calls that reached the tools; truth: correct calls; needed: correct writing calls
+                 and the queries whose results later correct calls use
 beside           calls that are not among the correct ones (tool and arguments), per correct call
-granted          look-ups beside in scenarios whose correct calls take a value for granted that
-                 the request does not give and no correct look-up yields; the last columns are
-                 `beside` without them, and calls to tools that no correct call of the scenario uses
+granted          queries beside, in scenarios whose correct calls use a value that neither the
+                 request nor any correct query provides; the last columns are `beside` without
+                 them, and calls to tools that no correct call of the scenario uses
 """
 
 from __future__ import annotations
@@ -90,13 +90,13 @@ _ROW = re.compile(r" \d+$")
 
 @dataclass(frozen=True)
 class Ended:
-    """How a request ended.
+    """The end of a request.
 
     Args:
-        outcomes: The calls.
-        asked: The parameters that the user was asked for.
-        why: Why it did not go on.
-        state: The environment's state at the end.
+        outcomes: The calls with their results.
+        asked: Parameters the user was asked for.
+        why: Reason for stopping.
+        state: The environment's final state.
     """
 
     outcomes: Sequence[CallOutcome]
@@ -107,7 +107,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Result:
-    """How one scenario went."""
+    """Result of one scenario."""
 
     scenario: Scenario
     truth: Sequence[CallOutcome]
@@ -145,10 +145,10 @@ def main() -> None:
 def measure(
     scenarios: Sequence[Scenario], values: Counter[str], options: argparse.Namespace
 ) -> tuple[list[Result], int]:
-    """Return how each scenario went, with what was learnt from the others.
+    """Run each scenario with the experience from the others.
 
     Returns:
-        The results, and how many scenarios want no writing call.
+        The results, and the number of scenarios without a writing call.
     """
     replayed = [replay(scenario) for scenario in scenarios]
     seen = [observed_session(outcomes) for outcomes, _ in replayed]
@@ -181,7 +181,7 @@ def _posed(
     scenario: Scenario, truth: Sequence[CallOutcome], values: Counter[str], flow: Flow,
     setting: str,
 ) -> SaidRequest:  # fmt: skip
-    """Return the request of a scenario in a setting; where features are given, nothing is open."""
+    """Return the request of a scenario in a setting; given properties leave nothing open."""
     if setting == "said":
         posed = said_request(scenario, truth, flow)
         values.update(posed.counted)
@@ -256,7 +256,7 @@ def _result(
 def _takes_for_granted(
     truth: Sequence[CallOutcome], errand: ToolRequest, catalogue: Catalogue
 ) -> bool:
-    """Say whether correct calls use a value that is sought and that no correct look-up yields."""
+    """Return whether correct calls use an unresolved value that no correct query returns."""
     reading = _readers(catalogue)
     reads = [outcome for outcome in truth if outcome.call.tool in reading]
     writes = [outcome for outcome in truth if outcome.ok and outcome.call.tool not in reading]
@@ -318,14 +318,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--budget", type=int, default=60)
     parser.add_argument("--first", type=int, default=None, help="scenarios of each world")
-    parser.add_argument("--skip", type=int, default=0, help="scenarios before these")
+    parser.add_argument("--skip", type=int, default=0, help="number of scenarios to skip")
     parser.add_argument("--experience", choices=EXPERIENCES, default="graph")
     parser.add_argument("--setting", choices=SETTINGS, default="said")
     parser.add_argument("--engine", choices=ENGINES, default="hvr")
     parser.add_argument("--answers", action="store_true",
-                        help="let the user answer what is rightly asked, and go on")  # fmt: skip
+                        help="let the user answer right questions, and restart")  # fmt: skip
     parser.add_argument("--failed", action="store_true",
-                        help="list what was not reached, and calls beside")  # fmt: skip
+                        help="list unreached goals and the calls beside")  # fmt: skip
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""A baseline without planning: take the first value of each name, then write."""
+"""A baseline without planning: use the first value of each name, then write."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from hvr.tools.navigation.known_values import compatibility
 from hvr.tools.navigation.request import EntityQuery, Place, ToolRequest, filled, leaves
 
 LIKE = 0.8
-"""How well a name has to suit a parameter."""
+"""Minimum similarity of a name to a parameter."""
 
 
 def greedy(tools: ToolEnvironment, request: ToolRequest) -> tuple[list[CallOutcome], str]:
-    """Call each reader once that can be called, then make the goal calls with the first values.
+    """Call each callable query tool once, then make the goal calls with the first values.
 
-    A value that has the properties of a query comes before others of its name.
+    Values with the properties of a query come before others of its name.
 
     Returns:
-        The outcomes, and the parameter that was asked for; empty if none was.
+        The outcomes, and the parameter asked for; empty if none was.
     """
     outcomes: list[CallOutcome] = []
 

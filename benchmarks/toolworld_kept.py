@@ -1,8 +1,8 @@
-"""The kept half of the scenarios: those of the public packages that are not in the shared data.
+"""The held-out half of the scenarios: public scenarios that are not in the shared data.
 
-For a final report, never for development: tau2-bench's own test split, and BFCL's base dialogues
-whose numbers the shared half does not have. The rows have the fields of shared/data/toolworlds
-that `toolworlds` reads; their correct calls are replayed, as those of the shared half are.
+Use it for a final report, never for development. It has tau2-bench's own test split, and BFCL's
+base dialogues whose numbers the shared half lacks. The rows have the fields of
+shared/data/toolworlds that `toolworlds` reads, and their correct calls are replayed like the rest.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from hvr.tools.calling.benchmark_worlds import BfclTools
 
 
 def kept_rows(world: str, shared: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the rows of a world's kept scenarios.
+    """Return the rows of a world's held-out scenarios.
 
     Args:
         world: `bfcl` or a domain of tau2-bench.
-        shared: ids of the scenarios of the shared half, which are left out.
+        shared: IDs of the scenarios in the shared half, which are excluded.
     """
     rows = _bfcl_rows() if world == "bfcl" else _tau2_rows(world)
     return [row for row in rows if row["id"] not in set(shared)]
 
 
 def _tau2_rows(world: str) -> Iterator[dict[str, Any]]:
-    """Give the tasks of tau2-bench's own test split."""
+    """Yield the tasks of tau2-bench's own test split."""
     for task in import_module(f"tau2.domains.{world}.environment").get_tasks("test"):
         criteria = task.evaluation_criteria
         yield {
@@ -46,7 +46,7 @@ def _tau2_rows(world: str) -> Iterator[dict[str, Any]]:
 
 
 def _bfcl_rows() -> Iterator[dict[str, Any]]:
-    """Give BFCL's base dialogues."""
+    """Yield BFCL's base dialogues."""
     import bfcl_eval  # type: ignore[import-untyped]
 
     data, name = Path(bfcl_eval.__path__[0]) / "data", "BFCL_v4_multi_turn_base.json"
@@ -68,14 +68,14 @@ def _bfcl_rows() -> Iterator[dict[str, Any]]:
 
 
 def parsed_call(text: str, takes: dict[str, list[str]]) -> dict[str, Any]:
-    """Return a call that is written as Python: its name, and its arguments by parameter.
+    """Parse a call in Python syntax: its name, and its arguments by parameter.
 
     Args:
-        text: such as `cd(folder='document')`.
-        takes: parameters of each function, in order, for arguments without names.
+        text: A call such as `cd(folder='document')`.
+        takes: Parameters of each function, in order, for positional arguments.
 
     Raises:
-        DataFileError: it is no call of literals.
+        DataFileError: The text is not a call with literal arguments.
     """
     try:
         call = ast.parse(text.strip(), mode="eval").body

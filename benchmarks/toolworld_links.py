@@ -1,33 +1,33 @@
-"""Which tool is called after which: links hidden by request, predicted.
+"""Link prediction between tools: which tool is called after which, with links hidden by request.
 
     python benchmarks/toolworld_links.py [--data FOLDER] [--sets apibank,bfcl]
         [--apis FILE --calls FILE] [--seeds N] [--methods NAME,NAME] [--encoder minilm]
 
-A link is an ordered pair of tools that a request calls one right after the other. Requests (not
-links) are parted into 60 % training, 20 % validation and 20 % test, anew for each seed. Predictors
-see the calls of training requests alone. Their test is to find links that occur in test requests
-and in no others; the threshold of F1 is the best on links that occur in validation and not in
-training. Three variants of a BFCL dialogue are one request, as are recorded runs of one tau task.
+A link is an ordered pair of tools that a request calls one right after the other. Each seed splits
+the requests (not the links) into 60 % training, 20 % validation and 20 % test. Predictors see only
+the calls of training requests. The test is to find links that occur only in test requests; the
+threshold of F1 is the best on links that occur in validation but not in training. Three variants of
+a BFCL dialogue are one request, as are recorded runs of one tau task.
 
 Data: API-Bank and UltraTool (toolgraphs/api_calls.jsonl), BFCL's multi-turn dialogues, tau2-bench's
 retail, airline and telecom (toolworlds), in one graph of several catalogues. `--apis` and `--calls`
 take another catalogue and its calls in the format of apibank_apis.json and api_calls.jsonl.
 
-Pairs that are no links, as many as there are links; none of them occurs in any request, of whatever
-part, and both ends are of one catalogue:
+There are as many negative pairs as links; none occurs in any request of any part, and both ends
+belong to one catalogue:
 random   any two tools
 hard     the link's own source, and another tool that is called somewhere
 
-AUC: chance that a hidden link scores more than such a pair. F1: at the threshold from validation.
-Hits@10: share of hidden links whose target is among the first ten of all tools of the catalogue
-that no known link leads to from the same source; a tie counts half. Always "link" has F1 .667.
+AUC: probability that a hidden link scores higher than a negative pair. F1: at the threshold from
+validation. Hits@10: share of hidden links whose target is among the top ten tools of the catalogue
+without a known link from the same source; a tie counts half. Always "link" has F1 .667.
 
-counted        share of the second tool in what came after the first, smoothed by its share of all
+counted        share of the second tool among the successors, smoothed by its overall share
 adamic-adar    common neighbours, 1 / ln(degree) each
-cosine         of the vectors of the two tools' texts; nothing is learnt
+cosine         similarity of the two tools' text vectors, without training
 sgc            vectors averaged along links, logistic regression on products and differences
 logistic       logistic regression on 19 features of pairs (studies/link_prediction/features.py)
-pairs          a small network on the same, five averaged
+pairs          an average of five small networks on the same features
 hgt            the paper's graph transformer: attention with weights added, head of eq. 21
 hgt-multiplied the same with weights multiplied
 hgt-product    with weights multiplied, and the product of both ends in the head (hvr's)
@@ -72,12 +72,12 @@ from studies.link_prediction.vectors import Matrix, NodeVectors, node_vectors
 
 SHARES = {"train": 0.6, "validation": 0.2, "test": 0.2}
 LEAST = 10
-"""Requests, so that each part has some."""
+"""Minimum number of requests, so that each part has some."""
 KINDS = ("random", "hard")
 
 
 def predictors() -> dict[str, LinkPredictor]:
-    """All rows of the table."""
+    """Return all rows of the table."""
     need_gnn()
     from studies.link_prediction.pair_network import PairNetwork
     from studies.link_prediction.propagation import Propagation
@@ -107,7 +107,7 @@ class World:
 
 
 def world_of(sets: Sequence[Understood], encoder: TextVectors) -> World:
-    """Join sets; names get their set's in front."""
+    """Join sets, prefixing each name with its set."""
     tools, found, groups, requests, runs = [], [], {}, [], []
     for number, one in enumerate(sets):
         front = one.tools.name
@@ -140,7 +140,7 @@ def _in_front(front: str, seen: ObservedCall) -> ObservedCall:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What one seed hides."""
+    """The hidden links and negative pairs of one seed."""
 
     train: tuple[tuple[ObservedCall, ...], ...]
     whole: SequenceCounts
@@ -149,7 +149,7 @@ class Task:
 
 
 def task_of(world: World, seed: int) -> Task:
-    """Part the requests of each set, and draw pairs that are no links."""
+    """Split the requests of each set, and draw negative pairs."""
     part: dict[str, str] = {}
     for name in world.sets:
         part |= parted([r for r in world.requests if r.startswith(f"{name}/")], seed, SHARES)
@@ -212,7 +212,7 @@ def _ranks(world: World, task: Task, scores: Matrix, pairs: Pairs) -> np.ndarray
 
 
 def table(rows: dict[str, list[Figures]], title: str) -> str:
-    """Means over seeds, with the spread of AUC and F1 at random pairs."""
+    """Return means over seeds, with the spread of AUC and F1 at random pairs."""
     columns = ("AUC random", "F1 random", "AUC hard", "F1 hard", "Hits@10")
     links = [round(f["links"]) for f in next(iter(rows.values()))]
     lines = [
@@ -235,16 +235,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, default=SHARED)
-    parser.add_argument("--sets", default="", help="names, with commas (default: all)")
-    parser.add_argument("--apis", type=Path, help="a list of APIs instead of the shared data")
-    parser.add_argument("--calls", type=Path, help="its calls")
+    parser.add_argument("--sets", default="", help="comma-separated names (default: all)")
+    parser.add_argument("--apis", type=Path, help="an API list instead of the shared data")
+    parser.add_argument("--calls", type=Path, help="calls of the API list")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--methods", default="", help="names, with commas (default: all)")
+    parser.add_argument("--methods", default="", help="comma-separated names (default: all)")
     parser.add_argument("--encoder", default="minilm")
-    parser.add_argument("--threads", type=int, default=1, help="of torch; 1 is best when shared")
+    parser.add_argument(
+        "--threads", type=int, default=1, help="threads of torch; 1 is best on a shared machine"
+    )
     options = parser.parse_args(arguments)
     if (options.apis is None) != (options.calls is None):
-        raise UsageError("--apis and --calls go together")
+        raise UsageError("--apis and --calls must be given together")
     methods = predictors()
     if unknown := set(filter(None, options.methods.split(","))) - set(methods):
         raise UsageError(f"unknown method {sorted(unknown)[0]!r}; there are {', '.join(methods)}")
@@ -259,7 +261,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     world = world_of([understood(one, encoder) for one in sets], encoder)
     if len(set(world.requests)) < LEAST or not any(world.runs):
-        raise DataFileError(f"it takes calls of {LEAST} requests to part them: there are fewer")
+        raise DataFileError(f"splitting needs calls of at least {LEAST} requests")
     tasks = [task_of(world, seed) for seed in range(options.seeds)]
     print(conditions(), f"· encoder {options.encoder} · seeds 0 to {options.seeds - 1}")
     requests, runs = len(set(world.requests)), len(world.runs)

@@ -3,18 +3,19 @@
     python benchmarks/toolworld_live.py --llm openai:MODEL [--base-url URL] [--user openai:MODEL]
         [--world retail,airline] [--files FILE ...] [--first N] [--turns N] [--out FILE]
 
-TWO models are needed: one is the agent, the other plays the user (`--user`, which is the agent's
-model if it is not given; published figures used GPT-4o as the user). The agent is told the world's
-policy, its tools and the conversation, and answers with one JSON object: words for the user, or a
-call. Each call goes through hvr's guard: unknown tools, arguments of another type, equal writing
-calls and more calls than the budget never reach the world; the agent is told why.
+TWO models are needed: one is the agent, the other plays the user (`--user`, by default the agent's
+model; published figures used GPT-4o as the user). The agent gets the world's policy, its tools and
+the conversation, and answers with one JSON object: words for the user, or a call. Each call passes
+hvr's guard: unknown tools, arguments of another type, equal writing calls and calls beyond the
+budget never reach the world, and the agent is told why.
 
-A task is passed if the world's database is, by tau2's own hash, as after the correct calls, and
-the agent has said what the task wants said (`communicate_info`); tasks judged by a model as well
-(`nl_assertions`) are judged without that part, and counted. pass^1 is the share passed.
+A task is passed if the world's database equals, by tau2's own hash, that after the correct calls,
+and the agent has said the required information (`communicate_info`); tasks that also need a model
+as judge (`nl_assertions`) are judged without that part, and counted. pass^1 is the share passed.
 
-The tasks are those of the package (114 and 50), or of files as in shared/data/toolworlds. The
-published values are of tau-bench v1, whose tasks were corrected since: they are beside, not equal.
+The tasks come from the package (114 and 50), or from files in the format of
+shared/data/toolworlds. The published values are of tau-bench v1, whose tasks have been corrected
+since, so they are context rather than a direct comparison.
 """
 
 from __future__ import annotations
@@ -67,12 +68,12 @@ USER = (
 
 
 class NoStepError(LLMError):
-    """The agent's answers were no steps."""
+    """The agent's answers were not valid steps."""
 
 
 @dataclass(frozen=True)
 class LiveTask:
-    """A task: its scenario, the correct calls, and what is to be said."""
+    """A task: its scenario, the correct calls, and the information to communicate."""
 
     id: str
     scenario: str
@@ -96,10 +97,10 @@ def package_tasks(world: str) -> list[LiveTask]:
 
 
 def file_tasks(path: Path) -> list[LiveTask]:
-    """Return the tasks of a file; it may be packed with gzip.
+    """Return the tasks of a file, plain or gzipped.
 
     Raises:
-        DataFileError: it cannot be read, or a row is no task.
+        DataFileError: The file cannot be read, or a row is not a task.
     """
     found = []
     for number, row in enumerate(records(path, "id", "scenario", "gold_calls"), 1):
@@ -107,7 +108,7 @@ def file_tasks(path: Path) -> list[LiveTask]:
             calls = [ToolCall(c["name"], dict(c["arguments"])) for c in row["gold_calls"]]
             say = tuple(map(str, row.get("communicate_info") or ()))
         except (KeyError, TypeError, ValueError) as error:
-            raise DataFileError(f"{path}: row {number} is no task: {error!r}") from None
+            raise DataFileError(f"{path}: row {number} is not a task: {error!r}") from None
         scenario, judged = json.dumps(row["scenario"]), bool(row.get("nl_assertions"))
         found.append(LiveTask(str(row["id"]), scenario, tuple(calls), say, judged))
     return found
@@ -117,7 +118,7 @@ def check_tasks(world: str, tasks: Sequence[LiveTask]) -> None:
     """Refuse tasks of another world.
 
     Raises:
-        DataFileError: a correct call is of a tool that the world lacks.
+        DataFileError: The world lacks the tool of a correct call.
     """
     names = {tool.name for tool in Tau2Tools(world).catalogue.tools}
     for task in tasks:
@@ -135,7 +136,7 @@ def wanted_state(world: str, task: LiveTask) -> Any:
 
 
 def converse(world: str, task: LiveTask, agent: Meter, user: Meter, turns: int) -> tuple[Any, str]:
-    """Let the two models talk; return the state in the end and all that the agent said."""
+    """Run the conversation of the two models; return the final state and the agent's words."""
     tools = Tau2Tools(world)
     guarded = GuardedTools(tools, world, CallPolicy(budget=turns))
     listed = [
@@ -168,7 +169,7 @@ def converse(world: str, task: LiveTask, agent: Meter, user: Meter, turns: int) 
 
 
 def agent_step(agent: Meter, told: list[Message]) -> Mapping[str, Any]:
-    """Return what the agent does next; an answer that is no step is asked for again."""
+    """Return the agent's next step, asking again after an invalid answer."""
     for _ in range(TRIES):
         text = ask(agent, told, "agent")
         start, end = text.find("{"), text.rfind("}")
@@ -190,14 +191,14 @@ def _is_step(value: Mapping[str, Any]) -> bool:
 
 
 def ask(model: Meter, messages: list[Message], purpose: str) -> str:
-    """Ask, and append what is answered."""
+    """Ask the model, and append its answer to the messages."""
     answer = model.answer(Request(messages=tuple(messages), purpose=purpose))
     messages.append(Message("assistant", answer.text))
     return answer.text
 
 
 def passed(task: LiveTask, world: str, state: Any, said: str) -> bool:
-    """Say whether a conversation ended as it should."""
+    """Return whether a conversation passes the task."""
     plain = said.lower().replace(",", "")
     spoken = all(text.lower().replace(",", "") in plain for text in task.say)
     return spoken and state == wanted_state(world, task)
@@ -216,7 +217,7 @@ def measure(args: argparse.Namespace, world: str, agent: Meter, user: Meter) -> 
             right = passed(task, world, state, said)
         except LLMError as error:
             if number == broken and not isinstance(error, NoStepError):
-                raise  # no conversation came to its end: it is the server, the key or the model
+                raise  # No conversation finished: the server, the key or the model is at fault.
             right, why = False, str(error)
         good += right
         broken += bool(why)
@@ -233,24 +234,29 @@ def measure(args: argparse.Namespace, world: str, agent: Meter, user: Meter) -> 
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the benchmark."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--llm", required=True, metavar="MODEL")
-    parser.add_argument("--user", metavar="MODEL", help="plays the user (default: that of --llm)")
+    parser.add_argument(
+        "--user", metavar="MODEL", help="model that plays the user (default: --llm)"
+    )
     parser.add_argument("--base-url", metavar="URL")
     parser.add_argument("--world", default="retail,airline")
     parser.add_argument("--files", nargs="*", type=Path, default=[])
     parser.add_argument("--first", type=int, metavar="N", help="only the first N tasks")
-    parser.add_argument("--turns", type=int, default=60, help="steps of the agent at most")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="a line of JSON for each task")
+    parser.add_argument(
+        "--turns", type=int, default=60, help="maximum number of steps of the agent"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="JSON Lines file, one line per task"
+    )
     args = parser.parse_args(words)
     worlds = args.world.split(",")
     try:
         for world in worlds:
             if world not in PUBLISHED or (args.files and len(worlds) > 1):
-                raise UsageError("--world is retail or airline, or both; with --files one of them")
+                raise UsageError("--world must be retail, airline or both; with --files only one")
         for name in ("first", "turns"):
             if getattr(args, name) is not None:
                 check_integer(f"--{name}", getattr(args, name), 1)

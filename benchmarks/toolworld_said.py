@@ -1,18 +1,18 @@
-"""Requests that hold only what the words of a scenario say, and which questions they leave open.
+"""Requests limited to the words of a scenario, and the questions they leave open.
 
-The correct writing calls say which tools are wanted, in which order, and which of their parameters
-are filled: to read this from words is not measured here. Of the values
+The correct writing calls determine the goal calls, their order, and their filled parameters; this
+benchmark does not measure reading them from words. A value is
 
-said       is given: its text stands in the user's words, in any case, without a leading `#` or `@`;
-           numbers in digits or words, dates as people write them
-described  is not given, and some result that can be had holds it: the request has a query with
-           those properties of its entity whose texts stand in the words, and no others
+said       given: its text occurs in the user's words, in any case, without a leading `#` or `@`;
+           numbers in digits or words, dates in common spellings
+described  not given, but some result contains it: the request has a query with exactly those
+           properties of its entity whose texts occur in the words
 unsaid     neither: the request has a query without constraints
 
-Beside them stand the said values that correct look-ups take (a name, an address), and, where these
-do not lead to all that is wanted, those by which the entities can be looked up. A value is *open*
-if it is not said and nobody could identify it from the words: no result holds it, it is no id (an
-amount, a date, a text), or another entity has all the said properties too. To ask for it is right.
+The request also has the stated values that correct queries use (a name, an address), and, where
+these do not suffice, the values that find the entities. A value is *open* if it is not
+stated and the words do not identify it: no result contains it, it is not an ID (an amount, a date,
+a text), or another entity also has all the stated properties. Asking for an open value is right.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ NUMBER_WORDS = tuple(
 
 SHORT = 2
 SHORT = 2
-"""A text of so few letters (the state of Indiana) stands in many words by chance."""
+"""Shorter texts (such as the state code of Indiana) occur in many words by chance."""
 
 _IDENTIFYING = singular_words("id number code symbol")
 
 
 @dataclass(frozen=True)
 class SaidRequest:
-    """A request in which nothing stands that the words do not say.
+    """A request limited to the stated words.
 
     Args:
-        request: It, as hvr gets it.
-        truth: The correct writing calls, one for each goal call.
-        open: Parameters of each goal call that only the user can say.
-        inputs: What correct look-ups take and neither words nor results hold, by parameter;
-            empty if results hold all that is wanted.
-        counted: How many values are said, described and unsaid.
+        request: Request as given to hvr.
+        truth: Correct writing calls, one per goal call.
+        open: Parameters of each goal call that only the user can supply.
+        inputs: Inputs of correct queries that neither words nor results contain, by parameter;
+            empty if the results contain all values of the goal calls.
+        counted: Numbers of said, described and unsaid values.
     """
 
     request: ToolRequest
@@ -72,11 +72,11 @@ class SaidRequest:
     counted: Mapping[str, int]
 
     def may_ask(self, name: str) -> bool:
-        """Say whether to ask for a parameter is right."""
+        """Return whether asking for a parameter is right."""
         return name in self.inputs or any(name in names for names in self.open)
 
     def answered(self, names: Collection[str]) -> SaidRequest:
-        """Return the request after the user has said the true values of open parameters."""
+        """Return the request with the user's true values of open parameters."""
         goals, left = [], []
         for goal, call, unsaid in zip(self.request.goals, self.truth, self.open, strict=True):
             told = {
@@ -98,9 +98,10 @@ def said_request(
     """Return the request of a scenario; see the module's docstring.
 
     Args:
-        scenario: The world and what the user says.
-        outcomes: The correct calls with what came of them.
-        flow: How often values were passed on in other scenarios: which results suit a parameter.
+        scenario: World and user's words.
+        outcomes: Correct calls with their results.
+        flow: Counts of values passed on in other scenarios, which show the results that match a
+            parameter.
     """
     tools = scenario.open()
     schemas = {tool.name: tool for tool in tools.catalogue.tools}
@@ -120,7 +121,7 @@ def said_request(
     wanted = {key(v) for o in writes for _, _, v in given_leaves(o.call.arguments)}
     seen = _explored(tools, [*facts, *told], schemas, flow)
     if not wanted <= {key(one.value) for one in seen.all}:
-        # Correct calls may take for granted whom the words name: then they look nobody up.
+        # Correct calls may take an entity named in the words for granted, without a query.
         facts |= dict.fromkeys(_named(scenario, writes, schemas))
         seen = _explored(tools, [*facts, *told], schemas, flow)
     for outcome in reads:
@@ -158,7 +159,7 @@ def _explored(
 def _named(
     scenario: Scenario, writes: Iterable[CallOutcome], schemas: Mapping[str, ToolSchema]
 ) -> list[NamedValue]:
-    """Return what the words say of the entities of correct calls, by what readers can look up."""
+    """Return the stated properties of the correct calls' entities that query tools accept."""
     known = [NamedValue(n, v) for o in writes for _, n, v in given_leaves(o.call.arguments)]
     seen = _explored(scenario.open(), known, schemas, None)
     readers = [tool for tool in schemas.values() if tool.effect is Effect.READS]
@@ -175,7 +176,7 @@ def _named(
 
 
 def in_words(value: Json, texts: Iterable[str]) -> bool:
-    """Say whether words hold the text of a value, or a plain rendering of it."""
+    """Return whether the words contain the text of a value, or a plain rendering of it."""
     if isinstance(value, (list, dict)):
         return False
     if isinstance(value, str):
@@ -187,14 +188,14 @@ def in_words(value: Json, texts: Iterable[str]) -> bool:
 
 
 class _Words:
-    """Which arguments of a correct call the words say, and by what they describe the others."""
+    """Splits the arguments of a correct call into stated and described ones."""
 
     def __init__(self, texts: Sequence[str], seen: Findings, counted: dict[str, int]) -> None:
         self._texts, self._seen, self._counted = texts, seen, counted
         self.open: set[str] = set()
 
     def arguments(self, call: ToolCall) -> dict[str, Argument]:
-        """Return the arguments as the request has them; null ones are left out."""
+        """Return the arguments of the request, without null ones."""
         bound: list[Json] = []
         found: dict[Place, Argument] = {}
         for place, name, value in given_leaves(call.arguments):
@@ -220,11 +221,11 @@ class _Words:
     def _features(
         self, name: str, origins: Sequence[FoundValue], bound: Sequence[Json]
     ) -> tuple[tuple[NamedValue, ...], bool]:
-        """Return the said properties of a value's entity, and whether no other has them all."""
+        """Return the stated properties of a value's entity, and whether they identify it."""
         if not origins:
             return (), False
         own = max(origins, key=lambda one: (self._seen.within(one, bound), len(one.traits)))
-        # What stands beside the value elsewhere, in another order of its user, is not said of it.
+        # Properties beside the value elsewhere, as in another order, do not describe it.
         elsewhere = {one for origin in origins for one in origin.traits} - own.traits
         mine = {one for one in self._seen.traits(own) - elsewhere if self._in_words(one)}
         others = {
@@ -244,7 +245,7 @@ class _Words:
 
 
 def _names_entity(name: str, value: Json, origins: Iterable[FoundValue]) -> bool:
-    """Say whether a value is one that identifies: by its name, or by where it stands."""
+    """Return whether a value is an identifier, by its name or its location."""
     names = [name, *(step for one in origins for step in one.path[-1:])]
     return isinstance(value, (str, int)) and any(singular_words(n) & _IDENTIFYING for n in names)
 
@@ -254,7 +255,7 @@ def _at_hand(value: Json, seen: Findings) -> bool:
 
 
 def _reachable(outcome: CallOutcome, seen: Findings) -> bool:
-    """Say whether what a correct look-up took is at hand."""
+    """Return whether all inputs of a correct query are known."""
     return all(_at_hand(value, seen) for _, _, value in given_leaves(outcome.call.arguments))
 
 
@@ -271,7 +272,7 @@ def _with(value: Json, found: Mapping[Place, Argument], place: Place) -> Argumen
 def wrong_writes(
     outcomes: Iterable[CallOutcome], truth: Sequence[ToolCall], schemas: Mapping[str, ToolSchema]
 ) -> list[ToolCall]:
-    """Return the writing calls that went through and are not among the correct ones, each once."""
+    """Return the successful writing calls that are not among the correct ones, without repeats."""
     left = [_comparable(call) for call in truth]
     wrong = []
     for outcome in outcomes:
@@ -286,6 +287,6 @@ def wrong_writes(
 
 
 def _comparable(call: ToolCall) -> str:
-    """Return a call as it is compared: null is as if the argument were left out."""
+    """Return a call in comparable form, in which null equals a missing argument."""
     given = {name: value for name, value in call.arguments.items() if value is not None}
     return f"{call.tool} {key(dict(sorted(given.items())))}"

@@ -3,22 +3,22 @@
     python benchmarks/toolworld_search.py [--data FOLDER] [--sets apibank,bfcl]
         [--apis FILE --calls FILE] [--limit N] [--seed N] [--encoder lexical-hash]
 
-A recorded chain is a call with the calls from which its arguments came, and those of these, as the
-data say it (API-Bank, UltraTool) or as equal values say it (BFCL, tau2-bench: an argument that the
-request does not say and that an earlier result holds). What no call of the chain gave is known from
-the start; the goal is that the last call is done. Chains of one call are left out. The graph is
-made of the schemas and of the calls of other requests (80 %, by request); chains are from the rest.
+A recorded chain is a call with the calls that supply its arguments, recursively, according to the
+data (API-Bank, UltraTool) or to equal values (BFCL, tau2-bench: an argument that the request does
+not state and an earlier result contains). Values that no call of the chain supplies are known from
+the start; the goal is to make the last call. Chains of one call are left out. The graph consists of
+the schemas and the calls of other requests (80 %, by request); chains come from the rest.
 
 backward   pruned backward search: best first, thresholds that decay with depth (the paper's (i))
 annealed   population, mutation, annealed acceptance, fitness of eq. 23 (the paper's (ii))
 proven     hvr: facts `(known p)`, `(done api)`, Fast Downward, proven by hvr's validator
 
-found      share of chains for which one was found; each was checked by carrying it out on names
+found      share of chains found, each checked by executing it on names
 as recorded  the same tools as in the recording
-no longer  not more calls than in the recording
-calls      of those found by all three, mean number, beside the recordings' own
-CPU s      mean and the most, children (the planner) included
-A recording's last call can be out of reach of all three: nothing that was seen gives what it needs.
+no longer  at most as many calls as in the recording
+calls      mean number over chains found by all three, beside the recordings' own
+CPU s      mean and maximum, including child processes (the planner)
+A recording's last call can be unreachable for all three: no observed call supplies its inputs.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class GoldChain:
     """A recorded chain.
 
     Args:
-        known: meanings at the start.
-        calls: different tools, in order; the last is the goal.
+        known: Meanings known at the start.
+        calls: Distinct tools, in order; the last is the goal.
     """
 
     known: frozenset[str]
@@ -97,7 +97,7 @@ def _closure(run: RecordedRun, last: int) -> set[int]:
 
 
 def proven(graph: NavigationGraph, facts: CallFacts, goal: CallFacts) -> ToolChain | None:
-    """hvr's own."""
+    """Search with hvr's planner."""
     return cheapest_chain(facts, goal, learnt_tools(graph), learnt_counts(graph), seconds=60)
 
 
@@ -109,7 +109,7 @@ SEARCHES: dict[str, Search] = {
 
 
 def cpu() -> float:
-    """Seconds of this process and of those that it waited for."""
+    """Return the CPU seconds of this process and its finished children."""
     own, children = (resource.getrusage(who) for who in
                      (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))  # fmt: skip
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
@@ -118,7 +118,7 @@ def cpu() -> float:
 def carried_out(
     tools: Sequence[NavigationTool], chain: ToolChain, facts: CallFacts, goal: CallFacts
 ) -> bool:
-    """Say whether the calls can be made in their order and lead to the goal."""
+    """Return whether the calls can be made in order and reach the goal."""
     by_name = {tool.name: tool for tool in tools}
     for name in chain.calls:
         if not by_name[name].needs <= facts.known:
@@ -129,7 +129,7 @@ def carried_out(
 
 @dataclass(frozen=True)
 class Row:
-    """What a search made of a chain."""
+    """A search's result for a chain."""
 
     chain: ToolChain | None
     seconds: float
@@ -157,12 +157,12 @@ def measure(one: Understood, limit: int, seed: int) -> tuple[list[GoldChain], di
             chain = search(graph, facts, goal)
             rows[name].append(Row(chain, cpu() - began))
             if chain is not None and not carried_out(tools, chain, facts, goal):
-                raise AssertionError(f"{name}: {chain.calls} is no chain")
+                raise AssertionError(f"{name}: {chain.calls} is not a chain")
     return chains, rows
 
 
 def table(chains: Sequence[GoldChain], rows: dict[str, list[Row]], title: str) -> str:
-    """One line a search."""
+    """Return one line per search."""
     shared = [i for i in range(len(chains)) if all(some[i].chain for some in rows.values())]
     gold = mean(len(chains[i].calls) for i in shared) if shared else float("nan")
     columns = ("found", "as recorded", "no longer", "calls", "CPU s", "most")
@@ -193,15 +193,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, default=SHARED)
-    parser.add_argument("--sets", default="", help="names, with commas (default: all)")
-    parser.add_argument("--apis", type=Path, help="a list of APIs instead of the shared data")
-    parser.add_argument("--calls", type=Path, help="its calls")
-    parser.add_argument("--limit", type=int, default=40, help="chains of a set, at most")
+    parser.add_argument("--sets", default="", help="comma-separated names (default: all)")
+    parser.add_argument("--apis", type=Path, help="an API list instead of the shared data")
+    parser.add_argument("--calls", type=Path, help="calls of the API list")
+    parser.add_argument("--limit", type=int, default=40, help="maximum number of chains per set")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--encoder", default="minilm", help="of the meanings of parameters")
+    parser.add_argument(
+        "--encoder", default="minilm", help="text encoder for the meanings of parameters"
+    )
     options = parser.parse_args(arguments)
     if (options.apis is None) != (options.calls is None):
-        raise UsageError("--apis and --calls go together")
+        raise UsageError("--apis and --calls must be given together")
     sets = (
         tool_sets(options.data, list(filter(None, options.sets.split(","))))
         if options.apis is None

@@ -1,18 +1,18 @@
-"""Scenarios of tau2-bench and BFCL for the benchmarks of tool worlds: what they say and want.
+"""Scenarios of tau2-bench and BFCL for the benchmarks of tool worlds.
 
-A scenario is a world in its first state, the words of its user, and the correct calls. `oracle`
-makes an errand of it: the writing calls are what is wanted, and each value in them is
+A scenario has the initial state of a world, the words of its user, and the correct calls. `oracle`
+turns it into a request: the writing calls become goal calls, and each of their values is
 
-given      it stands in the user's words, is one of the schema's choices, or is true or false
-           (numbers and dates however they are written), or nothing at all tells it from others
-sought     look-ups from the first state, or earlier correct calls, yield it: hvr gets features of
-           the entity that has it instead, as few as tell it from the others beside it, first those
-           that stand in the user's words; never the value, and never the call that yields it
-made       neither: what the user means, in the form that the tool takes (a date, a text, a sum)
-granted    only in part of the runs: a value that no correct call before it yields is given, too
-           (`granted`): the correct calls take it for granted, so that they need no look-up for it
+given      it occurs in the user's words, is one of the schema's choices, or is a boolean
+           (numbers and dates in any spelling), or nothing distinguishes it from others
+sought     queries from the initial state, or earlier correct calls, return it: hvr gets properties
+           of its entity instead, as few as distinguish the entity from its neighbours, preferably
+           from the user's words; never the value or the call that returns it
+made       neither: the user's intention in the tool's format (a date, a text, a sum)
+granted    only in some runs: a value that no earlier correct call returns is given, too
+           (`granted`): the correct calls take it for granted and need no query for it
 
-Facts beside the wants: values that the correct look-ups take from the user (a name, an address).
+The request also has facts: values that the correct queries take from the user (a name, an address).
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "toolworlds"
 TAU2 = ("retail", "airline", "telecom")
 WORLDS = (*TAU2, "bfcl")
 SMALL = 9
-"""A number up to this stands in many texts, whatever it counts there."""
+"""Numbers up to this occur in many texts by chance."""
 
 REFUSALS = 5
-"""How often a refused call is made while nothing has changed: here tools may come back."""
+"""Attempts of a refused call in an unchanged state: tools may recover in this benchmark."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A world in its first state, what its user says, and the correct calls."""
+    """A world in its initial state, its user's words, and the correct calls."""
 
     id: str
     world: str
@@ -74,7 +74,7 @@ class Scenario:
 
 @dataclass
 class Ledger:
-    """Where the values of wanted calls come from, counted."""
+    """Counts of the sources of values in goal calls."""
 
     values: Counter[str] = field(default_factory=Counter)
 
@@ -83,7 +83,7 @@ def read_scenarios(world: str, files: Sequence[Path]) -> list[Scenario]:
     """Return the scenarios of files in the format of shared/data/toolworlds.
 
     Raises:
-        DataFileError: one cannot be read, or has another format.
+        DataFileError: A file cannot be read or has another format.
     """
     found = []
     for file in files:
@@ -92,7 +92,7 @@ def read_scenarios(world: str, files: Sequence[Path]) -> list[Scenario]:
                 found.append(_bfcl(row) if world == "bfcl" else _tau2(world, row))
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise DataFileError(
-                    f"{file}: row {number} is no scenario of {world}: {error!r}"
+                    f"{file}: row {number} is not a scenario of {world}: {error!r}"
                 ) from None
     return found
 
@@ -103,10 +103,10 @@ def scenarios_of(
     """Return the scenarios of a part: `development`, or `kept` for a final report.
 
     Args:
-        world: whose they are.
-        part: of the public tasks.
-        data: folder of the shared half.
-        files: other files in its format, instead of a part.
+        world: World of the scenarios.
+        part: Part of the public tasks.
+        data: Folder of the shared half.
+        files: Files in its format, instead of a part.
     """
     if files or part == "development":
         return read_scenarios(world, files or development_files(world, data))
@@ -118,10 +118,10 @@ def scenarios_of(
 
 
 def read_rows(file: Path) -> list[dict[str, Any]]:
-    """Return the records of a file of JSON lines, compressed or not.
+    """Return the records of a JSON Lines file, plain or gzipped.
 
     Raises:
-        DataFileError: it cannot be read, is empty, or a line is no object.
+        DataFileError: The file cannot be read or is empty, or a line is not an object.
     """
     return records(file)
 
@@ -168,7 +168,7 @@ def _bfcl(row: Mapping[str, Any]) -> Scenario:
 
 
 def replay(scenario: Scenario) -> tuple[list[CallOutcome], Json]:
-    """Make the correct calls; return what came of them and the state at the end."""
+    """Make the correct calls; return their outcomes and the final state."""
     tools = scenario.open()
     names = {tool.name for tool in tools.catalogue.tools}
     for call in scenario.gold:
@@ -182,14 +182,15 @@ def oracle(
     scenario: Scenario, outcomes: Sequence[CallOutcome], ledger: Ledger,
     flow: Flow | None = None, *, granted: bool = False,
 ) -> ToolRequest:  # fmt: skip
-    """Return the errand of a scenario; see the module's docstring for what it gives away.
+    """Return the request of a scenario; the module's docstring lists the values it contains.
 
     Args:
-        scenario: it.
-        outcomes: of its correct calls.
-        ledger: where it is counted what is given.
-        flow: what was passed on in other scenarios; what hvr may take for the value that is sought.
-        granted: whether what the correct calls take for granted is given.
+        scenario: The scenario.
+        outcomes: Outcomes of its correct calls.
+        ledger: Receives the counts of given values.
+        flow: Counts of values passed on in other scenarios, which show the candidates for an
+            unresolved value.
+        granted: Whether to give the values that the correct calls take for granted.
     """
     tools = scenario.open()
     schemas = {tool.name: tool for tool in tools.catalogue.tools}
@@ -222,10 +223,10 @@ def _facts(
     scenario: Scenario, outcomes: Sequence[CallOutcome], schemas: Mapping[str, ToolSchema],
     seen: Findings, ledger: Ledger,
 ) -> list[NamedValue]:  # fmt: skip
-    """Return what correct look-ups take from the user, and what the user is said to be.
+    """Return the user's inputs of correct queries, and the user's stated properties.
 
-    A value that is not in the user's words, but that some look-up yields under its name, is no
-    fact, nor is what another correct call has yielded.
+    Values of other correct calls are not facts, and neither are values outside the user's words
+    that some query returns under their name.
     """
     facts = dict.fromkeys(scenario.said)
     found = Findings()
@@ -249,7 +250,7 @@ def explored(
     tools: ToolEnvironment, facts: Iterable[NamedValue], reads: Sequence[ToolCall],
     schemas: Mapping[str, ToolSchema], flow: Flow | None, most: int = 80,
 ) -> Findings:  # fmt: skip
-    """Return what reading calls say of the first state, beginning with what the user says."""
+    """Return the values that queries find in the initial state, starting from the user's words."""
     seen = Findings(facts, (), ParameterMatcher(flow))
     explore(tools, seen, schemas, reads, most)
     return seen
@@ -259,15 +260,15 @@ def explore(
     tools: ToolEnvironment, seen: Findings, schemas: Mapping[str, ToolSchema],
     reads: Sequence[ToolCall] = (), most: int = 80, inputs: int = 1,
 ) -> None:  # fmt: skip
-    """Make reading calls until nothing new comes, and take in what they say.
+    """Make queries and collect their results until nothing new appears.
 
     Args:
-        tools: where they are made.
-        seen: takes in their results.
-        schemas: of the tools that are used.
-        reads: calls to begin with.
-        most: calls in all.
-        inputs: values that a tool may need to be called in all ways.
+        tools: Environment of the queries.
+        seen: Receives the results.
+        schemas: Schemas of the tools to use.
+        reads: Calls to begin with.
+        most: Maximum number of calls.
+        inputs: Maximum number of inputs of a tool to call in all ways.
     """
     made: set[str] = set()
     readers = [tool for tool in schemas.values() if tool.effect is Effect.READS]
@@ -286,7 +287,7 @@ def explore(
 
 
 def _calls_of(tool: ToolSchema, seen: Findings, inputs: int) -> list[ToolCall]:
-    """Return the calls of a tool that needs only texts which are at hand, and not too many."""
+    """Return the calls of a tool that needs only a few texts, all of them known."""
     needed = [parameter for parameter in tool.takes if parameter.required]
     if len(needed) > inputs or any(parameter.type != "string" for parameter in needed):
         return []
@@ -301,7 +302,7 @@ def _calls_of(tool: ToolSchema, seen: Findings, inputs: int) -> list[ToolCall]:
 
 
 class _Giving:
-    """What of the arguments of a correct writing call is given, and what is described instead."""
+    """Splits the arguments of a correct writing call into given and described ones."""
 
     def __init__(
         self, scenario: Scenario, tool: ToolSchema, seen: Findings, first: int, ledger: Ledger,
@@ -316,7 +317,7 @@ class _Giving:
         self._choices = [choice for p in tool.takes for choice in map(json.loads, p.choices)]
 
     def arguments(self, call: ToolCall) -> dict[str, Argument]:
-        """Return the arguments as the errand has them."""
+        """Return the arguments of the request."""
         origins: dict[Place, list[FoundValue]] = {}
         bound: dict[Place, Json] = {}
         before: dict[Place, Json] = {}
@@ -343,10 +344,10 @@ class _Giving:
         return {name: _with(value, sought, (name,)) for name, value in call.arguments.items()}
 
     def _origins(self, name: str, value: Json) -> list[FoundValue]:
-        """Return where a value stands in results if it is not given.
+        """Return the locations of a value in results, unless it is given.
 
-        Texts count wherever a correct call before has yielded them; numbers, which are equal by
-        chance, and what only other look-ups yield, where name or use suits the parameter.
+        Texts count wherever an earlier correct call returned them. Numbers, which match by chance,
+        and values that only other queries return must also match the parameter by name or use.
         """
         if value is None or isinstance(value, bool) or value in self._choices:
             return []
@@ -375,7 +376,7 @@ class _Giving:
         self, name: str, found: Sequence[FoundValue], place: Place, bound: Mapping[Place, Json],
         before: Mapping[Place, Json],
     ) -> tuple[NamedValue, ...] | None:  # fmt: skip
-        """Return as few features as tell an entity from the others beside it; None if none do."""
+        """Return the fewest properties that set an entity apart from its neighbours, if any do."""
         peers = peers_of(place, before)
         own = max(found, key=lambda one: (
             self._seen.within(one, peers), self._seen.within(one, bound.values()),
@@ -401,7 +402,7 @@ class _Giving:
         for one in chosen:
             self._ledger.values["feature said" if self._in_words(one) else "feature not said"] += 1
         if others:
-            # Nobody could find it by what can be said of it: the user has to give it.
+            # No property identifies it, so the user has to supply it.
             self._ledger.values["sought"] -= 1
             self._ledger.values["given, since nothing tells it from others"] += 1
             self._facts.add(key(own.value))
@@ -411,7 +412,7 @@ class _Giving:
     def _narrowed(
         self, others: dict[str, frozenset[Trait]], mine: set[Trait], chosen: list[Trait]
     ) -> dict[str, frozenset[Trait]]:
-        """Choose traits until no others have them all; return those that still have."""
+        """Choose traits until no others have them all; return the ones that still do."""
         others = {k: traits for k, traits in others.items() if traits.issuperset(chosen)}
         while others and mine:
             best = max(
@@ -427,15 +428,15 @@ class _Giving:
         return others
 
     def _in_words(self, one: Trait) -> bool:
-        """Say whether the user says a feature; a small number is in words by chance (`at 9 pm`)."""
+        """Return whether the user states a trait; small numbers occur by chance (`at 9 pm`)."""
         words, value = one
         small = isinstance(value, (int, float)) and abs(value) <= SMALL
         return words != POSITION and not small and said(value, self._scenario.texts)
 
     def _usable(self, one: Trait, value: Json) -> bool:
-        """Say whether a user would say this, unless the user does say it.
+        """Return whether a user would state this trait, or does.
 
-        No id, and nothing that would give away another value which is sought for this call.
+        IDs are excluded, as are traits that reveal another unresolved value of this call.
         """
         words, other = one
         if other is None or other == "" or key(other) == key(value) or not words:
@@ -445,7 +446,7 @@ class _Giving:
 
 
 def _wordy(one: Trait) -> tuple[bool, str]:
-    """Order features that tell a thing from others equally well: words before numbers."""
+    """Sort key that prefers words to numbers among equally distinctive traits."""
     return isinstance(one[1], (int, float)), str(one)
 
 
@@ -460,7 +461,7 @@ def _with(value: Json, sought: Mapping[Place, EntityQuery], place: Place) -> Arg
 
 
 def said(value: Json, texts: Iterable[str]) -> bool:
-    """Say whether a value stands in words, whatever its case; numbers and dates however written."""
+    """Return whether a value occurs in the words; numbers and dates may have any spelling."""
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, (int, float)):

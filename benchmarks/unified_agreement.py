@@ -1,10 +1,10 @@
-"""hvr as an engine of unified-planning, on the example problems that unified-planning ships.
+"""hvr as an engine of unified-planning, on the example problems of unified-planning.
 
     python benchmarks/unified_agreement.py
 
-Prints a line for each problem, every plan that is judged otherwise than unified-planning says,
-beside the judgement of its own validator, and the totals. The exit code is 1 when hvr is wrong
-where unified-planning's own validator is not.
+Prints a line for each problem, every plan on which hvr disagrees with unified-planning's
+expectation, beside the verdict of its own validator, and the totals. The exit code is 1 when hvr is
+wrong where unified-planning's own validator is right.
 """
 
 from __future__ import annotations
@@ -24,21 +24,20 @@ from hvr.planning.interop.engine import HvrPlanValidator
 
 
 def own_verdict(problem: Any, plan: Any) -> str:
-    """Return what unified-planning's own validators say, whether or not they claim the problem."""
+    """Return the verdict of unified-planning's own validators, even on unsupported problems."""
     for engine in (SequentialPlanValidator(), TimeTriggeredPlanValidator()):
         if engine.supports_plan(plan.kind):
             engine.skip_checks = True
             try:
                 return str(engine.validate(problem, plan).status.name)
-            except Exception as error:  # It raises what it likes.
+            except Exception as error:  # may raise anything
                 return type(error).__name__
     return "none"
 
 
 def main() -> int:
-    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--only", default="", help="only examples with this in their name")
+    parser.add_argument("--only", default="", help="only examples with this text in their name")
     only = parser.parse_args().only
     warnings.simplefilter("ignore")
     print(conditions())

@@ -1,11 +1,11 @@
 """Validation time by class of task, beside VAL: python benchmarks/validate_classes.py MANIFEST
 
-The manifest has one JSON object a line, as for agreement.py. hvr's time is the CPU time after
-start-up: reading domain, problem and plan, judging, and writing the report's text, everything
-anew for each case. VAL's time is the CPU time of its process (`Validate -v`), when the environment
-variable VAL names the binary; else it is the recorded `val_ms`, wall time on another machine, so
-that a ratio only shows the order of magnitude. Runs of the two alternate, and the best of --runs
-counts. Cases of the sets ipc, long and hand with a verdict are timed, one in --every.
+The manifest has one JSON object per line, as for agreement.py. hvr's time is the CPU time after
+start-up: reading domain, problem and plan, judging, and writing the report's text, repeated for
+each case. VAL's time is the CPU time of its process (`Validate -v`) when the environment variable
+VAL names the binary; otherwise it is the recorded `val_ms`, wall time on another machine, and the
+ratio only shows the order of magnitude. Runs of the two alternate, and the best of --runs counts.
+Cases of the sets ipc, long and hand with a verdict are timed, one in --every.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KINDS = {
     "numeric": {"numeric-fluents"},
     "classical": set[str](),
 }
-"""A case belongs to the first class whose features it has; classical needs none."""
+"""A case belongs to the first class with one of its features; classical has none."""
 WORST = 5
 
 
@@ -55,12 +55,12 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """How many times VAL's time hvr takes."""
+        """hvr's time as a multiple of VAL's."""
         return self.own / self.val
 
 
 def own_seconds(root: Path, case: dict[str, Any]) -> tuple[float, float] | None:
-    """Return the CPU seconds to the verdict and to the report's text; None if it is unusable."""
+    """Return the CPU seconds to the verdict and to the report's text; None for unusable cases."""
     gc.collect()
     begin = time.process_time()
     try:
@@ -92,7 +92,7 @@ def kind_of(case: dict[str, Any]) -> str:
 
 
 def timed(root: Path, case: dict[str, Any], binary: str | None, runs: int) -> Row | None:
-    """Time a case: the best of some runs."""
+    """Time a case: the best of several runs."""
     judged, told, val = [], [], []
     for _ in range(runs):
         own = own_seconds(root, case)
@@ -138,15 +138,14 @@ def table(rows: Iterable[Row]) -> None:
 
 
 def main() -> int:
-    """Run the command."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("manifest", type=Path)
-    parser.add_argument("--every", type=int, default=1, help="one case in so many")
+    parser.add_argument("--every", type=int, default=1, help="time one case in N")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--only", choices=KINDS, help="one class")
-    parser.add_argument("--json", type=Path, help="write every case's times there")
+    parser.add_argument("--only", choices=KINDS, help="only this class")
+    parser.add_argument("--json", type=Path, help="write every case's times to this file")
     args = parser.parse_args()
     gc.set_threshold(100_000)  # as the command does
     cases = records(args.manifest, "id", "set", "domain", "problem", "plan", "val", "features")

@@ -2,9 +2,9 @@
 
     python benchmarks/validate_memory.py [--cases facts objects]
 
-The peak of a fresh process that judges one plan, less that of the same command with one step,
-object, fact or value, over the size of the large files (Linux only). Names have two to seven
-characters, so that every object in memory is many times its text.
+The peak of a fresh process that judges one plan, minus the peak of the same command with one
+step, object, fact or value, divided by the size of the large files (Linux only). Names have two to
+seven characters, so every object in memory is much larger than its text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from conditions import conditions
 
 STEPS, OBJECTS, FACTS = 100_000, 500_000, 100_000
-# Plans whose steps are all different, and that go on all at once.
+# Plans whose steps are all different, and all in progress at once.
 DISTINCT, TOGETHER = 30_000, 30_000
 DOMAIN = """(define (domain d) (:predicates (p ?a ?b) (q ?a))
   (:action m :parameters (?a ?b) :precondition (q ?a) :effect (p ?a ?b)))"""
@@ -42,23 +42,23 @@ from hvr.doors.cli.main import main
 code = main(["validate", *sys.argv[1:]])
 status = open("/proc/self/status").read()
 print(code, re.search(r"VmHWM:\\s*(\\d+)", status)[1], file=sys.stderr)"""
-# Not `ru_maxrss`, which counts what the parent had before the new program began.
+# Not `ru_maxrss`, which includes the parent's memory before the exec.
 
 
 def problem(objects: int, facts: Iterable[str] = ()) -> str:
-    """A problem whose goal holds from the start."""
+    """Return a problem whose goal holds from the start."""
     names = " ".join(f"o{i}" for i in range(objects))
     init = " ".join(["(q o0)", *facts])
     return f"(define (problem x) (:domain d) (:objects {names}) (:init {init}) (:goal (q o0)))"
 
 
 def listed(steps: Iterable[str]) -> str:
-    """A JSON list."""
+    """Return a JSON list."""
     return f"[{', '.join(steps)}]"
 
 
 def row(text: str) -> Callable[[int], str]:
-    """A plan of so many lines; in each, N is its number and K the number of an object."""
+    """Return a plan generator; each line replaces N by its number and K by an object's number."""
     return lambda n: "\n".join(
         text.replace("N", str(i)).replace("K", str(i % 100)).replace("X", str(i % 3000))
         for i in range(n)
@@ -79,7 +79,7 @@ PLANS: dict[str, tuple[str, Callable[[int], str]]] = {
 
 
 def decomposed(count: int) -> str:
-    """A hierarchical plan in which each task leads to an action and to another task."""
+    """Return a hierarchical plan in which each task decomposes into an action and another task."""
     actions = [f"{i} m o0 o{i % 100}" for i in range(count)]
     tasks = [f"{count + i} t -> more {i} {count + i + 1}" for i in range(count)]
     last = f"{2 * count} t -> none"
@@ -87,7 +87,7 @@ def decomposed(count: int) -> str:
 
 
 def at_once(count: int, order: str) -> tuple[str, str]:
-    """A problem whose network has an action for each step, and the plan."""
+    """Return a problem whose network has an action for each step, and the plan."""
     steps = [f"(m o0 o{i % 100})" for i in range(count)]
     listed_ = f":ordered-subtasks (and {' '.join(steps)})"
     if order != "ordered":
@@ -101,13 +101,13 @@ def at_once(count: int, order: str) -> tuple[str, str]:
 
 
 def failing(count: int) -> str:
-    """A plan with as many steps before one that cannot be executed as after it."""
+    """Return a plan that fails in the middle."""
     steps = row("(m o0 oK)")(count)
     return f"{steps}\n(m o1 o1)\n{steps}"
 
 
 def more_cases() -> dict[str, tuple[str, tuple[str, str], tuple[str, str]]]:
-    """Plans that are invalid, that move by themselves, with times in JSON, with tasks."""
+    """Return further cases: invalid plans, continuous change, JSON plans with times, and tasks."""
     unreached = problem(100).replace("(:goal (q o0))", "(:goal (q o1))")
     moving = problem(100, ["(= (level) 0)", "(= (rate) 1)"])
     tasks = problem(100).replace("(:goal (q o0))", "(:htn :subtasks (t))")
@@ -128,7 +128,7 @@ def more_cases() -> dict[str, tuple[str, tuple[str, str], tuple[str, str]]]:
 
 
 def peak(folder: Path, domain: str, problem_: str, plan: str) -> int:
-    """The peak of a process that judges a plan, in bytes; the plan has to be judged."""
+    """Return the peak memory in bytes of a process that judges a plan."""
     files = [folder / "domain.pddl", folder / "problem.pddl", folder / "plan.txt"]
     for file, text in zip(files, (domain, problem_, plan), strict=True):
         file.write_text(text, encoding="utf-8")
@@ -141,7 +141,6 @@ def peak(folder: Path, domain: str, problem_: str, plan: str) -> int:
 
 
 def main() -> None:
-    """Measure and print."""
     cases: dict[str, tuple[str, tuple[str, str], tuple[str, str]]] = {
         name: (domain, (problem(100), plan(1)), (problem(100), plan(STEPS)))
         for name, (domain, plan) in PLANS.items()
@@ -181,7 +180,7 @@ def main() -> None:
             most = peak(Path(name), domain, *large)
             size = max(map(len, large))
             if case.startswith("network"):
-                size = sum(map(len, large))  # each of them is large
+                size = sum(map(len, large))  # all of these files grow with the case
             print(f"{case:28} {size / 1e6:5.1f} MB of text, {(most - least) / size:5.1f} times")
 
 

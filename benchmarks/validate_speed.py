@@ -1,14 +1,14 @@
-"""How long validation takes, beside its peers in the same run.
+"""Validation time, beside other validators in the same run.
 
     python benchmarks/validate_speed.py [--manifest ../shared/data/pddl/manifest.jsonl]
                                         [--task NAME DOMAIN PROBLEM PLAN]...
 
 Peers: VAL, when the environment variable VAL names its binary; unified-planning's
 SequentialPlanValidator or TimeTriggeredPlanValidator; PyVAL, when pddl-pyvalidator is installed.
-Every figure is the best of some runs of a process of its own; `after start-up` is measured
+Every figure is the best of several runs, each in its own process; `after start-up` is measured
 inside the process, from the end of the imports to the verdict. Plans and tasks without a file
-are generated with a fixed seed. The manifest has one JSON object a line; the cases of its set
-`long` that are not mutated are timed.
+are generated with a fixed seed. The manifest has one JSON object per line; the unmutated cases of
+its set `long` are timed.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ Task = tuple[Path, Path, Path]
 
 @dataclass(frozen=True)
 class Timing:
-    """The fewest seconds of some runs, and what the last one said."""
+    """The minimum seconds of several runs, and the output of the last one."""
 
     seconds: float | None
     words: str
@@ -151,12 +151,11 @@ class Timing:
 
 
 def milliseconds(seconds: float) -> str:
-    """Print a time."""
     return f"{1000 * seconds:.0f}" if seconds >= 0.1 else f"{1000 * seconds:.1f}"
 
 
 def run(command: Sequence[str | Path], limit: float) -> tuple[float | None, str]:
-    """Run a command once: its seconds and output; None when it took too long."""
+    """Run a command once; return its seconds (None after a timeout) and its output."""
     begin = time.perf_counter()
     try:
         done = subprocess.run(
@@ -168,7 +167,7 @@ def run(command: Sequence[str | Path], limit: float) -> tuple[float | None, str]
 
 
 def timed(command: Sequence[str | Path], runs: int, good: Sequence[str], limit: float) -> Timing:
-    """Time a command that must print one of some words; anything else is no timing."""
+    """Time a command whose output must contain one of the expected words."""
     times: list[float] = []
     for _ in range(runs):
         seconds, output = run(command, limit)
@@ -183,7 +182,7 @@ def timed(command: Sequence[str | Path], runs: int, good: Sequence[str], limit: 
 
 
 def inside(script: str, task: Task, runs: int) -> list[float]:
-    """Run a script that prints seconds; return the fewest of each."""
+    """Run a script that prints several times in seconds; return the minimum of each."""
     rows: list[list[float]] = []
     for _ in range(runs):
         _, output = run([sys.executable, "-c", script, *task], 300)
@@ -192,7 +191,7 @@ def inside(script: str, task: Task, runs: int) -> list[float]:
 
 
 def peers() -> dict[str, tuple[Sequence[str | Path], Sequence[str]]]:
-    """Return the commands that can be run here, and what they print of a valid plan."""
+    """Return the available commands, and their output for a valid plan."""
     hvr = [sys.executable, "-m", "hvr", "validate"]
     found: dict[str, tuple[Sequence[str | Path], Sequence[str]]] = {"hvr": (hvr, ["valid ("])}
     if val := os.environ.get("VAL"):
@@ -205,7 +204,7 @@ def peers() -> dict[str, tuple[Sequence[str | Path], Sequence[str]]]:
 
 
 def delivery(folder: Path, name: str, objects: int, steps: int, plans: int = 1) -> list[Task]:
-    """Write a delivery task with some objects, and plans that are random walks."""
+    """Write a delivery task with some objects, and random-walk plans."""
     draw = random.Random(SEED)
     trucks = [f"truck{i}" for i in range(max(1, objects // 200))]
     packages = [f"package{i}" for i in range((objects - len(trucks)) // 2)]
@@ -290,7 +289,6 @@ def batch(folder: Path, limit: float) -> None:
 
 
 def main() -> None:
-    """Run the command."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -298,7 +296,9 @@ def main() -> None:
     parser.add_argument("--task", nargs=4, action="append", default=[],
                         metavar=("NAME", "DOMAIN", "PROBLEM", "PLAN"))  # fmt: skip
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--limit", type=float, default=120, help="seconds a process may take")
+    parser.add_argument(
+        "--limit", type=float, default=120, help="time limit of a process in seconds"
+    )
     args = parser.parse_args()
     needed = ("id", "set", "mutation", "domain", "problem", "plan")
     cases = records(args.manifest, *needed) if args.manifest else []
@@ -317,7 +317,7 @@ def main() -> None:
             "2,000 objects, 10,000 steps": delivery(folder, "c", 2000, 10_000)[0],
         }
         table("generated tasks", generated, args.limit, args.runs)
-        print("\nsteps a second, the plan read and the task compiled")
+        print("\nsteps per second, without reading the plan and compiling the task")
         steps_title = "100 objects, 1,000 steps"
         for title in (steps_title, "2,000 objects, 10,000 steps"):
             known, new, applied = (1 / s for s in inside(STEPS, generated[title], args.runs))

@@ -1,9 +1,9 @@
-"""Measure `hvr.validation.stream`: plans a second and memory, by number of plans and their length.
+"""Throughput and memory of `hvr.validation.stream`, by number of plans and their length.
 
     python benchmarks/validate_stream.py --plans 10000 100000 1000000 --steps 5 20
 
-Every case runs in a process of its own. The plans are made here: lamps that are switched on one
-after the other, a hundred plans of each problem, every tenth without its last step.
+Every case runs in its own process. The plans are generated: lamps are switched on one after the
+other, with a hundred plans per problem, every tenth without its last step.
 """
 
 from __future__ import annotations
@@ -49,7 +49,6 @@ def measure(plans: int, steps: int) -> str:
 
 
 def main() -> None:
-    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--plans", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--steps", type=int, nargs="+", default=[5, 20])
@@ -59,7 +58,7 @@ def main() -> None:
         print(measure(given.plans[0], given.steps[0]))
         return
     print(f"{conditions()}\n")
-    print("| plans | steps | valid | seconds | plans a second | peak memory, MiB |")
+    print("| plans | steps | valid | seconds | plans per second | peak memory, MiB |")
     print("| --- | --- | --- | --- | --- | --- |", flush=True)
     for steps in given.steps:
         for plans in given.plans:

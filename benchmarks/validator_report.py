@@ -1,12 +1,12 @@
 """Reproduce the figures of docs/results/validator.md: python benchmarks/validator_report.py DATA
 
 DATA is a folder with the corpora `pddl` and `hddl`, each with a `manifest.jsonl` (see agreement.py
-and agreement_hddl.py). VAL is asked where the environment variable VAL names its binary.
+and agreement_hddl.py). VAL runs if the environment variable VAL names its binary.
 
-Each part is a script of this folder. Its output is written to a Markdown page (--output, else
-standard output), below a line that says which peers there were and which parts were left out. A
-part that takes longer than --limit seconds is stopped. The exit code is 1 if a part fails, is
-stopped, or finds a disagreement without an argument.
+Each part is a script of this folder. Its output goes to a Markdown page (--output, or standard
+output), below a line that lists the available peers and the omitted parts. A part that takes longer
+than --limit seconds is stopped. The exit code is 1 if a part fails, is stopped, or finds a
+disagreement without an argument.
 
     python benchmarks/validator_report.py DATA --quick             # minutes: samples of everything
     python benchmarks/validator_report.py DATA --only agreement    # one part
@@ -36,7 +36,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Part:
-    """One script, with its arguments for a full and for a quick run, and what it needs.
+    """One script, with its arguments for a full and a quick run, and its requirements.
 
     In the arguments, PDDL and HDDL stand for the corpora.
     """
@@ -102,7 +102,7 @@ PARTS = (
 
 @dataclass(frozen=True)
 class Done:
-    """What a part printed, its exit code and its wall time in seconds."""
+    """A part's output, exit code and wall time in seconds."""
 
     part: Part
     command: list[str]
@@ -112,7 +112,6 @@ class Done:
 
 
 def main() -> int:
-    """Run the command."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -172,7 +171,7 @@ def output_of(command: list[str], limit: float) -> tuple[str, int]:
         try:
             printed, errors = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
-            # The scripts have processes of their own.
+            # The scripts start their own processes.
             os.killpg(process.pid, signal.SIGKILL)
             printed, _ = process.communicate()
             return f"{printed}stopped after {limit:g} seconds", 124
@@ -203,7 +202,7 @@ def lines(done: list[Done], absent: list[str], quick: bool) -> Iterator[str]:
 
 
 def peers() -> str:
-    """Return which peers are there and which are not."""
+    """Return the available and the missing peers."""
     val = os.environ.get("VAL")
     known = {
         "VAL": bool(val and Path(val).is_file()),

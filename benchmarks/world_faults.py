@@ -1,21 +1,21 @@
-"""Faults at every step of plans in PDDL domains: noticed, named, mended?
+"""Faults at every step of plans in PDDL domains: detection, diagnosis and recovery.
 
     python benchmarks/world_faults.py --data FOLDER [--domains NAMES] [--plans 2] [--kinds KINDS]
     python benchmarks/world_faults.py --data FOLDER --hide       # each changing predicate in turn
 
-FOLDER has `manifest.jsonl`, one JSON object a line with `domain` and `problem`, paths being
-relative to it. Of each domain the first problems (`--plans`) are taken whose plan has at most
-`--steps` steps. Each is carried out once without faults, and then once for each step of that plan
-and each kind of fault, with one fault there.
+FOLDER has `manifest.jsonl`, one JSON object per line with `domain` and `problem`; paths are
+relative to it. The first problems of each domain (`--plans`) whose plan has at most `--steps` steps
+are taken. Each is executed once without faults, and then once with a single fault for each step of
+that plan and each kind of fault.
 
-noticed      the step in which the fault changed something that is seen, or refused the action,
-             has a deviation; beside it, of how many such faults
-false        deviations in steps without a fault, of all steps, also of those after the fault, but
-             not of those after a fault that nobody could see, which may show itself later
+noticed      the step in which the fault changed something observable, or refused the action,
+             has a deviation; beside it, the number of such faults
+false        deviations in steps without a fault, over all steps including those after the fault,
+             except after an unobservable fault, which may show itself later
 recovered    the goal holds in the true state at the end
-out of reach the run ended without it, and another planner proves, from the true state at the
-             end, that there is no plan (Fast Downward with its own translator; for numbers,
-             which it does not know, hvr's forward search again)
+out of reach the run ended without it, and another planner proves from the true final state that
+             there is no plan (Fast Downward with its own translator; for numbers, which it does
+             not support, hvr's forward search)
 """
 
 from __future__ import annotations
@@ -51,14 +51,13 @@ KINDS = ",".join(WorldFault)
 
 
 class Remembering(StatePlanner):
-    """A planner that makes the first plan of a problem only once."""
+    """A planner that caches its first plan for each problem."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(None, seconds)
         self._first: dict[tuple[object, ...], Planned] = {}
 
     def plan(self, task: Task) -> Planned:
-        """See `StatePlanner`."""
         problem = task.problem
         key = (problem.init, tuple(sorted(problem.numeric_init.items(), key=str)))
         if key not in self._first:
@@ -68,7 +67,7 @@ class Remembering(StatePlanner):
 
 @dataclass
 class Tally:
-    """What was counted of one domain, or of all."""
+    """Counts of one domain, or of all."""
 
     plans: int = 0
     steps: int = 0
@@ -85,7 +84,7 @@ class Tally:
         return f"| {' | '.join(map(str, cells))} |"
 
     def add(self, other: Tally) -> None:
-        """Add what was counted of another."""
+        """Add another tally's counts."""
         self.plans += other.plans
         self.steps += other.steps
         self.false += other.false
@@ -98,13 +97,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument("--domains", default=DOMAINS, help="stems of domain files, with commas")
-    parser.add_argument("--plans", type=int, default=2, help="of each domain")
-    parser.add_argument("--steps", type=int, default=60, help="most steps of a plan")
-    parser.add_argument("--kinds", default=KINDS, help="kinds of faults, with commas")
+    parser.add_argument("--domains", default=DOMAINS, help="comma-separated stems of domain files")
+    parser.add_argument("--plans", type=int, default=2, help="plans of each domain")
+    parser.add_argument("--steps", type=int, default=60, help="maximum number of steps of a plan")
+    parser.add_argument("--kinds", default=KINDS, help="comma-separated kinds of faults")
     parser.add_argument("--hide", action="store_true", help="hide predicates, one at a time")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=20.0, help="for each plan")
+    parser.add_argument("--seconds", type=float, default=20.0, help="seconds for each plan")
     args = parser.parse_args()
 
     print(conditions(args.seed))
@@ -153,7 +152,7 @@ def of_domain(name: str, args: argparse.Namespace) -> Tally:
 
 @dataclass(frozen=True)
 class Case:
-    """A problem to be acted in, and what is hidden in it."""
+    """A problem to execute, and its hidden predicates."""
 
     domain: Domain
     problem: Problem
@@ -178,7 +177,8 @@ def of_case(
             _count(tally, run, case.hidden, label)
             if _faulty(run):
                 outcome = _outcome(env, case.domain, case.problem, args.seconds)
-                if outcome == "missed" and run.finished.reached:  # it is believed, and said so
+                # The agent wrongly believes that it succeeded.
+                if outcome == "missed" and run.finished.reached:
                     outcome = "undecided"
                 tally.counts[outcome] += 1
                 if outcome in ("missed", "undecided"):
@@ -198,7 +198,7 @@ def _run(
 
 
 def _count(tally: Tally, run: WorldRun, hidden: tuple[str, ...], label: str) -> None:
-    """Count faults, which of them were noticed in their step, and false alarms."""
+    """Count faults, those detected in their step, and false alarms."""
     done = [event for event in run.events if isinstance(event, StepDone)]
     alarmed = {event.number for event in done if event.failures}
     faulty, seen = _faulty(run), _faulty(run, hidden)
@@ -215,7 +215,7 @@ def _count(tally: Tally, run: WorldRun, hidden: tuple[str, ...], label: str) -> 
 
 
 def _faulty(run: WorldRun, hidden: tuple[str, ...] = ()) -> set[int]:
-    """Return the steps in which a fault changed something that is seen, or refused the action."""
+    """Return the steps in which a fault changed something observable, or refused the action."""
     refused = WorldFault.REFUSED
     return {
         fault.step
@@ -230,7 +230,7 @@ def _name(text: str) -> str:
 
 
 def _outcome(env: FaultyWorld, domain: Domain, problem: Problem, seconds: float) -> str:
-    """Return what became of a run, by the true state at its end."""
+    """Classify a run by its true final state."""
     state = env.env.state
     if state.holds(problem.goal):
         return "recovered"

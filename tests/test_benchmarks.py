@@ -37,9 +37,9 @@ def test_records_are_read_gzipped_or_not(packed: bool, tmp_path: Path) -> None:
     [
         (None, "there is no such file"),
         (b"", "the file is empty"),
-        (b"{", ":1: this is no JSON"),
-        (b'{"id": 1}\n\n[1]', ":3: a JSON object is wanted"),
-        (b'{"id": 1}\n{"name": 2}', ":2: there is no 'id'"),
+        (b"{", ":1: invalid JSON"),
+        (b'{"id": 1}\n\n[1]', ":3: expected a JSON object"),
+        (b'{"id": 1}\n{"name": 2}', ":2: missing key 'id'"),
         (b"\x1f\x8bnonsense", "damaged"),
         (b"\xff\xfe\xff", "UTF"),
     ],
@@ -85,7 +85,7 @@ def test_dialogues_of_the_package_come_in_the_form_of_the_shared_data(tmp_path: 
     ]
     answer["ground_truth"] = [["no call"], []]
     (tmp_path / "possible_answer" / "d.json").write_text(json.dumps(answer), encoding="utf-8")
-    with pytest.raises(DataFileError, match="no call"):
+    with pytest.raises(DataFileError, match="not a call"):
         package_rows(tmp_path, "d.json")
 
 
@@ -113,9 +113,9 @@ def test_correct_calls_written_as_python_are_read_and_others_refused() -> None:
 @pytest.mark.parametrize(
     ("apis", "calls", "says"),
     [
-        ("[]", "{}", "is to be a list of APIs"),
-        ('[{"name": "a", "parameters": 3}]', "{}", "API 1 is no API"),
-        ('[{"name": "a"}]', '{"id": 1, "calls": 3, "feeds": []}', "row 1 is no run of calls"),
+        ("[]", "{}", "must be a list of APIs"),
+        ('[{"name": "a", "parameters": 3}]', "{}", "API 1 is not an API"),
+        ('[{"name": "a"}]', '{"id": 1, "calls": 3, "feeds": []}', "row 1 is not a run of calls"),
         ('[{"name": "a"}]', '{"id": 1, "calls": [], "feeds": []}', "has no call of tools"),
         ('[{"name": "a"}]', '{"id": 1, "calls": [], "feeds": [], "source": "x"}\n'
          '{"id": 2, "calls": [], "feeds": [], "source": "y"}', r"several sources \(x, y\)"),
