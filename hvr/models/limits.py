@@ -270,7 +270,6 @@ def _refusal(name: str, limit: float, spent: float, load: Load) -> str:
 
 # Rate limits --------------------------------------------------------------------------------------
 
-
 MINUTE_S = 60.0
 
 _USE = "a count of what is sent"

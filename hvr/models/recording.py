@@ -153,7 +153,6 @@ def _identity(exchange: Exchange) -> str:
 
 # Recording ----------------------------------------------------------------------------------------
 
-
 _ANSWER = ("text", "data", "finish", "model", "source")
 
 

@@ -344,8 +344,7 @@ class Question:
         if before is not None:
             done = "may have been done" if before.unclear else "was done"
             parts.append(f"An equal call {done} at {before.time}: check before repeating it.")
-        parts.append("Do not try again before the user has answered.")
-        return " ".join(parts)
+        return " ".join([*parts, "Do not try again before the user has answered."])
 
 
 class AgentGuard:

@@ -161,12 +161,8 @@ class GuardServer:
 def mcp_tools(catalogue: Catalogue) -> list[dict[str, Any]]:
     """Return tools in the protocol's format, as far as their schemas are known."""
     return [
-        {
-            "name": tool.name,
-            "description": tool.description,
-            "inputSchema": _input_schema(tool),
-        }
-        for tool in catalogue.tools
+        {"name": one.name, "description": one.description, "inputSchema": _input_schema(one)}
+        for one in catalogue.tools
     ]
 
 

@@ -254,14 +254,8 @@ class CallLedger:
             if record is None:
                 raise ValueError
             if record["event"] == "open":
-                entries[record["id"]] = LedgerEntry(
-                    record["id"],
-                    record["key"],
-                    record["tool"],
-                    record["arguments"],
-                    record["request"],
-                    record["time"],
-                )
+                names = ("id", "key", "tool", "arguments", "request", "time")
+                entries[record["id"]] = LedgerEntry(*(record[name] for name in names))
             else:
                 state, error = CallState(record["state"]), str(record.get("error", ""))
                 entries[record["id"]] = replace(entries[record["id"]], state=state, error=error)

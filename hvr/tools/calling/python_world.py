@@ -244,10 +244,7 @@ class PythonTools:
                 returned = function.call(arguments)
         except (ValueError, LookupError, PermissionError) as refusal:
             failure, error = CallFailure.REFUSED, str(refusal.args[0] if refusal.args else refusal)
-        except (
-            Exception,
-            SystemExit,
-        ) as broken:  # a tool may raise anything; the error is data of the run
+        except (Exception, SystemExit) as broken:  # a tool may raise anything
             failure, error = CallFailure.UNAVAILABLE, f"{type(broken).__name__}: {broken}"
         seconds = time_.perf_counter() - start
         if failure is not None:

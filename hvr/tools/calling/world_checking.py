@@ -25,7 +25,7 @@ def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
             be listed without running code are checked.
     """
     try:
-        catalogue, found = _looked_at(world, run)
+        catalogue, found = _inspect(world, run)
     except HvrError as error:
         text = str(error).splitlines()[0]
         own = text.startswith(str(world.folder))
@@ -46,11 +46,8 @@ def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
     }
     for task in world.tool_tasks.values():
         wrong = [f"no tool named {name!r}" for name in task.done if name not in names]
-        wrong += [
-            f"no parameter named {name!r}"
-            for name in (*task.known, *task.values)
-            if name not in called
-        ]
+        given = (*task.known, *task.values)
+        wrong += [f"no parameter named {name!r}" for name in given if name not in called]
         line = line_of(world.file, f"tasks.{task.name}")
         findings += [f"{world.file}:{line}: the task {task.name!r}: {text}" for text in wrong]
     return tuple(findings)
@@ -60,14 +57,8 @@ def code_of(world: WorldFile) -> str:
     """Return the entry of `world.toml` that names code or a server to run, if any."""
     if world.environment:
         return f"environment = {world.environment!r}"
-    return next(
-        (
-            f"{key} = {world.tools[key]!r}"
-            for key in SOURCES
-            if key in world.tools and key != "openapi"
-        ),
-        "",
-    )
+    keys = (key for key in SOURCES if key in world.tools and key != "openapi")
+    return next((f"{key} = {world.tools[key]!r}" for key in keys), "")
 
 
 def overview(world: WorldFile, *, run: bool = False) -> dict[str, Any]:
@@ -76,7 +67,7 @@ def overview(world: WorldFile, *, run: bool = False) -> dict[str, Any]:
     Args:
         run: Whether to open its tools; otherwise `tools` is null if only a program can list them.
     """
-    catalogue, found = _looked_at(world, run)
+    catalogue, found = _inspect(world, run)
     return {
         "name": world.name,
         "tools": None
@@ -97,9 +88,7 @@ def overview(world: WorldFile, *, run: bool = False) -> dict[str, Any]:
     }
 
 
-def _looked_at(
-    world: WorldFile, run: bool
-) -> tuple[Catalogue | None, tuple[ParameterMeaning, ...]]:
+def _inspect(world: WorldFile, run: bool) -> tuple[Catalogue | None, tuple[ParameterMeaning, ...]]:
     file = meanings_file(world)
     overrides = NO_OVERRIDES if file is None else read_overrides(file)
     if run:

@@ -95,16 +95,9 @@ def result_parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
                 flat = _resolved(value, root)
                 if not flat["writeOnly"]:
                     path = f"{place.name}{marks}.{key}".removeprefix(".")
-                    todo.append(
-                        _Place(
-                            flat,
-                            path,
-                            always and key in inner["required"],
-                            above,
-                            (*place.order, number),
-                            entity,
-                        )
-                    )
+                    required = always and key in inner["required"]
+                    order = (*place.order, number)
+                    todo.append(_Place(flat, path, required, above, order, entity))
         elif place.name or place.flat["type"]:
             # `[]` stands for the items of a list, so use their type and description.
             inner["description"] = inner["description"] or place.flat["description"]
@@ -145,17 +138,8 @@ class _Flat(dict[str, Any]):
 
 
 def _resolved(schema: Any, root: Any) -> _Flat:
-    flat = _Flat(
-        properties={},
-        required=frozenset(),
-        type="",
-        description="",
-        choices=(),
-        items=None,
-        nullable=False,
-        readOnly=False,
-        writeOnly=False,
-    )
+    flat = _Flat(properties={}, type="", description="", choices=(), items=None)
+    flat.update(nullable=False, readOnly=False, writeOnly=False)
     types: list[str] = []
     objects: set[int] = set()
     todo, seen = [schema], set[int]()

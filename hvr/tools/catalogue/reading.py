@@ -81,17 +81,12 @@ def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph
     if path.suffix != ".py":
         document = read_document(path)
         if not is_openapi(document) and not any(map(is_schema, _entries(document, path))):
-            tools = tuple(
-                Tool(
-                    t.name,
-                    t.description,
-                    tuple(p.name for p in t.takes),
-                    tuple(p.name for p in t.gives),
-                )
-                for t in read_tools(path)
-            )
+            tools = []
+            for tool in read_tools(path):
+                takes, gives = (tuple(p.name for p in some) for some in (tool.takes, tool.gives))
+                tools.append(Tool(tool.name, tool.description, takes, gives))
             links = document.get("links", []) if isinstance(document, dict) else []
-            return ToolGraph(tools, read_links(links, path))
+            return ToolGraph(tuple(tools), read_links(links, path))
     catalogue = read_catalogue([path])
     return tool_graph(catalogue, meanings(catalogue, encoder or TextVectors("lexical-hash")))
 

@@ -263,14 +263,8 @@ def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolG
     for tool in catalogue.tools:
         takes = [meaning[Slot(tool.name, p.name)] for p in tool.takes]
         gives = [meaning[Slot(tool.name, p.name, gives=True)] for p in tool.gives]
-        tools.append(
-            Tool(
-                tool.name,
-                tool.description,
-                tuple(dict.fromkeys(takes)),
-                tuple(dict.fromkeys(gives)),
-            )
-        )
+        kinds = tuple(dict.fromkeys(takes)), tuple(dict.fromkeys(gives))
+        tools.append(Tool(tool.name, tool.description, *kinds))
     takers: dict[str, list[str]] = defaultdict(list)
     for made in tools:
         for kind in made.inputs:

@@ -82,11 +82,8 @@ def _steps(listed: list[Any]) -> Iterator[str]:
             yield step
         elif isinstance(step, dict) and step:
             description = step.get("description")
-            yield (
-                description
-                if isinstance(description, str)
-                else ". ".join(str(v) for v in step.values())
-            )
+            whole = ". ".join(map(str, step.values()))
+            yield description if isinstance(description, str) else whole
         elif isinstance(step, list) and step and isinstance(step[0], str):
             yield step[0]
 

@@ -37,7 +37,6 @@ from hvr.tools.tool_plans import Tool, ToolGraph, ToolPlan
 
 # Network ------------------------------------------------------------------------------------------
 
-
 _CONTEXT_TEXTS = 4
 """Number of texts that `context` reads: the step, the request, the previous and the next step."""
 
