@@ -640,7 +640,7 @@ def timeless(text: str, folder: Path) -> str:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--policy", "llm"], ["no model is named", "--llm"]),
+        (["--policy", "llm"], ["no model given", "--llm"]),
         (["--llm", "nonsense"], ["unknown model 'nonsense'", "openai:"]),
         (["--llm", "openai:"], ["unknown model", "openai:"]),
         (["--llm", "openai:m", "--setting", "XYZ"], ["unknown setting 'XYZ'", "HVR+"]),

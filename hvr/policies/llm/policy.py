@@ -202,7 +202,7 @@ class LLMPolicy(Policy[str]):
         wanted = parse_formula(stages[-1].wanted, domain, objects, file="<goal>")
         if holds_initially(domain, graph.problem(domain, "judge"), wanted):
             last = " (the last of its stages)" if len(stages) > 1 else ""
-            return Judgement(True, f"hvr's own reading of the request holds{last}")
+            return Judgement(True, f"by hvr's own reading, the request is met{last}")
         return Judgement(
             False, f"by hvr's own reading, this was requested but does not hold: {wanted}"
         )
