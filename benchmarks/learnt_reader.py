@@ -173,10 +173,10 @@ class Bench:
     ) -> tuple[Goal, ...]:
         """Return the goals of the combined readers, as in `Agreement`."""
         if isinstance(grammar, HvrError):
-            return agreed(grammar, reading, ends, self.thresholds, "")
+            return (agreed(grammar, reading, ends, self.thresholds, ""),)
         if len(grammar) > 1 or is_plain(text, grammar[0]):
             return grammar
-        return agreed(grammar[0], reading, ends, self.thresholds, "")
+        return (agreed(grammar[0], reading, ends, self.thresholds, ""),)
 
 
 def _attempt(read: Callable[[], tuple[Goal, ...]]) -> Outcome:
@@ -272,12 +272,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument(
         "--alone", type=float, default=ReaderThresholds.alone, help="see Thresholds"
     )
-    parser.add_argument(
-        "--against", type=float, default=ReaderThresholds.against, help="see Thresholds"
-    )
-    parser.add_argument(
-        "--heard", type=float, default=ReaderThresholds.heard, help="see Thresholds"
-    )
+    parser.add_argument("--more", type=float, default=ReaderThresholds.more, help="see Thresholds")
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write every reading to this file"
     )
@@ -296,9 +291,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen = [chosen[i * len(chosen) // options.limit] for i in range(options.limit)]
     bench = Bench(
         restricted=not options.no_scene,
-        thresholds=ReaderThresholds(
-            alone=options.alone, against=options.against, heard=options.heard
-        ),
+        thresholds=ReaderThresholds(alone=options.alone, more=options.more),
     )
     print(f"{conditions()} · part {options.part} · {len(chosen)} demonstrations · "
           f"head {bench.learnt.head.digest}")  # fmt: skip

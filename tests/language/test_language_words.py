@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from hvr.errors import LanguageError
 from hvr.knowledge.ontology import load_ontology
-from hvr.language.grammar import correct, distance
 from hvr.language.lexicon import Dish, Noun, Verb, load_lexicon, plurals, tokenize
+from hvr.language.spelling import correct, distance
 from hvr.language.taxonomy import Taxonomy, literals
 
 LEXICON = load_lexicon(load_ontology())

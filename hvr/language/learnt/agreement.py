@@ -1,18 +1,14 @@
 """The choice between two readings of a request: by the grammar and by the learnt reader.
 
-    both mean the same end                         grammar
-    the learnt one only adds how a thing is
+    the grammar has a reading                      grammar
+    … and the learnt one only adds how a thing is
     heated, chilled or washed, with confidence     learnt, with a note (it satisfies both)
-    only the grammar has a reading                 grammar
     only the learnt reader has one, confidently    learnt, with a note; a higher threshold applies
                                                    if the grammar's reading is impossible
-    different ends of the same things, and the
-    learnt one is confident                        learnt, with a note
-    different things, or low confidence            ask which one is meant
-    no frame can express the grammar's reading     grammar
     neither has a reading                          the grammar's error
 
-A learnt reading always carries a note, its probability and its head.
+The learnt reader fills gaps and never overrules a reading of the grammar. It accounts for every
+content word (`hvr.language.claims`) and carries a note, its probability and its head.
 """
 
 from __future__ import annotations
@@ -84,18 +80,6 @@ class EndStates:
         """Return the predicates that a goal requires; '' for anything but a plain literal."""
         parts = [p for stage in goal.stages for p in self._conjunction(stage, "a").parts]
         return frozenset(map(_predicate, parts))
-
-    def things(self, goal: Goal) -> int:
-        """Return the number of things and places in the end state of a goal."""
-        end = self._conjunction(goal.stages[-1], "a")
-        return len(end.types) + len(self._named(end))
-
-    def kinds(self, goal: Goal) -> frozenset[str]:
-        """Return the types of the things and places in the end state of a goal."""
-        end = self._conjunction(goal.stages[-1], "a")
-        return frozenset(
-            t for types in (*end.types.values(), *self._named(end).values()) for t in types
-        )
 
     def entails(self, one: Goal, other: Goal) -> bool:
         """Return whether one goal implies the other; False if undecided for goals with stages."""
@@ -216,8 +200,6 @@ def _canonical(part: Expression) -> str:
 
 # Agreement ----------------------------------------------------------------------------------------
 
-_PLACES = frozenset({"on", "in"})
-
 
 @dataclass(frozen=True)
 class ReaderThresholds:
@@ -228,16 +210,14 @@ class ReaderThresholds:
 
     Args:
         alone: To be used if the grammar has no reading.
-        against: To replace a different grammar reading of the same things.
-        heard: To be offered beside the grammar's reading in a question.
+        more: To add how a state is achieved to the grammar's reading.
         instead: To be used if the grammar's reading is impossible in the scene, since people
             call a mug a cup.
         near: To be suggested in an error message.
     """
 
     alone: float = 0.8
-    against: float = 0.7
-    heard: float = 0.5
+    more: float = 0.7
     instead: float = 0.85
     near: float = 0.2
 
@@ -248,8 +228,8 @@ def agreed(
     ends: EndStates,
     thresholds: ReaderThresholds,
     head: str,
-) -> tuple[Goal, ...]:
-    """Return the goal to pursue, or both if they end differently.
+) -> Goal:
+    """Return the goal to pursue.
 
     Raises:
         HvrError: The grammar's error, if the learnt reading does not replace it.
@@ -259,35 +239,19 @@ def agreed(
         if learnt is None:
             raise grammar
         refused = isinstance(grammar, LanguageError | MissingObjectError)
-        if reading.p >= (thresholds.alone if refused else thresholds.instead):
-            return (marked(learnt, reading.p, head),)
+        # The grammar read every word of an impossible request, so its replacement must, too.
+        whole = refused or not learnt.unread
+        if whole and reading.p >= (thresholds.alone if refused else thresholds.instead):
+            return marked(learnt, reading.p, head)
         raise _with_nearest(grammar, reading, thresholds)
-    if learnt is None or reading.p < thresholds.heard:
-        return (grammar,)
+    if learnt is None or reading.p < thresholds.more:
+        return grammar
+    if ends.entails(grammar, learnt) or not ends.entails(learnt, grammar):
+        return grammar
+    # A learnt reading may add how a state is achieved, but not a state that was not mentioned.
     by_grammar, learned = ends.predicates(grammar), ends.predicates(learnt)
-    more = len(grammar.stages) > len(learnt.stages) or ends.things(grammar) > ends.things(learnt)
-    if (
-        more
-        or not _could_be_a_frame(by_grammar, learned, ends.states)
-        or ends.entails(grammar, learnt)
-    ):
-        return (grammar,)
-    other = marked(learnt, reading.p, head)
-    sure = reading.p >= thresholds.against
-    if ends.entails(learnt, grammar):
-        # A learnt reading may add how a state is achieved, but not a state that was not mentioned.
-        added = learned - by_grammar <= ends.states and by_grammar & ends.states
-        return (other,) if sure and added else (grammar,)
-    if sure and ends.kinds(learnt) <= ends.kinds(grammar):
-        return (other,)
-    return grammar, other
-
-
-def _could_be_a_frame(
-    grammar: frozenset[str], learnt: frozenset[str], states: frozenset[str]
-) -> bool:
-    frames = _PLACES | states | {"="}
-    return grammar <= frames and not (grammar & _PLACES and not learnt & _PLACES)
+    adds = learned - by_grammar <= ends.states and by_grammar & ends.states
+    return marked(learnt, reading.p, head) if adds else grammar
 
 
 def marked(goal: Goal, p: float, head: str) -> Goal:

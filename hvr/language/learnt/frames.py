@@ -103,12 +103,18 @@ def beyond(request: str) -> str:
     """Return the first word or phrase that no frame can express, or ''."""
     text = f" {' '.join(tokenize(request))} "
     text = _BACK.sub(" back where it was ", text)
+    for phrase in _ENSURING:  # 'don't forget to wash it' forbids nothing
+        text = text.replace(f" {phrase} ", " ")
     found = [(text.index(f" {phrase} "), phrase) for phrase in _PHRASES if f" {phrase} " in text]
     return min(found)[1] if found else ""
 
 
+_SILENT = ("unsupported", "question", "everything", "except", "rest", "until", "instead", "none",
+           "forbid", "without", "be not", "be never")  # fmt: skip
+
+
 def _phrases() -> Iterator[str]:
-    for role in "unsupported question everything except rest until instead none".split():
+    for role in _SILENT:
         yield from _words(role)
     yield from (phrase for phrase in _words("origin") if " " in phrase)
     for role in ("det", "number"):
@@ -126,6 +132,7 @@ def _words(role: str) -> Iterable[str]:
     return FUNCTION_WORDS.get(role, ())
 
 
+_ENSURING = tuple(sorted(_words("ensure"), key=len, reverse=True))
 _PHRASES = tuple(sorted(set(_phrases())))
 
 

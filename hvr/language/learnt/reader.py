@@ -17,7 +17,8 @@ from hvr.base.extras import load
 from hvr.errors import DataFileError, ImpossibleGoalError
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.roles import CARRIER, PORTABLE, SLICED
+from hvr.knowledge.roles import CARRIER, DIVIDED, PORTABLE, SLICED
+from hvr.language.claims import Coverage, Gate
 from hvr.language.goal_builder import Goal, goal_of
 from hvr.language.learnt.encoder import (
     EXTRA,
@@ -40,9 +41,10 @@ from hvr.language.learnt.frames import (
     beyond,
     meaning_of,
 )
-from hvr.language.lexicon import Lexicon
+from hvr.language.lexicon import Lexicon, tokenize
 from hvr.language.paraphrase import paraphrase
-from hvr.language.taxonomy import Taxonomy
+from hvr.language.spelling import correct
+from hvr.language.taxonomy import Taxonomy, literals
 from hvr.pddl import Domain
 from hvr.values import cached_property
 
@@ -394,11 +396,33 @@ class LearntReader:
             p = round(self._calibration.probability(candidate.here, candidate.anywhere), 3)
             if frame.kind == OTHER or p < _LEAST:
                 return Reading(frame, None, p, refusal)
+            coverage = self._coverage(frame, request)
+            if coverage.against:
+                refusal = refusal or f"{', '.join(map(repr, coverage.against))} would be left out"
+                continue
             try:
-                return Reading(frame, self._goal(frame, request, inventory), p, refusal)
+                goal = self._goal(frame, request, inventory)
             except ImpossibleGoalError as error:
                 refusal = refusal or str(error)
+                continue
+            ignored = tuple(f"hvr ignores {word!r}" for word in coverage.ignored)
+            goal = goal.replace(notes=(*goal.notes, *ignored), unread=coverage.ignored)
+            return Reading(frame, goal, p, refusal)
         return Reading(candidates[0].frame, None, 0.0, refusal)
+
+    @cached_property
+    def _gate(self) -> Gate:
+        return Gate(self.lexicon, self.taxonomy)
+
+    def _coverage(self, frame: Frame, request: str) -> Coverage:
+        meaning = meaning_of(frame, request, self.taxonomy)
+        classes = [c for entity in meaning.entities for c in entity.classes]
+        conditions = [c.template for entity in meaning.entities for c in entity.conditions]
+        states = {name for condition in conditions for name, _ in literals(condition)}
+        if frame.sliced:
+            states |= set(self.taxonomy.roles.predicates(DIVIDED))
+        tokens = correct(tokenize(request), self.lexicon)[0]
+        return self._gate.coverage(tokens, classes, states, 2 if frame.kind == "two" else 1)
 
     def _goal(self, frame: Frame, request: str, inventory: Inventory) -> Goal:
         meaning = meaning_of(frame, request, self.taxonomy)

@@ -1,0 +1,201 @@
+"""The gate for claims: whether a goal accounts for the words of its request.
+
+The grammar consumes every word by a rule. The learnt reader reads a sentence as a whole, so each
+content word is compared with its frame:
+
+slice the apple pie            the head of a compound is unknown       no reading
+forget it, slice the potato    a thing or a state is missing           no reading
+the pot near the stove         a place that only describes is missing  named as ignored
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from hvr.knowledge.roles import INSTRUMENT, OPEN, PLACE, RUNNING
+from hvr.language.class_choice import substitutes
+from hvr.language.cursor import PAUSES, is_name
+from hvr.language.lexicon import (
+    PARTICLES,
+    Adjective,
+    Dish,
+    Entry,
+    FunctionWord,
+    Lexicon,
+    Noun,
+    Verb,
+)
+from hvr.language.taxonomy import Taxonomy, literals
+from hvr.values import Value
+
+_ON_THE_WAY = frozenset({"put", "hold", "set", "discard", "drop"})
+"""Frames of verbs that every request to put or take something may use."""
+
+_DESCRIBES = frozenset({"from", "unplaced"})
+"""Roles of prepositions whose complement only tells which thing is meant."""
+
+
+class Coverage(Value):
+    """The words of a request that a goal does not account for.
+
+    Args:
+        against: Words without which the goal would be another one; they rule it out.
+        ignored: Words that only describe.
+    """
+
+    against: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+class Gate:
+    """Compare the words of a request with what a goal is about."""
+
+    def __init__(self, lexicon: Lexicon, taxonomy: Taxonomy) -> None:
+        self.lexicon = lexicon
+        self.taxonomy = taxonomy
+        roles = (taxonomy.roles.predicate(role) for role in (OPEN, RUNNING))
+        self._passing = frozenset(filter(None, roles))
+        self._confused: dict[str, set[str]] = {}
+        for one, other in taxonomy.ontology.pairs("confusedWith"):
+            self._confused.setdefault(one, set()).add(other)
+            self._confused.setdefault(other, set()).add(one)
+
+    def coverage(
+        self,
+        tokens: tuple[str, ...],
+        classes: Collection[str],
+        predicates: Collection[str],
+        count: int,
+    ) -> Coverage:
+        """Return the words that a goal leaves out.
+
+        Args:
+            tokens: The request.
+            classes: Classes of the things and places of the goal.
+            predicates: States that the goal requires.
+            count: Largest number of things of a kind in the goal.
+        """
+        against: list[str] = []
+        ignored: list[str] = []
+        means = self._means(predicates)
+        places: list[str] = []
+        spans = list(self._spans(tokens))
+        named = {c for _, _, entries in spans for c in self._classes(entries)}
+        known = self._known_as(classes, named)
+        for index, (at, length, entries) in enumerate(spans):
+            text = " ".join(tokens[at : at + length])
+            if not entries:
+                unknown = not (is_name(text) or text in PAUSES or text in PARTICLES)
+                if text.isdecimal():
+                    against += [text] if int(text) != count and int(text) != 1 else []
+                elif unknown:
+                    after_noun = index and self._names(spans[index - 1][2])
+                    (against if after_noun else ignored).append(text)
+            elif self._names(entries):
+                heads = self._classes(entries)
+                if known & set(heads) or means & set(heads):
+                    places.clear()
+                    continue
+                role = self._governor(spans, index)
+                if role in _DESCRIBES:
+                    ignored.append(text)
+                elif role == "prep" and self.taxonomy.any_plays(heads, PLACE):
+                    places.append(text)  # ruled out unless a place of the goal follows
+                    ignored.append(text)
+                elif not self._other_word(entries):
+                    against.append(text)
+            elif (number := _number(entries)) > 1:
+                counts_pieces = index + 1 < len(spans) and _has_role(spans[index + 1][2], "slice")
+                against += [text] if number != count and not counts_pieces else []
+            elif all(isinstance(e, Adjective) and e.selects for e in entries):
+                ignored.append(text)
+            elif not self._is_reached(entries, predicates):
+                against.append(text)
+        return Coverage(tuple(dict.fromkeys([*against, *places])), tuple(dict.fromkeys(ignored)))
+
+    def _spans(self, tokens: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[Entry, ...]]]:
+        at = 0
+        while at < len(tokens):
+            length, entries = next(self.lexicon.matches(tokens, at), (1, ()))
+            yield at, length, entries
+            at += length
+
+    def _classes(self, entries: Sequence[Entry]) -> tuple[str, ...]:
+        return self.taxonomy.concrete_of(e.object_class for e in entries if isinstance(e, Noun))
+
+    def _known_as(self, classes: Collection[str], named: set[str]) -> set[str]:
+        """Return the classes whose names can mean the things and places of a goal."""
+        taxonomy = self.taxonomy
+        known = set(classes)
+        known |= {s for c in classes if (s := taxonomy.source(c))}
+        known |= {p for c in tuple(known) if (p := taxonomy.pieces(c))}
+        # 'Cup' can mean a mug, unless the request speaks of a mug as well.
+        others = (self._confused.get(c, set()) for c in known - named)
+        known = known.union(*others)
+        known |= {c for c in taxonomy.portable if known & set(taxonomy.more_exact(c))}
+        return taxonomy.with_controls(known)
+
+    def _means(self, predicates: Collection[str]) -> set[str]:
+        """Return the classes of the tools and appliances that achieve the states of a goal."""
+        taxonomy = self.taxonomy
+        found: set[str] = set()
+        for means in taxonomy.methods.means:
+            if {name for name, _ in literals(means.mark)} & set(predicates) or (
+                means.achieves in predicates
+            ):
+                found |= {*means.asked_by, *means.needs, *means.goes_into}
+        divided = {p for p in predicates if taxonomy.cuts(f"({p} ?x)")}
+        found |= set(taxonomy.with_role(INSTRUMENT)) if divided else set()
+        return taxonomy.with_controls(set(taxonomy.concrete_of(found)))
+
+    def _names(self, entries: Sequence[Entry]) -> bool:
+        return any(isinstance(entry, Noun | Dish) for entry in entries)
+
+    def _other_word(self, entries: Sequence[Entry]) -> bool:
+        return any(isinstance(entry, FunctionWord | Verb | Adjective) for entry in entries)
+
+    def _governor(
+        self,
+        spans: Sequence[tuple[int, int, tuple[Entry, ...]]],
+        index: int,
+    ) -> str:
+        """Return the role of the preposition before a noun and its modifiers, or ''."""
+        for _, _, entries in reversed(spans[:index]):
+            roles = {e.role for e in entries if isinstance(e, FunctionWord)}
+            for role in ("unplaced", "from", "prep"):
+                if role in roles:
+                    return role
+            modifier = roles & {"det", "number", "ignored", "filler", "part", "of"}
+            if not (modifier or any(isinstance(e, Adjective | Noun) for e in entries)):
+                return ""
+        return ""
+
+    def _is_reached(self, entries: Sequence[Entry], predicates: Collection[str]) -> bool:
+        """Return whether a goal has the state of a verb or an adjective, under any reading."""
+        if not any(isinstance(e, Verb | Adjective) for e in entries):
+            return True
+        for entry in entries:
+            if isinstance(entry, FunctionWord):
+                return True
+            if isinstance(entry, Verb) and entry.frame in _ON_THE_WAY:
+                return True
+            condition = entry.condition if isinstance(entry, Verb | Adjective) else ""
+            ways = [condition or "", *self._instead(condition or "")]
+            wanted = {name for way in ways for name, _ in literals(way)}
+            if wanted & {*predicates, *self._passing}:
+                return True
+        return False
+
+    def _instead(self, condition: str) -> Iterator[str]:
+        for other in substitutes(self.taxonomy.ontology):
+            if other.condition in condition:
+                yield other.becomes
+
+
+def _number(entries: Sequence[Entry]) -> int:
+    numbers = (e.value for e in entries if isinstance(e, FunctionWord) and e.role == "number")
+    return max(map(int, numbers), default=0)
+
+
+def _has_role(entries: Sequence[Entry], *roles: str) -> bool:
+    return any(isinstance(e, FunctionWord) and e.role in roles for e in entries)
