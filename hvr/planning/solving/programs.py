@@ -290,7 +290,7 @@ class Running:
 
     @property
     def done(self) -> bool:
-        """Whether the search was exhaustive: its last plan is proven best, by its own measure."""
+        """Whether the search was exhaustive: its last plan is optimal by its own measure."""
         return self.code == 0
 
     @property

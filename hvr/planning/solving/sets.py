@@ -80,7 +80,7 @@ class SetRow:
 
     Args:
         outcome: `plan`, `no plan`, `undecided`, `unusable` or `lost`.
-        proven: Whether the plan is proven best, or its absence is proven.
+        proven: Whether the plan is proven optimal, or its absence is proven.
         cost: The value of the metric, or the number of steps.
         maximise: Whether the metric is to be maximised, so that no quality is defined.
         first: Seconds until the first valid plan.

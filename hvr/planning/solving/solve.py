@@ -120,8 +120,8 @@ def solve(
         planner: `fast-downward` (on hvr's grounding), `downward` (unmodified), `forward` (hvr's
             own) or `up:ENGINE`; None runs all suitable planners in parallel.
         seconds: The wall time limit.
-        optimal: Whether to search until the plan is proven best or the time is up.
-        anytime: Whether to search for better plans until one is proven best or the time is up.
+        optimal: Whether to search until the plan is proven optimal or the time is up.
+        anytime: Whether to search for better plans until one is proven optimal or the time is up.
         memory: Bytes that each planner may use, including its subprocesses; 0 sets no limit.
         cores: The number of planners that run at the same time; None for as many as possible.
         downward: Options of Fast Downward, `--alias NAME` or `--search TEXT`; only it is run then.

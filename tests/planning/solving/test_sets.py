@@ -63,7 +63,7 @@ def test_a_folder_is_a_table_and_its_plans(hvr_: Hvr, ways: Path, tmp_path: Path
     assert table[1].split()[:5] == ["p1.pddl", "plan", "2", "1", "best"]
     assert table[4].split()[:4] == ["p4.pddl", "no", "plan", "no"]
     assert table[5].split()[:2] == ["p5.pddl", "unusable"]
-    assert table[-1].startswith("3 of 5 problems solved, all plans valid, 3 proven best")
+    assert table[-1].startswith("3 of 5 problems solved, all plans valid, 3 proven optimal")
     with (tmp_path / "t.csv").open(newline="") as file:
         told = list(csv.DictReader(file))
     assert [line["cost"] for line in told] == ["2", "4", "6", "", ""]
@@ -95,7 +95,7 @@ def test_a_second_run_does_only_what_is_left(hvr_: Hvr, ways: Path, tmp_path: Pa
     other = hvr_(*words, "--optimal")
     assert other.code == 2 and "made with other options" in other.err
     (out / "results.jsonl").write_text("{}\n")
-    assert "results.jsonl:1: this is not a row" in hvr_(*words).err
+    assert "results.jsonl:1: expected a row of results" in hvr_(*words).err
 
 
 @pytest.mark.slow
@@ -165,9 +165,9 @@ def test_each_better_plan_is_a_line_when_it_comes(hvr_: Hvr, ways: Path, tmp_pat
         (("--alias", "lama", "--optimal"), "not known to be optimal"),
         (("--search", "--evil"), "expected one argument"),
         (("--alias", "nope"), "unknown alias: 'nope'"),
-        (("--alias", "lama", "--planner", "forward"), "for the planner downward"),
-        (("--csv", "x.csv"), "this is for sets"),
-        (("--execute", "--anytime"), "neither for --execute"),
+        (("--alias", "lama", "--planner", "forward"), "requires the planner downward"),
+        (("--csv", "x.csv"), "requires a folder or a manifest"),
+        (("--execute", "--anytime"), "cannot be combined with --execute"),
     ],
 )
 def test_options_that_do_not_go_together(
