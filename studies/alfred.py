@@ -224,7 +224,7 @@ def _placed(record: Mapping[str, Any], base: Scene) -> list[ObjectSpec]:
         kind = RENAMED.get(kind, kind)
         facts = types.get(kind)
         if facts is None:
-            raise SceneError(f"an ALFRED record has an object of the unknown type {kind!r}")
+            raise SceneError(f"unknown object type {kind!r} in an ALFRED record")
         position = (float(pose["x"]), float(pose["y"]), float(pose["z"]))
         rotation = pose.get("rotation") or {}
         angles = tuple(float(rotation.get(axis, 0.0)) % 360.0 for axis in "xyz")

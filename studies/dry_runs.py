@@ -55,9 +55,9 @@ def main() -> int:
             done = ending(case, execute=True, folder=Path(place, f"{number}-done"))
             pairs[dry, done] += 1
             if dry != done:
-                print(*case, f"dry run: {dry}, carried out: {done}", flush=True)
+                print(*case, f"dry run: {dry}, executed: {done}", flush=True)
     for (dry, done), count in sorted(pairs.items()):
-        print(f"{count:4} dry run: {dry}, carried out: {done}")
+        print(f"{count:4} dry run: {dry}, executed: {done}")
     return int(any(dry != done for dry, done in pairs))
 
 

@@ -99,7 +99,7 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
         try:
             yield json.loads(line)
         except ValueError as error:
-            raise DataFileError(f"{path}:{number}: this is no JSON: {error}") from error
+            raise DataFileError(f"{path}:{number}: invalid JSON: {error}") from error
 
 
 def _sentences(record: Mapping[str, Any]) -> Iterator[str]:

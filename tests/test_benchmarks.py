@@ -35,7 +35,7 @@ def test_records_are_read_gzipped_or_not(packed: bool, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, "there is no such file"),
+        (None, "no such file"),
         (b"", "the file is empty"),
         (b"{", ":1: invalid JSON"),
         (b'{"id": 1}\n\n[1]', ":3: expected a JSON object"),

@@ -124,8 +124,8 @@ def _moves(name: str, values: Sequence[float], times: Sequence[float], length: f
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("run", type=Path, help="the run folder")
-    parser.add_argument("output", type=Path, help="the SVG file")
+    parser.add_argument("run", type=Path, help="run folder")
+    parser.add_argument("output", type=Path, help="SVG file to write")
     given = parser.parse_args()
     given.output.write_text(animate(read_story(given.run)) + "\n", encoding="utf-8")
 

@@ -70,8 +70,8 @@ LEGACY_TYPES = frozenset(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("kitchens", type=Path, help="folder of FloorPlanN.json")
-    parser.add_argument("others", type=Path, help="the same of living rooms, bedrooms, bathrooms")
+    parser.add_argument("kitchens", type=Path, help="folder of FloorPlanN.json files")
+    parser.add_argument("others", type=Path, help="same for living rooms, bedrooms and bathrooms")
     parser.add_argument("types", type=Path, help="object_types.json")
     parser.add_argument("--output", type=Path, default=Path("hvr/worlds/data"))
     parser.add_argument("--worlds", type=Path, default=Path("worlds"))

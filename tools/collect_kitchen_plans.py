@@ -500,7 +500,7 @@ def worlds(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         work = [(record, requests_of(record, records)) for record in some]
         yield from (found for found in results(demonstration, work, engine) if found is not None)
     else:
-        print(f"no demonstrations at {options.alfred}: going on without", file=sys.stderr)
+        print(f"no such file: {options.alfred}; continuing without demonstrations", file=sys.stderr)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -512,15 +512,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         type=Path,
         nargs="+",
         default=[],
-        help="of `miss`: what `plan` wrote; of `pack`: what `miss` wrote",
+        help="input of `miss`, `pack` or `start`: output of the previous command",
     )
-    parser.add_argument("--only", choices=("kitchens", "alfred"), help="of `plan`: these worlds")
-    parser.add_argument("--alfred", type=Path, default=DATA, help="demonstrations, .jsonl.gz")
-    parser.add_argument("--limit", type=int, default=1200, help="so many demonstrations")
+    parser.add_argument("--only", choices=("kitchens", "alfred"), help="worlds to `plan` in")
+    parser.add_argument("--alfred", type=Path, default=DATA, help="demonstrations (.jsonl.gz)")
+    parser.add_argument("--limit", type=int, default=1200, help="number of demonstrations")
     add_options(parser)
     options = parser.parse_args(arguments)
     if options.what != "plan" and not (options.plans and all(p.is_file() for p in options.plans)):
-        print("say with --plans where the files are that the command before wrote", file=sys.stderr)
+        print("give the output files of the previous command with --plans", file=sys.stderr)
         return 2
     if options.what == "pack":
         write_examples(options.output, (e for p in options.plans for e in read_examples(p)))

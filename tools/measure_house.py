@@ -362,7 +362,7 @@ def entered(repo: Path, *arguments: str) -> list[str]:
         result = Path(folder, "entered.json")
         code, files = json.loads(result.read_text("utf-8")) if result.exists() else (None, [])
     if code:
-        raise RuntimeError(f"hvr {' '.join(arguments)} ended with {code}: {ended.stderr}")
+        raise RuntimeError(f"hvr {' '.join(arguments)} exited with code {code}: {ended.stderr}")
     if not files:
         raise RuntimeError(f"hvr {' '.join(arguments)} did not run: {ended.stderr}")
     return [str(file) for file in files]
@@ -464,9 +464,11 @@ def _cell(value: object) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the package.")
-    parser.add_argument("--repo", type=Path, default=HERE, help="the checkout; default: this one")
-    parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.add_argument("--no-runs", action="store_true", help="without running hvr")
+    parser.add_argument(
+        "--repo", type=Path, default=HERE, help="checkout to measure (default: this one)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--no-runs", action="store_true", help="do not run hvr")
     asked = parser.parse_args()
     measured = measure(asked.repo, runs=not asked.no_runs)
     print(json.dumps(measured, indent=1) if asked.json else "\n".join(table(measured)))

@@ -99,7 +99,7 @@ class Arena:
             planned = self.policy.plan(self.stage, self.graph, self.world.inventory())
             if not self._refused(planned.plan.actions):
                 return planned
-        raise SystemExit(f"{self.scene}: no plan was carried out in {MOST_TRIES} tries")
+        raise SystemExit(f"{self.scene}: no plan was executable in {MOST_TRIES} attempts")
 
     def _refused(self, actions: Iterable[GroundAction]) -> bool:
         """Execute a plan in a fresh kitchen, and record where an object did not fit."""
@@ -113,7 +113,9 @@ class Arena:
             event = ActionEvent(number, action.name, action.args, False, result.error)
             self.graph.record(event)
             if self.graph.did_not_fit() == before:
-                raise SystemExit(f"{self.scene}: {number} {action} was refused: {result.error}")
+                raise SystemExit(
+                    f"{self.scene}: step {number} {action} was rejected: {result.error}"
+                )
             return True
         return False
 
@@ -227,7 +229,7 @@ def main() -> None:
     parser.add_argument("tasks", nargs="*", default=list(task_ids()))
     parser.add_argument("--seconds", type=float, default=600.0)
     add_options(parser)
-    parser.add_argument("--orders", action="store_true", help="derive only blocks and orders again")
+    parser.add_argument("--orders", action="store_true", help="only recompute blocks and orders")
     options = parser.parse_args()
     for task_id in options.tasks:
         if options.orders:

@@ -113,7 +113,7 @@ def train(examples: Sequence[Example], config: VerifierConfig) -> Verifier:
     kept = not_held_out(examples)
     fit = contrast_groups((e for e in kept if e.scene not in INNER), WORDINGS, config.seed, REPEATS)
     held = held_groups(examples, config.seed)
-    print(f"{len(kept)} requests; {len(fit)} groups to learn from, {len(held)} to stop by; "
+    print(f"{len(kept)} requests; {len(fit)} training groups, {len(held)} for early stopping; "
           f"{sum(map(len, fit))} and {sum(map(len, held))} plans")  # fmt: skip
     graphs = [p.graph for f in (*fit, *held) for p in f]
     embeddings = ToolEmbeddings(kitchen_tools(graphs), make_encoder(config), config)
@@ -140,8 +140,8 @@ def with_fair_threshold(verifier: Verifier, held: Sequence[ContrastGroup]) -> Ve
 
     chosen = max((round(0.05 * i, 2) for i in range(1, 20)), key=lambda x: sum(fractions(x)))
     right, refused = fractions(chosen)
-    print(f"threshold {chosen}: {right:.1%} of the right plans of the kitchens it was chosen on "
-          f"are accepted, {refused:.1%} of the wrong ones refused")  # fmt: skip
+    print(f"threshold {chosen}: {right:.1%} of the correct plans in the early-stopping kitchens "
+          f"are accepted, {refused:.1%} of the wrong ones are rejected")  # fmt: skip
     return replace(verifier, thresholds=replace(verifier.thresholds, graph=chosen))
 
 
@@ -160,8 +160,8 @@ def with_few_false_alarms(verifier: Verifier, examples: Iterable[Example]) -> Ve
     few = refusals_allowed(len(graphs))
     lowest = float(np.sort(verifier.plausibility(graphs))[few])
     chosen = min(verifier.thresholds.graph, max(0.01, int(100 * lowest) / 100))
-    print(f"threshold {chosen}, with which {few} of {len(graphs)} right plans for paraphrases are "
-          "refused at most")  # fmt: skip
+    print(f"threshold {chosen}: at most {few} of {len(graphs)} correct plans for paraphrases are "
+          "rejected")  # fmt: skip
     return replace(verifier, thresholds=replace(verifier.thresholds, graph=chosen))
 
 
@@ -212,11 +212,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, default=FOLDER)
     parser.add_argument("--encoder", default="lexical-hash", help="lexical-hash, minilm or st:NAME")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threshold-only", action="store_true", help="choose it anew for --output")
+    parser.add_argument(
+        "--threshold-only", action="store_true", help="only choose the threshold of --output again"
+    )
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args(arguments)
     if not options.examples.is_file():
-        print(f"no examples at {options.examples}: make them with tools/collect_kitchen_plans.py",
+        print(f"no such file: {options.examples}; create it with tools/collect_kitchen_plans.py",
               file=sys.stderr)  # fmt: skip
         return 2
     torch.set_num_threads(options.threads)

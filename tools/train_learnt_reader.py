@@ -214,7 +214,7 @@ def calibrated(
             weights.append(1.0 if own else _FOREIGN)
     own_right = [r for r, weight in zip(right, weights, strict=True) if weight == 1.0]
     say(f"calibration: {np.mean(own_right):.3f} of {len(own_right)} frames right, "
-        f"{len(right)} with those of other rooms")  # fmt: skip
+        f"{len(right)} frames including other rooms")  # fmt: skip
     x, y = torch.tensor(rows, dtype=torch.float64), torch.tensor(right, dtype=torch.float64)
     weight = torch.tensor(weights, dtype=torch.float64)
     w = torch.tensor([1.0, 0.0, 0.0], dtype=torch.float64, requires_grad=True)
@@ -275,36 +275,40 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         description=(__doc__ or "").splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("--data", type=Path, nargs="+", default=FILES, help="sentences, .jsonl.gz")
-    parser.add_argument("--out", type=Path, default=SHIPPED, help="the file to write")
-    parser.add_argument("--cache", type=Path, default=Path(".cache/learnt"), help="for encodings")
-    parser.add_argument("--tuned", type=int, default=2, help="top layers that are tuned")
-    parser.add_argument("--epochs", type=int, default=4, help="times through the examples")
-    parser.add_argument("--batch", type=int, default=64, help="sentences in a batch")
+    parser.add_argument(
+        "--data", type=Path, nargs="+", default=FILES, help="files of sentences (.jsonl.gz)"
+    )
+    parser.add_argument("--out", type=Path, default=SHIPPED, help="output file")
+    parser.add_argument(
+        "--cache", type=Path, default=Path(".cache/learnt"), help="folder of cached encodings"
+    )
+    parser.add_argument("--tuned", type=int, default=2, help="number of top layers to tune")
+    parser.add_argument("--epochs", type=int, default=4, help="passes over the examples")
+    parser.add_argument("--batch", type=int, default=64, help="sentences per batch")
     parser.add_argument("--rate", type=float, default=1e-4, help="learning rate of the layers")
-    parser.add_argument("--made", type=int, default=5000, help="sentences that are made")
-    parser.add_argument("--seed", type=int, default=0, help="of weights and order")
+    parser.add_argument("--made", type=int, default=5000, help="number of generated sentences")
+    parser.add_argument("--seed", type=int, default=0, help="seed of weights and order")
     parser.add_argument(
         "--relabel",
         action="store_true",
-        help="only give the head the labels that the ontology has now",
+        help="only update the head to the ontology's current labels",
     )
     parser.add_argument(
         "--words",
         action="store_true",
-        help="only train the weights of words, for the head of --start or --out",
+        help="only train the n-gram weights of the head in --start or --out",
     )
-    parser.add_argument("--share", type=float, default=0.8, help="how much the words' scores count")
-    parser.add_argument("--start", type=Path, help="begin from this head")
+    parser.add_argument("--share", type=float, default=0.8, help="weight of the n-gram scores")
+    parser.add_argument("--start", type=Path, help="head to start from")
     parser.add_argument(
         "--thin",
         type=int,
         default=1,
-        help="take one in N of the sentences that are not of demonstrations",
+        help="use every N-th sentence that is not from a demonstration",
     )
-    parser.add_argument("--threads", type=int, default=2, help="of torch")
-    parser.add_argument("--no-steps", action="store_true", help="without single steps")
-    parser.add_argument("--no-made", action="store_true", help="without sentences that are made")
+    parser.add_argument("--threads", type=int, default=2, help="number of PyTorch threads")
+    parser.add_argument("--no-steps", action="store_true", help="exclude sentences of single steps")
+    parser.add_argument("--no-made", action="store_true", help="exclude generated sentences")
     parser.add_argument("--no-scene", action="store_true", help="compare the classes of all scenes")
     return parser.parse_args(arguments)
 
@@ -314,7 +318,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse_arguments(arguments)
     for path in options.data:
         if not path.is_file():
-            print(f"no sentences at {path}: say where they are with --data", file=sys.stderr)
+            print(f"no such file: {path}; give the sentences with --data", file=sys.stderr)
             return 2
     if options.relabel:
         relabelled(options.out, load_ontology())

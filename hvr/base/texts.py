@@ -33,7 +33,7 @@ def unreadable(path: Path | str, error: Exception) -> DataFileError:
     """Return the error for a file that the system cannot read."""
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     if isinstance(error, FileNotFoundError):
-        reason = "there is no such file"
+        reason = "no such file"
     elif isinstance(error, IsADirectoryError):
         reason = "it is a folder"
     name = str(path) if str(path).isprintable() else ascii(str(path))

@@ -341,7 +341,7 @@ class Liquids:
             if draft.plays(target, BASIN):
                 if vessel is None:
                     raise LanguageError(
-                        f"{verb.word} {thing.text} out of what? Say what it is in"
+                        f"cannot tell what to {verb.word} {thing.text} out of; name the container"
                         f"{self.taxonomy.example('pouring away')}"
                     )
                 draft.demand(vessel, self._empty, verb.word, self.vessel)

@@ -287,7 +287,7 @@ def judge_plan(
         return tuple(_judged(*part, work) for part in _parts_of_run(plan))
     file = plan / "plan.pddl" if plan.is_dir() else plan
     if not file.is_file():
-        raise DataFileError(f"{file}: there is no such file")
+        raise DataFileError(f"no such file: {file}")
     if asked.problem is not None:
         domain = _domain(asked)
         problem = parse_problem(asked.problem, domain, lenient=asked.lenient)
@@ -486,7 +486,7 @@ def verify(
     if path.is_dir():
         parts, asked = _parts_and_request(path)
     elif not path.exists():
-        raise DataFileError(f"{path}: there is no such file or folder")
+        raise DataFileError(f"no such file or folder: {path}")
     elif problem is None:
         raise UsageError(
             f"{path}: a PDDL plan needs its problem (or give the folder of a run)", field="problem"
@@ -533,6 +533,6 @@ def _parts_and_request(folder: Path) -> tuple[list[Part], str | None]:
 def _part(domain: Path, problem: Path, plan: Path) -> Part:
     for path in (domain, problem, plan):
         if not path.is_file():
-            raise DataFileError(f"{path}: there is no such file")
+            raise DataFileError(f"no such file: {path}")
     known = parse_domain(domain)
     return Task(known, parse_problem(problem, known)), parse_plan(plan)

@@ -105,12 +105,12 @@ def examine(
 
 def _ending(ended: Ended, codes: Collection[int]) -> Iterator[str]:
     if ended.late:
-        yield f"it did not end within {ended.seconds:.0f} s"
+        yield f"the process did not end within {ended.seconds:.0f} s"
     elif ended.code not in codes:
         right = " or ".join(map(str, sorted(codes)))
-        yield f"exit code {ended.code}, not {right} ({ended.last})"
+        yield f"expected exit code {right}, found {ended.code} ({ended.last})"
     if ended.peak > MOST_MEMORY:
-        yield f"it took {ended.peak / 1e9:.1f} GB of memory"
+        yield f"the process used {ended.peak / 1e9:.1f} GB of memory"
 
 
 def _words(ended: Ended, says: str, *, escapes: bool, longest: int) -> Iterator[str]:
@@ -127,7 +127,7 @@ def _words(ended: Ended, says: str, *, escapes: bool, longest: int) -> Iterator[
     if not escapes and (found := _CONTROL.search(said)):
         yield f"the control character {found.group()!a} was printed"
     if says and not ended.late and not re.search(says, said, re.IGNORECASE):
-        yield f"nothing was said of {says!r} ({ended.last})"
+        yield f"the output does not mention {says!r} ({ended.last})"
 
 
 def _traces(lab: Lab) -> Iterator[str]:
@@ -181,7 +181,7 @@ def _truth(lab: Lab, run: Run, ended: Ended) -> Iterator[str]:
     if shown.code == UNUSABLE and "killed before it started" in shown.last:
         return
     if shown.code != GOOD:
-        yield f"hvr show cannot tell what became of the run ({shown.last})"
+        yield f"hvr show cannot report the result of the run ({shown.last})"
         return
     yield from _words(shown, "", escapes=False, longest=_LONGEST_ERROR)
     if secret := lab.secrets.found_in(shown.out + shown.err):
@@ -189,20 +189,20 @@ def _truth(lab: Lab, run: Run, ended: Ended) -> Iterator[str]:
     outcome = "\n".join(said.splitlines()[:3])
     if ended.code == GOOD:
         if not run.complete:
-            yield f"the run ended well, and its folder says {(run.state or 'nothing')!r}"
+            yield f"the run succeeded, but its folder says {(run.state or 'nothing')!r}"
         spent = run.about.get("spent") or {}
         if any(isinstance(number, int | float) and number < 0 for number in spent.values()):
-            yield f"less than nothing was spent: {spent}"
+            yield f"negative amounts were spent: {spent}"
     elif ended.code == NO:
         if re.search("The goal is reached", outcome):
             yield f"hvr show says that the goal is reached after exit code 1 ({outcome})"
     elif ended.code <= UNANSWERED or not run.complete:
         if _CLAIMS.search(outcome) or not _ADMITS.search(outcome):
-            yield f"the run broke off, and hvr show says: {outcome}"
+            yield f"the run was interrupted, but hvr show says: {outcome}"
         if ended.code <= UNANSWERED and run.folder.name not in ended.said:
             yield f"the message does not name the run folder ({ended.last})"
         orderly = ended.code <= UNANSWERED or ended.code in (INTERRUPTED, TERMINATED)
         # A full disk may have no room for the run status.
         full = re.search("no space|space left", ended.said, re.IGNORECASE)
         if orderly and not full and run.state.startswith(("start", "run")):
-            yield f"the run is over, and its folder says {run.state!r}"
+            yield f"the run has ended, but its folder says {run.state!r}"

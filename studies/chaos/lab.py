@@ -134,4 +134,4 @@ class Lab:
 
         for program in programs:
             if shutil.which(program) is None:
-                raise CannotError(f"the program {program} is not installed")
+                raise CannotError(f"{program} is not installed")

@@ -89,11 +89,11 @@ def _one_name(count: int, lab: Lab) -> None:
     codes, said = _at_once(lab, count, *_WORDS, "--save", run.folder)
     winners = [number for number, code in enumerate(codes) if code == GOOD]
     others = set(codes) - {GOOD}
-    require(others <= {UNUSABLE}, f"exit codes {sorted(others)}, where 2 was right")
-    require(len(winners) == 1, f"{len(winners)} of {count} runs were done in one folder")
-    require(run.complete, "the folder of the run that was done is not complete")
-    require(run.about.get("seed") == winners[0], "the folder is another run's")
-    require(_events(run.folder) == alone, "the trace has more or less than one run's events")
+    require(others <= {UNUSABLE}, f"expected exit code 2, found {sorted(others)}")
+    require(len(winners) == 1, f"{len(winners)} of {count} runs completed in one folder")
+    require(run.complete, "the folder of the completed run is incomplete")
+    require(run.about.get("seed") == winners[0], "the folder belongs to another run")
+    require(_events(run.folder) == alone, "the trace differs from a single run's events")
     unnamed = [n for n in range(count) if n != winners[0] and "same" not in said[n]]
     require(not unnamed, f"{len(unnamed)} messages do not name the folder")
     _require_whole(lab)
@@ -106,12 +106,14 @@ def _automatic_names(count: int, lab: Lab) -> None:
     bad = [(code, said[n].strip()[-120:]) for n, code in enumerate(codes) if code != GOOD]
     require(not bad, f"{len(bad)} of {count} runs failed: {bad[:1]}")
     folders = list((lab.work / "runs").iterdir())
-    require(len(folders) == count, f"{len(folders)} folders of {count} runs")
+    require(len(folders) == count, f"expected {count} folders, found {len(folders)}")
     runs: dict[Any, Run] = {run.about.get("seed"): run for run in map(Run, folders)}
     require(sorted(runs) == list(range(count)), f"{count - len(runs)} runs are lost")
     for number, run in runs.items():
         require(run.folder.name in said[number], f"run {number} names another folder")
-        require(_events(run.folder) == alone, f"run {number} has other events than a run alone")
+        require(
+            _events(run.folder) == alone, f"the events of run {number} differ from a single run's"
+        )
     _require_whole(lab)
 
 
@@ -129,10 +131,10 @@ def _shells(count: int, name: str, lab: Lab) -> None:
     for one in ended:
         examine(lab, one, {GOOD, UNUSABLE} if name else {GOOD})
     good = sum(one.code == GOOD for one in ended)
-    require(good == (1 if name else count), f"{good} of {count} runs were done")
+    require(good == (1 if name else count), f"{good} of {count} runs completed")
     folders = [lab.work / name] if name else list((lab.work / "runs").iterdir())
-    require(len(folders) == good, f"{len(folders)} folders, {good} runs")
-    require(all(Run(folder).complete for folder in folders), "a folder is not complete")
+    require(len(folders) == good, f"expected {good} folders, found {len(folders)}")
+    require(all(Run(folder).complete for folder in folders), "a folder is incomplete")
 
 
 parallel.add("100-with-one-name", partial(_one_name, 100), alone=True)
@@ -164,4 +166,4 @@ def a_failed_run_leaves_an_empty_folder(lab: Lab) -> None:
     folder.mkdir()
     ended = lab.hvr("plan", "make coffee", "--scene", "FloorPlan99", "--save", folder)
     examine(lab, ended, {UNUSABLE})
-    require(folder.is_dir(), "the folder that was there is gone")
+    require(folder.is_dir(), "the existing folder was removed")

@@ -74,9 +74,9 @@ def retries_are_seen_while_they_happen(lab: Lab) -> None:
         shown = _shown_at(server, process, call=3)
         ended = process.wait()
     examine(lab, ended, {UNANSWERED}, run=run)
-    require(server.calls == 3, f"{server.calls} requests, not 3")
+    require(server.calls == 3, f"expected 3 requests, found {server.calls}")
     require(any(word in shown for word in ("again", "retry", "try", "wait", "attempt")),
-            f"nothing was shown of the second try while the third began ({shown[-200:]!r})",
+            f"no retry was reported before the third request ({shown[-200:]!r})",
     )  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def _bench(name: str, lab: Lab) -> None:
     examine(lab, shown, {GOOD, NO, UNANSWERED})
     require(server.calls <= 20, f"{server.calls} requests, more than --max-calls 20")
     cells = list((lab.work / "bench" / "cells").glob("*.json"))
-    require(len(cells) == 2, f"{len(cells)} cells were written, not 2")
+    require(len(cells) == 2, f"expected 2 cells, found {len(cells)}")
 
 
 for _name in ("keys-in-an-error-500", "body-deeply-nested", "error-with-escapes",
@@ -146,7 +146,7 @@ def a_replay_of_a_careless_server(lab: Lab) -> None:
                 "--base-url", server.url, "--save", run.folder)  # fmt: skip
     ended = lab.hvr("plan", "--llm", f"replay:{run.folder}", "--save", again.folder)
     examine(lab, ended, {GOOD, NO}, run=again)
-    require(_said(run.folder) == _said(again.folder), "the replay has other answers than the run")
+    require(_said(run.folder) == _said(again.folder), "the replay's answers differ from the run's")
 
 
 def _said(folder: Path) -> list[object]:

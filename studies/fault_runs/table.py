@@ -49,9 +49,8 @@ def by_kind(rows: Sequence[Row]) -> str:
     alarms = sum(r.noticed is not None for r in unseen)
     early = sum(len(r.early) for r in happened)
     lines.append(
-        f"{len(rows) - len(happened)} faults could not be made to happen; of {len(unseen)} that "
-        f"changed nothing about the task {alarms} were noticed; {early} failures were reported "
-        "before the fault"
+        f"faults not injected: {len(rows) - len(happened)}; without effect on the task: "
+        f"{len(unseen)}, of which noticed: {alarms}; failures reported before the fault: {early}"
     )
     crashed = [r for r in rows if r.reason.startswith(CRASHED)]
     lines += [f"{r.key} {r.reason}" for r in crashed]

@@ -86,25 +86,25 @@ def _case(line: str, where: str) -> Case:
     try:
         values = parse_json(line)
         if not isinstance(values, dict):
-            raise TypeError("a case is a JSON object")
+            raise TypeError(f"expected a JSON object, found {type(values).__name__}")
         known = {name: values[name] for name in values if name in Case.__dataclass_fields__}
         for name in ("id", "source", "domain", "problem"):
             if not isinstance(known.get(name), str):
-                raise TypeError(f"{name!r} must be there and text")
+                raise TypeError(f"{name!r} must be a string")
         known["missing"] = tuple([_missing(m) for m in known.get("missing", ())])
         known["remove"] = tuple([tuple(map(int, r)) for r in known.get("remove", [()])])
         for name in ("plan", "kinds", "sentences"):
             texts = known.get(name, [])
             if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-                raise TypeError(f"{name!r} must be a list of texts")
+                raise TypeError(f"{name!r} must be a list of strings")
             known[name] = tuple(texts)
         if not known["remove"]:
-            raise ValueError("'remove' must name at least one set of steps: [[]] for none")
+            raise ValueError("'remove' must have at least one set of steps; use [[]] for none")
         case = Case(**known)
         count = len(case.actions())
         numbers = [n for steps in case.remove for n in steps]
         if any(not 1 <= n <= count for n in numbers):
-            raise ValueError(f"'remove' names a step that is not among the {count}")
+            raise ValueError(f"'remove' must name steps from 1 to {count}")
         return case
     except (TypeError, ValueError, HvrError) as error:
         raise DataFileError(
@@ -116,7 +116,9 @@ def _missing(value: Any) -> Missing:
     match value:
         case {"step": int(step), "action": str(action)}:
             return Missing(step, action, str(value.get("kind", "")))
-    raise TypeError("'missing' must have objects with 'step', a number, and 'action', a text")
+    raise TypeError(
+        "'missing' must be a list of objects with a number 'step' and a string 'action'"
+    )
 
 
 def write_cases(path: Path, cases: Iterable[Case]) -> int:

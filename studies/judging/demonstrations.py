@@ -57,7 +57,7 @@ def domain_text() -> str:
     text = (data_path("domains") / "kitchen" / "domain.pddl").read_text(encoding="utf-8")
     for before in ("(hand_empty) (not (opened ?o))", "(hand_empty) (opened ?o)"):
         if before not in text:
-            raise ValueError(f"the kitchen domain has no {before}")
+            raise ValueError(f"expected {before!r} in the kitchen domain")
         text = text.replace(before, before.removeprefix("(hand_empty) "))
     return text.replace("(define (domain kitchen)", "(define (domain kitchen-full-hands)")
 

@@ -104,7 +104,7 @@ def read_examples(path: Path) -> Iterator[Example]:
                         tuple(map(LinkedPlan.from_json, values.get("also", ()))),
                     ).started(start)
                 except (KeyError, TypeError, ValueError) as error:
-                    raise DataFileError(f"{path}:{number}: not an example: {error}") from error
+                    raise DataFileError(f"{path}:{number}: invalid example: {error}") from error
     except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
         raise DataFileError(f"cannot read the examples {path}: {error}") from error
 

@@ -60,7 +60,7 @@ def train(
         if isinstance(p, PlanGraph) or p.tools
     ]
     if len(graphs) < 2:
-        raise UsageError(f"{len(graphs)} plans to train on: there must be at least two")
+        raise UsageError(f"training needs at least two plans with steps, got {len(graphs)}")
     embeddings = ToolEmbeddings(tools, encoder or make_encoder(config), config)
     embeddings.prepare(graphs)
     fit, held = split(graphs, config)

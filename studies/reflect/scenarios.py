@@ -63,7 +63,7 @@ def load_scenarios() -> tuple[Scenario, ...]:
         values = json.loads(path.read_text(encoding="utf-8"))
         return tuple(_scenario(entry) for entry in values["scenarios"])
     except (OSError, ValueError, KeyError, TypeError, UsageError) as error:
-        raise DataFileError(f"{path}: not REFLECT's scenarios: {error}") from error
+        raise DataFileError(f"{path}: invalid scenario file: {error}") from error
 
 
 def _scenario(entry: dict[str, Any]) -> Scenario:
@@ -73,7 +73,9 @@ def _scenario(entry: dict[str, Any]) -> Scenario:
         given = {"kind": given["kind"]}
     fault = Fault.from_json(given) if given else None
     if at is not None and (fault is None or fault.kind not in _BY_ACTION):
-        raise UsageError(f"{entry['id']}: 'at_action' is for {', '.join(_BY_ACTION)}")
+        raise UsageError(
+            f"{entry['id']}: 'at_action' requires a fault of kind {' or '.join(_BY_ACTION)}"
+        )
     return Scenario(
         id=entry["id"],
         name=entry["name"],

@@ -48,7 +48,7 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         if self.rule not in ("greedy", "adaptive", "beam"):
-            raise UsageError(f"unknown search {self.rule!r} (searches: greedy, adaptive, beam)")
+            raise UsageError(f"no search named {self.rule!r}; use greedy, adaptive or beam")
         if min(self.width, self.calls, self.solutions) < 1:
             raise UsageError("width, calls and solutions must be at least 1")
 

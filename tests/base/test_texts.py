@@ -168,7 +168,7 @@ def test_what_is_wrong_is_said_with_its_place(
 
 def test_what_is_no_file_is_said(tmp_path: Path) -> None:
     for path, says in (
-        (tmp_path / "none", "there is no such file"),
+        (tmp_path / "none", "no such file"),
         (tmp_path, "it is a folder"),
         (Path("a\0b"), "null byte"),
     ):

@@ -78,7 +78,7 @@ def ended(
 @pytest.mark.parametrize(
     ("end", "why"),
     [
-        (ended(1), "exit code 1"),
+        (ended(1), "found 1"),
         (ended(late=True), "did not end"),
         (ended(peak=2_000_000_000), "GB"),
         (ended(err="Traceback (most recent call last):\n  …"), "traceback"),
@@ -98,7 +98,7 @@ def test_what_is_said_is_judged(lab: Lab, end: Ended, why: str) -> None:
 
 def test_the_words_that_are_wanted_are_looked_for(lab: Lab) -> None:
     examine(lab, ended(4, err="error: the disk is Full"), {4}, says="full")
-    with pytest.raises(BrokeError, match="nothing was said of"):
+    with pytest.raises(BrokeError, match="does not mention"):
         examine(lab, ended(4, err="error: oh"), {4}, says="full")
 
 

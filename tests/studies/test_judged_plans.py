@@ -34,10 +34,10 @@ def test_a_case_is_read(tmp_path: Path) -> None:
     ("change", "said"),
     [
         ({"problem": None}, "'problem'"),
-        ({"plan": "(a)"}, "list of texts"),
-        ({"plan": [1]}, "list of texts"),
+        ({"plan": "(a)"}, "list of strings"),
+        ({"plan": [1]}, "list of strings"),
         ({"plan": ["(a"]}, "ends before"),
-        ({"remove": [[3]]}, "not among the 2"),
+        ({"remove": [[3]]}, "steps from 1 to 2"),
         ({"remove": []}, r"\[\[\]\]"),
         ({"missing": [{"step": 1}]}, "'action'"),
     ],

@@ -107,7 +107,7 @@ def test_tables_say_what_the_rows_say() -> None:
     late = dataclasses.replace(drop, noticed=4, reported=("no effect",), reached=False)
     shown = by_kind([drop, late, dataclasses.replace(drop, injected=False)])
     assert "drop                   2     2   50.0%      1   50.0%" in shown
-    assert "1 faults could not be made to happen" in shown
+    assert "faults not injected: 1;" in shown
     assert confusion([drop, late]) == "drop: dropped expected, reported: nothing in that step 1"
     noise = Row("k", "T2", "FloorPlan16", "noise", early=("blocked",), steps=9, wrong=5, looks=7)
     assert without_faults([noise]) == (

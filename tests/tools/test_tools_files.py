@@ -133,7 +133,7 @@ def test_damaged_files_say_where(tmp_path: Path) -> None:
     path.write_text('{"id": "1", "task_nodes": []}\n\n{"task_nodes": []}\n', encoding="utf-8")
     with pytest.raises(DataFileError, match="record 2: the id must be"):
         read_plans(path)
-    with pytest.raises(DataFileError, match="there is no such file"):
+    with pytest.raises(DataFileError, match="no such file"):
         read_plans(tmp_path / "none")
     with pytest.raises(DataFileError, match="no such folder"):
         load_data(tmp_path / "none")

@@ -237,7 +237,7 @@ def _damage(folder: Path, **changes: Any) -> None:
 
 
 def test_corrupt_and_foreign_retrievers_are_refused(fitted: Retriever, tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match="there is no such file"):
+    with pytest.raises(DataFileError, match="no such file"):
         load_retriever(tmp_path / "none")
     cases: dict[str, dict[str, Any]] = {
         "not a retriever": {"form": "something else"},

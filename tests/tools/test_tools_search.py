@@ -71,7 +71,7 @@ def test_searches_end() -> None:
     assert found.paths == (("a",), ("b",), ("c",), ("d",))
     nothing = ToolPlan("1", "", (), ())
     assert graph_search(nothing, _GRAPH, judge).plan.tools == ()
-    with pytest.raises(UsageError, match="unknown search"):
+    with pytest.raises(UsageError, match="no search named"):
         SearchConfig("deep")  # type: ignore[arg-type]
 
 

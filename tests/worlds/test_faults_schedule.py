@@ -79,7 +79,7 @@ def test_bad_files(text: str, says: str, tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_used(tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match="there is no such file"):
+    with pytest.raises(DataFileError, match="no such file"):
         Schedule.load(tmp_path / "none.json")
     with pytest.raises(DataFileError, match="cannot be written"):
         Schedule().save(tmp_path / "none" / "faults.json")

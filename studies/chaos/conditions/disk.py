@@ -51,7 +51,7 @@ def _on_a_small_disk(lab: Lab, size: str) -> tuple[Path, Path, tuple[str, ...]]:
               str(place), str(copy))  # fmt: skip
     probe = lab.python("pass", how=lab.surroundings(prefix=prefix))
     if probe.code != GOOD:
-        raise CannotError(f"nothing can be mounted here: {probe.last}")
+        raise CannotError(f"mounting is not possible here: {probe.last}")
     return place, copy, prefix
 
 
@@ -86,7 +86,7 @@ def _paid(share: float, lab: Lab) -> None:
     examine(lab, ended, {UNANSWERED}, run=Run(copy / "run"), says=_FULL)
     kept = Run(copy / "run").answers
     # An answer that cannot be saved must not be followed by another request.
-    require(calls <= kept + 1, f"{calls} were asked and {kept} answers kept")
+    require(calls <= kept + 1, f"{calls} requests were sent, but only {kept} answers kept")
 
 
 for _share in (0.0, 0.2, 0.5, 0.7, 0.9):
@@ -137,7 +137,7 @@ def _output(target: str, codes: set[int], words: tuple[str, ...], lab: Lab) -> N
         ended = lab.hvr(*words, how=how)
     examine(lab, ended, codes)
     if words[: len(_PLAN)] == _PLAN:
-        require(Run(lab.work / "run").complete, "the run was not completed")
+        require(Run(lab.work / "run").complete, "the run is incomplete")
 
 
 for _name, _target, _codes, _words in (
@@ -167,7 +167,7 @@ def page_on_a_full_device(lab: Lab) -> None:
     """Write the run page to a full device: the run itself is complete."""
     run, words = plan_words(lab, "--html", "/dev/full")
     examine(lab, lab.hvr(*words), {UNANSWERED})
-    require(run.complete, "the run was not completed")
+    require(run.complete, "the run is incomplete")
 
 
 @disk.check()
@@ -217,7 +217,7 @@ def _damaged_file(option: str, content: bytes, lab: Lab) -> None:
                         "--save", lab.work / "run")  # fmt: skip
     examine(lab, ended, {UNUSABLE}, says="damaged")
     require(file.read_bytes() == content, "the damaged file was changed")
-    require(not server.calls, f"{server.calls} requests were paid for first")
+    require(not server.calls, f"{server.calls} requests were sent before the error")
 
 
 for _option in ("--cache", "--library"):

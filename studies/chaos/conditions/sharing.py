@@ -35,10 +35,10 @@ def eight_benches_in_one_folder(lab: Lab) -> None:
     ended = [process.wait() for process in [lab.start(*words, how=how) for _ in range(8)]]
     for one in ended:
         examine(lab, one, {GOOD, UNUSABLE, UNANSWERED})
-    require(any(one.code == GOOD for one in ended), f"none was done ({ended[0].last})")
+    require(any(one.code == GOOD for one in ended), f"no bench completed ({ended[0].last})")
     examine(lab, lab.hvr(*words), {GOOD})
     cells = [json.loads(path.read_bytes()) for path in (folder / "cells").glob("*.json")]
-    require(len(cells) == 4, f"{len(cells)} cells are there, not 4")
+    require(len(cells) == 4, f"expected 4 cells, found {len(cells)}")
     require(all(cell["scores"] for cell in cells), "a cell has no scores")
 
 
@@ -126,7 +126,7 @@ def fork_after_a_plan(lab: Lab) -> None:
     ended = lab.python(_FORK)
     examine(lab, ended, {GOOD})
     for name in ("parent", "child-0", "child-1"):
-        require(Run(lab.work / name).complete, f"{name} was not completed")
+        require(Run(lab.work / name).complete, f"{name} is incomplete")
 
 
 @sharing.check()
@@ -159,10 +159,10 @@ def shown_while_it_runs(lab: Lab) -> None:
         shown = lab.hvr("show", run.folder)
         examine(lab, shown, {GOOD, UNUSABLE})
         claims = b"The goal is reached" in shown.out and not run.complete
-        require(not claims or not process.running, "hvr show knew the end before it came")
+        require(not claims or not process.running, "hvr show claims success before the run ended")
         looks += 1
     examine(lab, process.wait(), {GOOD}, run=run)
-    require(looks > 0, "it ended before it could be looked at")
+    require(looks > 0, "the run ended before hvr show ran")
 
 
 @sharing.check()
@@ -208,7 +208,7 @@ def two_benches_with_one_cache(lab: Lab) -> None:
         for process in processes:
             examine(lab, process.wait(), {GOOD})
     scores = [_scores(lab.work / f"bench-{n}") for n in range(2)]
-    require(scores[0] == scores[1], "the two benches have other scores")
+    require(scores[0] == scores[1], "the scores of the two benches differ")
     require(not list(damaged(lab.work)), "a file is damaged")
 
 

@@ -239,7 +239,7 @@ def same_plan_whatever_the_hashes(lab: Lab) -> None:
         how = lab.surroundings(env={"PYTHONHASHSEED": seed})
         examine(lab, lab.hvr(*words, how=how), {GOOD})
         plans.append(run.plan)
-    require(plans[0] == plans[1] == plans[2], "the plan depends on the hashes")
+    require(plans[0] == plans[1] == plans[2], "the plan depends on the hash seed")
 
 
 def _project(content: bytes | None, codes: set[int], lab: Lab) -> None:

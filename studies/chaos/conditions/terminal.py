@@ -128,7 +128,7 @@ def escapes_on_a_terminal(lab: Lab) -> None:
                  "--base-url", server.url, "--save", run.folder)  # fmt: skip
         ended = _on_a_terminal(lab, words, {"TERM": "xterm-256color"}, (40, 120))
     require(ended.code in (0, 1, 4), f"exit code {ended.code}")
-    require(b"\x1b]0;owned" not in ended.out, "the title of the terminal was changed")
+    require(b"\x1b]0;owned" not in ended.out, "the terminal title was changed")
     require(b"\x1b[8m" not in ended.out, "text was hidden by the model's escape")
     shown = _on_a_terminal(lab, ("show", run.folder), {"TERM": "xterm"}, (40, 120))
     require(b"\x1b]0;owned" not in shown.out, "hvr show changes the title of the terminal")
@@ -146,9 +146,9 @@ def _reader(script: str, codes: set[int], lab: Lab) -> None:
     run, _ = plan_words(lab)
     ended = lab.shell(f"{script}\nexit ${{PIPESTATUS[0]}}")
     examine(lab, ended, codes)
-    require(not ended.err.strip(), f"something was said to nobody: {ended.last}")
+    require(not ended.err.strip(), f"expected no error output, found: {ended.last}")
     if run.folder.exists():
-        require(run.complete, "the run was not completed")
+        require(run.complete, "the run is incomplete")
 
 
 for _name, _script in {
@@ -169,7 +169,7 @@ def _closed(streams: str, lab: Lab) -> None:
     ended = lab.shell(f'hvr "$@" {streams}', *words)
     # The output has no reader, but the run itself must complete.
     examine(lab, ended, {GOOD, UNANSWERED})
-    require(run.complete, f"the run was not completed ({ended.last})")
+    require(run.complete, f"the run is incomplete ({ended.last})")
     write_task(lab.work)
     judged = lab.shell(f"hvr validate domain.pddl problem.pddl plan-0.txt {streams}")
     examine(lab, judged, {GOOD, UNANSWERED})

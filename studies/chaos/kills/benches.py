@@ -119,7 +119,7 @@ def _resumed(jobs: int, served: bool, lab: Lab) -> None:
             if killed.number is None:
                 break
     lab.counts["calls"] += server.calls
-    require(_results(folder) == usual.result, "the scores are not those of an undisturbed bench")
+    require(_results(folder) == usual.result, "the scores differ from an undisturbed bench")
     most = usual.calls + jobs * lab.counts["kills"]
     require(server.calls <= most, f"{server.calls} requests; undisturbed {usual.calls}, with "
             f"{lab.counts['kills']} kills of {jobs} jobs")  # fmt: skip
@@ -140,14 +140,14 @@ def _interrupted_together(lab: Lab) -> None:
     with ChaosServer(slowly) as server:
         process = lab.start(*_served(server, folder, 2))
         hit = calls_in(server, 4, 0.05)(process)
-        require(hit, "it ended before its fourth request")
+        require(hit, "the bench ended before its fourth request")
         process.send(signal.SIGINT, to_group=True)
         lab.counts["kills"] += 1
         ended = process.wait()
         left = process.survivors()
     examine(lab, ended, {130}, says="interrupted")
-    require(not left, f"{len(left)} workers were still there 10 s later")
-    require(len(ended.said.splitlines()) < 12, "more was said than one needs to know")
+    require(not left, f"{len(left)} workers were still running 10 s later")
+    require(len(ended.said.splitlines()) < 12, "the output is longer than 11 lines")
 
 
 def add_to(group: Group) -> None:

@@ -113,5 +113,5 @@ def kill(lab: Lab, process: Process, wait: Wait, number: signal.Signals) -> Kill
         lab.killed = lab.killed or number is signal.SIGKILL
     ended = process.wait()
     if left := process.survivors():
-        raise BrokeError(f"{len(left)} of its processes were still there 10 s later")
+        raise BrokeError(f"{len(left)} child processes were still running 10 s later")
     return Kill(ended, number if hit else None)

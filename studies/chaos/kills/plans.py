@@ -85,8 +85,8 @@ def _resumed(protocol: Protocol, kills: int, lab: Lab) -> None:
 
 def _require_same(lab: Lab, run: Run, usual: Undisturbed, calls: int) -> None:
     """Require the result of an undisturbed run, and no request paid for twice."""
-    require(run.complete, f"after {_MOST_STARTS} starts the run is not finished")
-    require(_result(run) == usual.result, "the result is not that of an undisturbed run")
+    require(run.complete, f"the run is incomplete after {_MOST_STARTS} starts")
+    require(_result(run) == usual.result, "the result differs from an undisturbed run")
     # Only a request in flight at a kill may be repeated.
     most = usual.calls + lab.counts["kills"]
     require(calls <= most, f"{calls} requests; undisturbed {usual.calls}, "
@@ -159,7 +159,7 @@ def _library(lab: Lab) -> None:
     require(not list(damaged(lab.work, orderly=False)), "a file is damaged")
     listed = lab.hvr("library", "list", "--library", library)
     examine(lab, listed, {GOOD})
-    require(len(listed.out.splitlines()) >= 2, "the library has lost what it had")
+    require(len(listed.out.splitlines()) >= 2, "the library has lost entries")
 
 
 def _finished_runs_are_not_paid_for_again(lab: Lab) -> None:
@@ -192,9 +192,9 @@ def _no_question_twice(lab: Lab) -> None:
         killed = kill(lab, process, calls_in(server, 5, 0.01), signal.SIGKILL)
         examine(lab, killed.ended, killed.codes, run=run)
         examine(lab, lab.hvr("plan", "--resume", run.folder, how=how), {GOOD}, run=run)
-    require(run.complete, "the run is not finished")
+    require(run.complete, "the run is incomplete")
     twice = sum(asked.values()) - len(asked)
-    require(twice <= 1, f"{twice} questions were paid for twice")
+    require(twice <= 1, f"{twice} requests were paid for twice")
 
 
 def _resumed_by_two(lab: Lab) -> None:
@@ -211,9 +211,11 @@ def _resumed_by_two(lab: Lab) -> None:
             ended.append(lab.hvr("plan", "--resume", run.folder, how=how))
     for one in ended:
         examine(lab, one, {GOOD, UNUSABLE, 4})
-    require(any(one.code == GOOD for one in ended), f"neither could go on ({ended[0].last})")
-    require(run.complete, "the run is not finished")
-    require(_result(run) == usual.result, "the result is not that of an undisturbed run")
+    require(
+        any(one.code == GOOD for one in ended), f"neither process could resume ({ended[0].last})"
+    )
+    require(run.complete, "the run is incomplete")
+    require(_result(run) == usual.result, "the result differs from an undisturbed run")
 
 
 def add_to(group: Group) -> None:

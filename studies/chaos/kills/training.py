@@ -131,7 +131,7 @@ def probed(lab: Lab, data: Path, *folders: Path) -> list[Any]:
 def require_whole(found: Any, known: list[Any]) -> None:
     """Require that a verifier and its judge are both old or both new."""
     require("error" not in found, f"the verifier cannot be loaded: {found.get('error')}")
-    require(found in known, "the verifier and its judge are a mixture")
+    require(found in known, "the verifier and its judge are from different trainings")
 
 
 def _train(near_saving: bool, lab: Lab) -> None:

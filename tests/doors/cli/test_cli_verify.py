@@ -356,7 +356,7 @@ def test_what_is_no_run_and_no_plan_is_refused(hvr_: Hvr, tmp_path: Path) -> Non
     ended = hvr_("verify", tmp_path)
     assert ended.code == 2 and "is not a run folder" in ended.err
     ended = hvr_("verify", tmp_path / "gone.jsonl")
-    assert ended.code == 2 and "gone.jsonl: there is no such file" in ended.err
+    assert ended.code == 2 and "no such file or folder: " in ended.err
     plan = tmp_path / "plan.pddl"
     plan.write_text("(pick_up mug-1)\n", encoding="utf-8")
     ended = hvr_("verify", plan)
