@@ -1,4 +1,4 @@
-"""The command line in tests: its commands, and what one of them ended with."""
+"""The command line in tests: its commands and their outcomes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Hvr = Callable[..., Ended]
 
 
 def commands(group: Group = HVR, *words: str) -> Iterator[tuple[tuple[str, ...], Command | Group]]:
-    """Yield all commands and groups of a group with the words that call them."""
+    """Yield all commands and groups of a group with their words."""
     for command in group.commands:
         yield (*words, command.name), command
         if isinstance(command, Group):
@@ -44,7 +44,6 @@ COMMANDS = tuple(words for words, command in ALL if isinstance(command, Command)
 
 
 def parser_of(words: tuple[str, ...]) -> ArgumentParser:
-    """Return the parser of a command."""
     call = resolve(words)
     assert isinstance(call.called, Command)
     return command_parser(call, call.called)
@@ -58,13 +57,13 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def outlet(number: int, encoding: str) -> io.TextIOWrapper:
-    """Return standard output as a process of hvr has it, over an open descriptor."""
+    """Return standard output over an open descriptor, configured as in an hvr process."""
     raw = Outlet(number, "w", closefd=False)
     return io.TextIOWrapper(io.BufferedWriter(raw), encoding=encoding, errors="backslashreplace")
 
 
 def process(*args: object, **more: Any) -> subprocess.CompletedProcess[bytes]:
-    """Run the command line as a process; what is said of streams and environment goes on."""
+    """Run the command line as a process; keywords set its streams and environment."""
     given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 300, **more}
     env = environment(**given.pop("environ", {}))
     return subprocess.run(

@@ -1,4 +1,4 @@
-"""Fixtures that several rooms share: the command line, a kitchen, the source data."""
+"""Shared fixtures: the command line, a kitchen, the source data."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from hvr.doors.cli.main import run
 from hvr.worlds import Event, Kitchen, Names
 from tests.command_line import Ended, Hvr
 
-# What hvr plan prints in other tests does not depend on the extra gnn; tests of scores ask for it.
+# Output of `hvr plan` must not depend on the extra gnn; tests of scores enable the verifier.
 os.environ.setdefault("HVR_VERIFY", "0")
 
-# Tests start hundreds of processes of hvr: only the first compiles it.
+# Tests start hundreds of hvr processes; let only the first compile it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# pytest runs a process for each core: threads of numpy and torch would wait for each other.
+# pytest runs a process per core, so threads of numpy and torch would compete.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Nothing fails by the clock: how long an example takes depends on what else the machine does.
+# No deadlines: the time of an example depends on the load of the machine.
 settings.register_profile(
     "hvr", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("hvr")
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, as would all that they
-# start; tests of interrupts send it.
+# Shells make background jobs ignore Ctrl-C, and child processes inherit that; tests of interrupts
+# need it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than there are cores: many tests wait for processes and servers."""
+    """One worker more than there are cores, because many tests wait for processes and servers."""
     return (os.cpu_count() or 1) + 1
 
 
@@ -70,7 +70,7 @@ def names(kitchen: Kitchen) -> Names:
 
 @pytest.fixture
 def act(kitchen: Kitchen, names: Names) -> Callable[..., Event]:
-    """act('PickupObject', 'mug-1'): a forced action on an object given by hvr's name."""
+    """Forces an action on an object by hvr's name: `act("PickupObject", "mug-1")`."""
 
     def do(action: str, name: str | None = None, *, force: bool = True, **kwargs: Any) -> Event:
         if name is not None:
@@ -82,7 +82,7 @@ def act(kitchen: Kitchen, names: Names) -> Callable[..., Event]:
 
 @pytest.fixture
 def look(kitchen: Kitchen, names: Names) -> Callable[[str], dict[str, Any]]:
-    """look('mug-1'): its metadata now."""
+    """Returns an object's current metadata by hvr's name: `look("mug-1")`."""
 
     def find(name: str) -> dict[str, Any]:
         found = kitchen.last_event.get_object(names.object_id(name))

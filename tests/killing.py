@@ -1,4 +1,4 @@
-"""Ends of writing at every moment: each step on the disk is, in turn, the last one, or fails."""
+"""Interruption of writes at every moment: each disk operation in turn is the last one, or fails."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _STEPS = frozenset(("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "o
 
 
 class _Hook:
-    """Counts steps in a folder, and does something at one of them.
+    """Counts disk operations in a folder, and acts at one of them.
 
-    There is one for the process, as Python's audit hooks stay for ever.
+    There is one per process, because Python's audit hooks cannot be removed.
     """
 
     folder = ""
@@ -47,10 +47,10 @@ def _installed() -> _Hook:
 
 
 def kills(folder: Path, write: Callable[[], object]) -> Iterator[int]:
-    """Let processes write into a folder, and end the n-th just before its n-th step.
+    """Run processes that write into a folder, and kill the n-th just before its n-th operation.
 
     Yields:
-        n, after each has ended; the last one has gone to its end.
+        n, after each process has ended; the last one ran to completion.
     """
     number, done = 0, False
     while not done:
@@ -71,10 +71,10 @@ def kills(folder: Path, write: Callable[[], object]) -> Iterator[int]:
 
 
 def failures(folder: Path, write: Callable[[], object]) -> Iterator[Exception | None]:
-    """Write into a folder again and again; the n-th time the disk is full from the n-th step on.
+    """Write into a folder repeatedly; the n-th time, the disk is full from the n-th operation on.
 
     Yields:
-        What writing raised; None where it went through.
+        The exception of the write, or None if it succeeded.
     """
     hook = _installed()
     number = 0
@@ -99,5 +99,5 @@ def _end(_: str) -> None:
 
 
 def _fail(event: str) -> None:
-    if event not in ("os.remove", "os.rmdir"):  # for which a full disk has room
+    if event not in ("os.remove", "os.rmdir"):  # possible on a full disk
         raise OSError(28, "No space left on device")

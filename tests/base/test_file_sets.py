@@ -141,13 +141,13 @@ def test_writers_and_readers_at_once(tmp_path: Path) -> None:
     while any(writer.poll() is None for writer in writers):
         try:
             assert read(tmp_path) in (FIRST, SECOND)
-        except DataFileError:  # only by a reader that is slower than three writers in turn
+        except DataFileError:  # only for a reader slower than three consecutive writers
             continue
     assert [writer.returncode for writer in writers] == [0, 0, 0]
     assert read(tmp_path) in (FIRST, SECOND)
 
 
-# --- everything that is kept ---
+# --- all stored files ---
 
 _WRITING = frozenset(("write_text", "write_bytes", "save_file", "savez", "copyfile"))
 _SUSPECT = re.compile(r"open\(|FileIO\(|\b(" + "|".join(_WRITING) + r")\(")
@@ -165,7 +165,7 @@ _ALLOWED = {
 
 
 def writes(source: str) -> list[int]:
-    """Return the lines on which a file is written in place."""
+    """Return the lines that write a file in place."""
     found: list[int] = []
     if not _SUSPECT.search(source):
         return found

@@ -1,4 +1,4 @@
-"""Writing whole or not at all, and the folders of a user."""
+"""Atomic writes, and the user's folders."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_a_full_disk_is_told_from_a_wrong_name(number: int, code: int) -> None:
         code,
         f"file: cannot be written: {os.strerror(number)}",
     )
-    # A store in another language has the words only.
+    # Stores in other languages only report words.
     store = unwritable("graph", OSError(f"IO error: {os.strerror(number)}"), kind=StoreError)
     assert isinstance(store, StoreError) and store.exit_code == code
 

@@ -1,4 +1,4 @@
-"""Processes forked from one that has used hvr, which is how multiprocessing works on Linux."""
+"""Processes forked from one that has used hvr, as multiprocessing does on Linux."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 240
-"""What hangs, hangs for ever: this only has to be more than a busy machine needs."""
+"""A hanging script never ends, so this only has to exceed the time on a busy machine."""
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
 
@@ -190,15 +190,15 @@ def test_no_property_has_a_lock_that_a_fork_would_inherit() -> None:
 
 
 def carry_out(body: str, tmp_path: Path) -> None:
-    """Run a script; what hangs fails."""
+    """Run a script, and fail if it hangs."""
     script = tmp_path / "script.py"
     script.write_text(_USE + body, encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
     environment |= {
         "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
-        "PYTHONWARNINGS": "ignore::DeprecationWarning",  # 3.12 warns of forks beside threads
+        "PYTHONWARNINGS": "ignore::DeprecationWarning",  # for forks with threads
     }
-    # A process group of its own, so that what hangs does not outlive the test.
+    # Use a separate process group, so that no hanging process outlives the test.
     with subprocess.Popen(
         [sys.executable, str(script)], cwd=tmp_path, env=environment, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

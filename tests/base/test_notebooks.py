@@ -1,4 +1,4 @@
-"""How runs, plans and reports look at a prompt and in a notebook."""
+"""Display of runs, plans and reports at a prompt and in a notebook."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hvr.base.notebooks import MAX_TABLE_ROWS, html_card
 
 
 class Whole(HTMLParser):
-    """Checks that every element ends where it must; keeps the text."""
+    """Checks that every element is closed in order, and keeps the text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

@@ -29,7 +29,7 @@ HOSTILE = (
     "nan", "NaN", "inf", "-inf", "Infinity", "1e308", "1" + "0" * 30, "9" * 5000, "", " ", "1 ",
     "1_000", "٣", "１", "²", "0x10", "1,5", "--1", "+", "-", ".", "e5", "1e", "1/2", "true", "\n1",
 )  # fmt: skip
-"""Texts that are no numbers, or none that a clock, a sampler or a file can hold."""
+"""Texts that are not numbers, or that no clock, sampler or file can hold."""
 
 NO_NUMBERS = (
     math.nan, math.inf, -math.inf, 10**30, -(10**30), 10**5000, 1e308, Decimal("NaN"),

@@ -1,4 +1,4 @@
-"""What is printed commands no terminal, forges no line and gives no key away."""
+"""Printed text contains no terminal commands, forged lines or keys."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_names_of_plans_forge_no_verdict(form: str, hvr_: Hvr, tmp_path: Path) -
 )
 @pytest.mark.slow
 def test_a_run_on_a_terminal_looks_as_it_should(tmp_path: Path) -> None:
-    """The live tree is drawn with rich's commands; nothing of them is spelled out."""
+    """The live tree uses rich's control codes, and none of them appears as text."""
     reader, writer = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "hvr", "plan", "make coffee", "--save", str(tmp_path / "run")],
@@ -172,7 +172,7 @@ def test_a_run_on_a_terminal_looks_as_it_should(tmp_path: Path) -> None:
     while True:
         try:
             part = os.read(reader, 65536)
-        except OSError:  # how the end of a terminal is read on Linux
+        except OSError:  # Linux reports the end of a terminal this way
             break
         if not part:
             break

@@ -1,4 +1,4 @@
-"""Programs end with everything that they have started, however they or hvr end."""
+"""Programs end together with all their child processes, however they or hvr end."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and orphans are adopted"),
 ]
 
-# Starts a daemon as programs do that want to survive: in a session of its own, an orphan, deaf to
-# SIGTERM. The program itself goes on for as long as it is told.
+# Starts a daemon that tries to survive: a separate session, orphaned, deaf to SIGTERM. The program
+# itself runs for the given time.
 DETACHES = """
 import os, signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Which proxy a request goes through."""
+"""Selection of the proxy for a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names to implementations: what is not one is refused in a line."""
+"""The registry of implementations refuses a wrong name or class in one line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALL = (ENVIRONMENTS, PLANNERS, POLICIES, PROVIDERS)
 
 @pytest.fixture
 def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Modules of somebody else that cannot be imported."""
+    """Third-party modules that fail to import."""
     for name, code in (
         ("lacks_a_package", "import no_such_package_at_all"),
         ("raises", "raise ImportError('boom')"),
@@ -91,7 +91,7 @@ def test_recovery_strategies_that_do_not_exist_are_refused() -> None:
 
 
 class NoPlan(Policy[str]):
-    """A policy that somebody began to write."""
+    """An incomplete policy."""
 
 
 def test_a_policy_that_lacks_a_method_is_refused() -> None:

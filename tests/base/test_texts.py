@@ -1,4 +1,4 @@
-"""Texts from outside: the same with any line ends, and one sentence about what cannot be used."""
+"""Text files: line endings are equivalent, and an unusable file is explained in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stand-ins for the function that runs a cell, which other processes can import."""
+"""Importable stand-ins for the function that runs a cell."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hvr.models.meter import MeteredUse
 
 
 def scores(cell: Cell, **values: float) -> Scores:
-    """Scores that depend on the cell alone."""
+    """Return scores that depend only on the cell."""
     good = {"HVR": 1.0, "HV": 0.75, "LLM": 0.25}.get(cell.setting, 0.5)
     good -= 0.05 * (cell.seed % 3)
     good = values.get("pc", good)
@@ -39,7 +39,7 @@ def result(cell: Cell, **values: float) -> CellResult:
 
 
 def _log(folder: Path, cell: Cell) -> None:
-    """Note in the bench folder that a cell was begun, and by which process."""
+    """Record in the bench folder which process started a cell."""
     with (folder / "log").open("a", encoding="utf-8") as file:
         file.write(f"{os.getpid()} {cell.id}\n")
 

@@ -1,4 +1,4 @@
-"""`hvr bench` with a stand-in for the function that plans."""
+"""`hvr bench` with a stand-in for the planning function."""
 
 from __future__ import annotations
 

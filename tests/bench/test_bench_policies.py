@@ -1,4 +1,4 @@
-"""Benches of policies: beside settings and models, with intervals, and in LaTeX."""
+"""Benches of policies, next to settings and models, with intervals and LaTeX output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a bench shows: numbers worked out by hand, tables, CSV, JSON, the page, comparison."""
+"""Bench reports: hand-computed numbers, tables, CSV, JSON, HTML page, comparison."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_tables_for_the_terminal_say_what_is_simulated() -> None:
     assert ["(simulated)" in text for text in texts] == [True] * 3 + [False] * 3
     assert max(len(line.rstrip()) for text in texts for line in text.splitlines()) <= 80
     plans = next(x for x in texts[3].splitlines() if x.strip().startswith("HVR "))
-    # Goals first, and of plans that reach them the steps over the best known; only seed 0 has any.
+    # Goals come first, then steps over the best known for plans that reach them (seed 0 only).
     leading = ["33.3", "±57.7", "25.0"]
     assert plans.split() == ["HVR", *leading, *["95.0", "±5.0"] * 3, "25.0", "±0.0"]
     assert "95 % intervals" in texts[4]
@@ -186,7 +186,7 @@ def test_means_are_compared_over_the_tasks_of_both() -> None:
 
 
 class Page(HTMLParser):
-    """Collects the text of the cells of tables, and checks that every element is closed."""
+    """Collects the text of table cells, and checks that every element is closed."""
 
     VOID = frozenset({"meta", "rect", "line", "circle"})
 
@@ -236,7 +236,7 @@ def page(cell_results: list[CellResult], folder: Path) -> Page:
 def test_the_page_has_the_papers_tables_beside_hvrs(tmp_path: Path) -> None:
     document = page(results(), tmp_path)
     assert not document.open
-    assert not document.links  # it needs nothing else
+    assert not document.links  # the page is self-contained
     for number in range(5, 17):
         assert any(f"table {number}," in caption for caption in document.tables)
     paper = document.tables["Paper, table 11, Gemini"]

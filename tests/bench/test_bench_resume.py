@@ -1,4 +1,4 @@
-"""A bench that ended in the middle of a cell goes on there, and keeps other benches out."""
+"""A bench that ended in the middle of a cell resumes there, and locks out other benches."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def wait_for(seen: Callable[[], bool], process: subprocess.Popen[str]) -> None:
 
 @contextmanager
 def command(folder: Path, url: str, *more: str) -> Iterator[subprocess.Popen[str]]:
-    """The same bench by the command line, in another process."""
+    """Run the same bench from the command line in another process."""
     process = subprocess.Popen(
         [sys.executable, "-m", "hvr", "bench", "--tasks", "T2", "--settings", "HVR",
          "--models", "openai:m", "--base-url", url, "--no-execute", "--json",
@@ -117,13 +117,13 @@ def test_a_signal_costs_only_what_is_under_way(
     healed = Behaviour(make_coffee)
     with OpenAIServer(healed) as server, command(tmp_path / "b", server.url, *seeds) as process:
         manifest = tmp_path / "b" / "manifest.json"
-        # The address is part of what makes it the same bench.
+        # The address is part of a bench's identity.
         text = json.loads(manifest.read_text(encoding="utf-8"))
         text["subject"]["options"]["base_url"] = server.url
         manifest.write_text(json.dumps(text), encoding="utf-8")
         _, err = process.communicate(timeout=_TEN_MINUTES)
         assert process.returncode == 0, err
-    # Both cells ask the same, as the seed changes nothing.
+    # Both cells send the same requests, because the seed changes nothing.
     both = [
         [e.line["digest"] for e in transcript.read(path)[1]]
         for path in (tmp_path / "b" / "transcripts").glob("*.jsonl")
@@ -151,7 +151,7 @@ def test_two_benches_at_once_do_not_meet(tmp_path: Path) -> None:
 def test_a_cell_waits_for_the_process_that_is_at_work_on_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the workers of a bench that was killed, until they notice."""
+    """Workers of a killed bench keep running until they notice."""
     (cell,) = cells = plan_cells(["T1"], ["HVR"], ["scripted"], [0])
     path = tmp_path / "cells" / f"{cell.id}.lock"
     path.parent.mkdir()

@@ -1,4 +1,4 @@
-"""The bench: nothing finished is lost or repeated, whatever happens."""
+"""A bench never loses or repeats a finished cell."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def test_a_kill_loses_no_finished_cell_and_leaves_no_process(
         assert time.monotonic() < give_up
         time.sleep(0.05)
     kept = {r.cell.id for r in BenchFolder(folder).results()}
-    assert len(kept) == 2  # the others would still be at it
+    assert len(kept) == 2  # the others would still be running
     cells = plan_cells(["T1", "T2"], ["HVR", "LLM"], ["scripted:error=0.1"], range(4))
     results = run_bench(folder, cells, bench_cells.quick, OPTIONS)
     assert all(r.finished for r in results)

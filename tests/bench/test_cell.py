@@ -1,4 +1,4 @@
-"""Cells: the way to their models, and what comes of them."""
+"""Bench cells: access to their models, and their results."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_bench_is_repeated_from_its_transcripts(tmp_path: Path) -> None:
 def test_labels_do_not_change_what_is_planned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Answers are replayed; goal, ground truth and optimum are another task's."""
+    """Answers are replayed; goal, ground truth and optimum belong to another task."""
     first, transcript = cell_of("HVR", 0.4, tmp_path / "one")
     other = load_task("T5")
     wrong = load_task("T2").replace(

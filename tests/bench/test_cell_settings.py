@@ -1,4 +1,4 @@
-"""A bench reaches its models as `hvr plan` does: key, address, limits, cache, budget."""
+"""A bench reaches its models like `hvr plan`: key, address, limits, cache, budget."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    """A server whose address is in pyproject.toml and whose key is in the environment."""
+    """A server with its address in pyproject.toml and its key in the environment."""
     with OpenAIServer(Behaviour(make_coffee)) as running:
         Path("pyproject.toml").write_text(
             f'[tool.hvr.llm]\nbase-url = "{running.url}"\ntimeout = 321\nattempts = 1\n',
@@ -53,12 +53,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
 
 
 def trusted(**given: Any) -> ModelChoice:
-    """Return a choice for which the project's pyproject.toml may name the address."""
+    """Return a choice that lets the project's pyproject.toml name the address."""
     return ModelChoice(trust_project=True, **given)
 
 
 def bench(folder: str, choice: ModelChoice, seeds: int = 1) -> tuple[CellResult, ...]:
-    """Return the results of one task; the model makes coffee, whatever is asked."""
+    """Return the results of one task with a model that always makes coffee."""
     cells = plan_cells(["T2"], ["HVR"], [SPEC], range(seeds))
     options = CellOptions(model=choice, execute=False)
     return run_bench(Path(folder), cells, run_cell, options, prompts=prompt_digests(options))
@@ -104,7 +104,7 @@ def test_the_budget_is_that_of_the_whole_bench(server: OpenAIServer) -> None:
     assert [r.finished for r in results] == [True, False, False]
     assert all("budget" in r.error for r in results[1:])
     assert len(server.received) - before == calls + 1
-    # Going on with the same budget asks nothing more; with a larger one it is the same bench.
+    # Resuming with the same budget asks nothing more; a larger budget keeps the bench's identity.
     bench("b", limited, seeds=3)
     assert len(server.received) - before == calls + 1
     larger = replace(limited, limits=Limits(calls=3 * calls + 1))
@@ -134,7 +134,7 @@ def test_a_start_without_a_limit_counts_for_the_next_one(server: OpenAIServer) -
 
 
 def asked_until_refused(choice: ModelChoice, plans: int = 1, ledger: Path | None = None) -> str:
-    """Ask a model until that is not allowed any more, and return why not."""
+    """Ask a model until a limit refuses the request, and return the reason."""
     meter = connect(choice, plans=plans, ledger=ledger)
     with pytest.raises(BudgetError) as caught:
         for _ in range(1000):
@@ -163,7 +163,7 @@ def test_a_plan_takes_a_hundred_calls_unless_somebody_says_otherwise(
         assert calls(plain) == 7
         assert calls(plain, plans=3) == 21
         assert calls(replace(plain, calls_per_plan=5)) == 5
-        # A ledger is that of many plans: each has a limit of its own, all have one together.
+        # Plans share a ledger: each has its own limit, and all share one.
         ledger = tmp_path / "ledger.sqlite"
         together = replace(plain, limits=Limits(calls=12))
         assert [calls(together, ledger=ledger, plans=None) for _ in range(3)] == [7, 5, 0]

@@ -18,7 +18,7 @@ from hvr.runs.tasks import GroundTruth
 def truth_variants(
     plan: Sequence[GroundAction], truth: GroundTruth, valid: Callable[[GroundTruth], bool]
 ) -> Iterator[GroundTruth]:
-    """The ground truth and its valid renamings, for comparison with the best-first search."""
+    """Yield the ground truth and its valid renamings, to check the best-first search."""
     choices = [ways for _, ways in metrics._choices(plan, truth)]
     for number, chosen in enumerate(product(*choices)):
         variant = rename_objects(truth, {a: b for names in chosen for a, b in names.items()})
@@ -27,7 +27,7 @@ def truth_variants(
 
 
 def steps(text: str) -> tuple[GroundAction, ...]:
-    """`a b-1/c-2` is (a) (b-1 c-2): an action, its arguments behind slashes."""
+    """Parse `a b-1/c-2` as (a) (b-1 c-2): actions with arguments behind slashes."""
     return tuple(GroundAction(w.split("/")[0], tuple(w.split("/")[1:])) for w in text.split())
 
 
@@ -43,7 +43,7 @@ FREE = truth("a b", "c d")
     ("plan", "expected"),
     [
         ("a b c d", 1.0),
-        ("a x b x c x d x", 1.0),  # superfluous steps are tolerated
+        ("a x b x c x d x", 1.0),  # redundant steps are tolerated
         ("a b a b c a d", 1.0),
         ("", 0.0),
         ("b c d", 0.0),  # the first step is missing
@@ -63,7 +63,7 @@ def test_a_chain(plan: str, expected: float) -> None:
         ("c d a", 0.75),
         ("a c b d", 0.5),
         ("d a c", 0.25),
-        ("a c d b", 0.5),  # a, c d, b: either block can be finished, none after the other
+        ("a c d b", 0.5),  # a, then c d or b: either block can be finished, but not both in order
     ],
 )
 def test_the_best_linearization_counts(plan: str, expected: float) -> None:

@@ -1,4 +1,4 @@
-"""The metrics, against values worked out by hand."""
+"""The metrics, against hand-computed values."""
 
 from __future__ import annotations
 
@@ -165,5 +165,5 @@ def test_goal_conditions_are_what_trying_all_bindings_gives(
         ground = [p.replace("?a", a).replace("?b", b).replace("?t", t) for p in parts]
         held = [state.holds(parse_formula(g, DOMAIN, PROBLEM.objects)) for g in ground]
         best = max(best, sum(held))
-    # The parser folds equal conjuncts no more than this does, so the counts are the same.
+    # The parser folds the same equal conjuncts, so the counts are equal.
     assert share(goal, *atoms) == pytest.approx(best / len(parts))

@@ -1,4 +1,4 @@
-"""The transcription of the paper's tables, checked by the sums the paper prints."""
+"""The transcription of the paper's tables, checked against the sums in the paper."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_every_table_from_5_to_16_is_there() -> None:
     assert set(PAPER.tables) == {"1", "2", "4", *map(str, range(5, 17))}
 
 
-# What does not agree within the paper is in the file as sentences; these tests hold them to it.
+# The file describes the paper's inconsistencies in sentences; these tests verify them.
 
 
 def mentions(*words: str) -> bool:

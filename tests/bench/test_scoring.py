@@ -1,4 +1,4 @@
-"""Scores of plans made from ground truths, and of plans with something wrong."""
+"""Scores of plans made from ground truths, intact and damaged."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def test_a_budget_of_steps_is_kept_or_not(coffee: PaperTask) -> None:
 
 def test_blocks_in_another_allowed_order_are_as_correct(salad: PaperTask) -> None:
     blocks = list(salad.ground_truth.blocks)
-    blocks[1], blocks[2] = blocks[2], blocks[1]  # what is cut first
-    blocks[4], blocks[5] = blocks[5], blocks[4]  # what is put into the bowl first
+    blocks[1], blocks[2] = blocks[2], blocks[1]  # cut another object first
+    blocks[4], blocks[5] = blocks[5], blocks[4]  # put another object into the bowl first
     assert score(record(blocks), salad, execute=False).pc == 1.0
 
 
@@ -127,15 +127,15 @@ def test_an_open_ended_task_done_in_another_way_is_measured_against_itself() -> 
     detour = (GroundAction("navigate_to_obj", ("microwave-1",)), *plan)
     scores = score(record([detour]), load_task("T5bis"), execute=False)
     assert (scores.success, scores.aligned, scores.pc) == (True, True, 1.0)
-    # Without the detour, and without one way that need not be gone: the shortest there is.
+    # The shortest plan has neither the detour nor one of the walks.
     assert scores.truth_length == 16 == load_task("T5bis").optimum["FloorPlan3"].steps
     assert scores.ld == pytest.approx(2 / 16)
-    # T5 asks for the microwave: there is one way, and this is not quite it.
+    # T5 requires the microwave: there is only one way, and this plan misses it.
     same = score(record([plan]), load_task("T5"), execute=False)
     assert (same.success, same.aligned) == (True, False)
     assert same.pc is not None
     assert same.pc < 1
-    # A plan that does not reach the goal has no say in what is right.
+    # A plan that misses the goal does not count as a reference.
     cut = score(record([plan[:-1]]), load_task("T5bis"), execute=False)
     assert (cut.success, cut.aligned) == (False, False)
     assert cut.pc == 4 / 16

@@ -1,8 +1,8 @@
-"""Starts `hvr` and sessions of Python in processes that have imported already what they need.
+"""Fork server for `hvr` and Python sessions with preloaded imports.
 
-Imports are most of the time of most commands. So a server imports what an earlier process has
-imported, and forks for each new one, which otherwise is like any process: it has its own folder,
-environment, arguments and streams. `shim.py` is what a shell calls.
+Most commands spend most of their time on imports. The server imports the modules that earlier
+processes imported, and forks for each new process, which has its own folder, environment, arguments
+and streams. Shells call `shim.py`.
 
     python -m tests.documentation.launcher FOLDER     serves at FOLDER/socket
 """
@@ -31,13 +31,13 @@ _PATIENCE = 120.0
 
 @contextlib.contextmanager
 def launcher(folder: Path) -> Iterator[Path]:
-    """Start the server, and stop it in the end.
+    """Run the server for the duration of a context.
 
     Args:
-        folder: an empty one with a short name, since that of a socket must be short.
+        folder: An empty folder; its path must be short, as for any socket.
 
     Yields:
-        the socket that `shim.py` takes.
+        The socket for `shim.py`.
     """
     own = {"PYTHONPATH": str(ROOT), "HOME": str(folder), "PYTHONUTF8": "1"}
     server = subprocess.Popen(
@@ -58,17 +58,17 @@ def launcher(folder: Path) -> Iterator[Path]:
 
 
 def teach(folder: Path, modules: Iterable[str]) -> None:
-    """Have the server of a folder import modules before it starts the next process."""
+    """Make the server of a folder import modules before it starts the next process."""
     draft = folder / f"{os.getpid()}-{time.monotonic_ns()}.part"
     draft.write_text(json.dumps([*modules]), encoding="utf-8")
     draft.rename(draft.with_suffix(".json"))
 
 
 def serve(folder: Path) -> None:
-    """Serve for ever."""
+    """Serve forever."""
     from hvr import Options, plan
 
-    # What one plan reads and keeps, no later process reads again.
+    # Fill the caches for all later processes.
     plan("make coffee", options=Options(save=folder / "first"))
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(str(folder / "new"))
@@ -88,14 +88,14 @@ def serve(folder: Path) -> None:
 
 
 def _bury() -> None:
-    """Take note of the processes that have ended."""
+    """Reap the processes that have ended."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG) != (0, 0):
             pass
 
 
 def _learn(folder: Path) -> None:
-    """Import what processes have imported that have ended."""
+    """Import the modules that finished processes imported."""
     for file in folder.glob("*.json"):
         for name in json.loads(file.read_text(encoding="utf-8")):
             with contextlib.suppress(Exception):
@@ -104,7 +104,7 @@ def _learn(folder: Path) -> None:
 
 
 def _be(caller: socket.socket, asked: Mapping[str, Any], streams: list[int], folder: Path) -> None:
-    """Be the process that a shell has asked for, and end."""
+    """Become the requested process, run it, and exit."""
     code = 1
     try:
         for number, stream in enumerate(streams):
@@ -139,7 +139,7 @@ def _hvr() -> int:
 
 
 def _session() -> int:
-    """Do blocks of Python in one namespace: each is a JSON line, and is followed by one line."""
+    """Execute Python blocks in one namespace: one JSON line in, one line out."""
     sys.path.insert(0, "")
     names: dict[str, Any] = {"__name__": "__main__"}
     for line in sys.stdin:

@@ -1,7 +1,6 @@
-"""The model behind the local servers to which the pages' lines are sent.
+"""The model behind the local servers that answer the pages' requests.
 
-It can make coffee, finds the step that is missing in a plan of tools, and says "ready" to
-everything else.
+It can make coffee, finds the missing step in a plan of tools, and answers "ready" otherwise.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ _LINK = re.compile(r"^edge_id (\d+) .*?(\d+): hotel_search ", re.MULTILINE)
 
 
 class Answering:
-    """Answers what hvr's pages ask."""
+    """Answers the requests of hvr's pages."""
 
     def __call__(self, asked: Received) -> Reply:
         link = _LINK.search(asked.text)

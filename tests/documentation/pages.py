@@ -1,16 +1,16 @@
-"""What a reader copies from hvr's pages, in the order of the page.
+"""Commands and code blocks of hvr's pages, in the order of the page.
 
-A page is a script: its shell lines and its Python blocks are run from top to bottom in one folder,
-and what is shown below them is what they print. Marks that the page may carry:
+A page is a script: its shell lines and Python blocks run from top to bottom in one folder, and the
+output shown below each must match. A page may carry these marks:
 
     <!-- extras: gnn, llm -->       anywhere: the page needs these extras of hvr
-    <!-- needs: WHAT -->            above a block: it cannot be run in a test, which lacks WHAT
+    <!-- needs: WHAT -->            above a block: it cannot run in a test, which lacks WHAT
     <!-- file: NAME -->             above a block: it is the file NAME
     <!-- command: test -->          above a block: .ci/run runs it
     hvr … # …; needs WHAT           the same for one shell line, visible to readers
     hvr … # …; exit code 1          the line ends with this code instead of 0
 
-    python -m tests.documentation.pages      prints how much of this is run and what is not
+    python -m tests.documentation.pages      prints which parts run and which do not
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Command:
     """A shell command.
 
     Args:
-        place: page and line.
-        text: as it is typed, with its comment.
-        needs: what a test lacks to run it; empty if it is run.
-        code: with which it ends.
-        shown: what the page says that it prints; None where the page does not say.
+        place: Page and line.
+        text: The command with its comment.
+        needs: Missing requirement in a test; empty if it runs.
+        code: Expected exit code.
+        shown: Output shown on the page, if any.
     """
 
     place: str
@@ -66,11 +66,11 @@ class Block:
     """A fenced block.
 
     Args:
-        place: page and line.
-        kind: the language that the fence names.
-        code: the text in it.
-        needs: what a test lacks to run it; empty if it is run.
-        file: the name of the file that it is; empty if it is none.
+        place: Page and line.
+        kind: Language of the fence.
+        code: Text of the block.
+        needs: Missing requirement in a test; empty if it runs.
+        file: Name of the file that the block shows; empty for none.
     """
 
     place: str
@@ -106,9 +106,9 @@ class Page:
     """A page with its blocks in order.
 
     Args:
-        name: its path from the top of the repository.
-        extras: extras of hvr that it needs.
-        blocks: its fenced blocks.
+        name: Path from the top of the repository.
+        extras: Required extras of hvr.
+        blocks: Fenced blocks.
     """
 
     name: str
@@ -117,22 +117,20 @@ class Page:
 
     @property
     def commands(self) -> Sequence[Command]:
-        """All shell commands."""
         return [command for block in self.blocks for command in block.commands]
 
     @property
     def python(self) -> Sequence[Block]:
-        """All Python blocks."""
         return [block for block in self.blocks if block.kind == "python"]
 
     @property
     def runs(self) -> bool:
-        """Whether anything on it is run."""
+        """Whether any part of it runs."""
         return any(can(one.needs) for one in (*self.commands, *self.python))
 
 
 def can(needs: str) -> bool:
-    """Whether a test has here what a line needs."""
+    """Return whether this machine meets a line's requirement."""
     return not needs or (needs == "Java" and shutil.which("java") is not None)
 
 
@@ -159,7 +157,7 @@ def _marks_above(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _split(code: str, kind: str) -> Iterator[tuple[int, str, str | None]]:
-    """Yield the commands of a block: line, text, and what is shown below each."""
+    """Yield the commands of a block: line number, text, and shown output."""
     lines = code.splitlines()
     at = 0
     while at < len(lines):
@@ -182,7 +180,7 @@ def _split(code: str, kind: str) -> Iterator[tuple[int, str, str | None]]:
 
 
 def _complete(text: str) -> bool:
-    """Whether a shell would not ask for another line."""
+    """Return whether a shell would accept the text without another line."""
     here = _HERE.search(text)
     if here is not None:
         return text.endswith(f"\n{here[1]}")
@@ -196,7 +194,7 @@ def _complete(text: str) -> bool:
 
 
 def main() -> None:
-    """Print how many commands and Python blocks there are, and what those need that are not run."""
+    """Print the numbers of commands and Python blocks, and the unmet requirements."""
     pages = [read_page(path) for path in PAGES]
     commands = [command for page in pages for command in page.commands]
     python = [block for page in pages for block in page.python]

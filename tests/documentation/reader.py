@@ -1,7 +1,7 @@
-"""Somebody who copies a page's lines and blocks from top to bottom, and looks at what they print.
+"""A simulated reader who runs a page from top to bottom and compares the output.
 
-Everything happens in a folder of its own, with hvr, Python and the folders of a checkout, without
-the network: where a page speaks of a model's server, a local one answers.
+Each page runs in its own folder with hvr, Python and the folders of a checkout, without network
+access; a local server stands in for the servers of models.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from tests.documentation.pages import ROOT, Block, Command, Page, can
 from tests.models.servers import GeminiServer, OpenAIServer
 
 LIMIT = 300.0
-"""Seconds after which a command or a block is taken to hang."""
+"""Seconds after which a command or a block counts as hanging."""
 
 _SCRIPTS = ("benchmarks", "studies", "tests", "tools")
 _PROGRAMS = {"python": "", "python3": "", "pip": "-P -m pip"}
 _LOCAL = re.compile(r"http://localhost:(?:8000|11434)/v1")
 _GEMINI = re.compile(r"(?<=--llm )gemini:MODEL")
 _CHECKOUT = re.compile(r"(?<=pip install '|pip install \")\.(?=\[)")
-"""The checkout, in which a reader stands; here hvr is installed instead."""
+"""The checkout as an install target; here hvr is already installed."""
 _LARGE = {"gnn": "torch_geometric", "llm": "openai"}
-"""What extras install and what takes long to import."""
+"""Packages of extras that take long to import."""
 
-# What differs from run to run and need not be written as "…".
+# Output that differs from run to run and needs no "…".
 _SECONDS = re.compile(r"\d+(?:\\\.\d+)?(?=\\ s\b)")
 _MOMENT = re.compile(r"\d{8}\\-\d{6}")
 
 
 @dataclass(frozen=True)
 class Printed:
-    """What a command or a block printed, both streams in one, and whether it ended as it should."""
+    """Output of a command or block (both streams combined), and whether it ended as expected."""
 
     code: int
     text: str
@@ -69,12 +69,12 @@ def missing(page: Page) -> str:
 
 
 def matches(shown: str, printed: str, *, whole: bool) -> bool:
-    """Whether a program printed what a page shows.
+    """Return whether a program printed the output shown on a page.
 
     Args:
-        shown: by the page; "…" stands for anything, seconds and moments may differ.
-        printed: by the program.
-        whole: nothing else may have been printed.
+        shown: Output on the page; "…" matches anything, and times may differ.
+        printed: Output of the program.
+        whole: Whether the program must print nothing else.
     """
     pattern = re.escape("\n".join(line.rstrip() for line in shown.strip("\n").splitlines()))
     pattern = pattern.replace("…", ".*?")
@@ -85,7 +85,7 @@ def matches(shown: str, printed: str, *, whole: bool) -> bool:
 
 
 def write_file(path: Path, code: str) -> None:
-    """Write a file that a page shows; a package of which it is the project becomes installed."""
+    """Write a file shown on a page; a pyproject.toml also installs its package."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(code, encoding="utf-8")
     if path.name == "pyproject.toml":
@@ -98,8 +98,8 @@ class Reader:
     """Reads one page; a context manager.
 
     Args:
-        folder: an empty one, for all that happens.
-        launcher: the socket of a launcher, which starts hvr and Python.
+        folder: An empty folder to work in.
+        launcher: The socket of a launcher, which starts hvr and Python.
     """
 
     def __init__(self, folder: Path, launcher: Path) -> None:
@@ -123,10 +123,10 @@ class Reader:
         self._closing.close()
 
     def read(self, page: Page) -> None:
-        """Do everything that a page shows, and check what it prints.
+        """Run a page and check its output.
 
         Raises:
-            AssertionError: something ends or prints otherwise than the page says.
+            AssertionError: An exit code or an output differs from the page.
         """
         teach(self._launcher.parent, [_LARGE[extra] for extra in page.extras if extra in _LARGE])
         printed = ""
@@ -147,7 +147,7 @@ class Reader:
                 )
 
     def command(self, command: Command) -> Printed:
-        """Type a command."""
+        """Run a command."""
         text = self._here(command.text)
         self._shell.stdin.write(f"{{ {text}\n}} </dev/null >'{self._printed}' 2>&1\necho $?\n")
         self._shell.stdin.flush()
@@ -159,7 +159,7 @@ class Reader:
         return Printed(int(code), self._printed.read_text(encoding="utf-8", errors="replace"))
 
     def python(self, block: Block) -> Printed:
-        """Type a block of Python; it knows the names of the blocks before."""
+        """Run a block of Python with the names of the earlier blocks."""
         if self._python is None:
             session = str(self.folder.parent / "bin" / "session")
             self._python = self._start(session, folder=self._where())
@@ -185,12 +185,12 @@ class Reader:
         return done.text
 
     def _here(self, text: str) -> str:
-        """A text with the addresses of the local servers in it."""
+        """Insert the addresses of the local servers into a text."""
         text = _CHECKOUT.sub("hvr", _LOCAL.sub(self._openai.url, text))
         return _GEMINI.sub(f"gemini:MODEL --base-url {self._gemini.url}", text)
 
     def _where(self) -> Path:
-        """The folder in which the shell is."""
+        """Return the current folder of the shell."""
         self._shell.stdin.write("pwd\n")
         self._shell.stdin.flush()
         with _deadline(self._shell):
@@ -208,12 +208,12 @@ class Reader:
 
 
 def _prepare(folder: Path, launcher: Path) -> None:
-    """Make a place to work in, and the programs."""
+    """Create the working folder and the programs."""
     for name in ("page", "home", "bin"):
         (folder / name).mkdir()
     for name in _SCRIPTS:
         (folder / "page" / name).symlink_to(ROOT / name)
-    # Copied, since a line of a page may write beside them.
+    # Copies, because a line of a page may write into these folders.
     shutil.copytree(ROOT / "examples", folder / "page" / "examples")
     launched = {name: f"-I -S '{SHIM}' '{launcher}' {name}" for name in ("hvr", "session")}
     for name, words in {**_PROGRAMS, **launched}.items():
@@ -223,7 +223,7 @@ def _prepare(folder: Path, launcher: Path) -> None:
 
 
 def _environ(folder: Path) -> Mapping[str, str]:
-    """The environment: nothing of the user's settings, keys and files, and no network for pip."""
+    """Return an environment without the user's settings, keys and files, and no network for pip."""
     own = {name: value for name, value in os.environ.items()
            if not re.match(r"HVR_|OPENAI_|GEMINI_|GOOGLE_|PIP_", name)}  # fmt: skip
     return own | {
@@ -242,7 +242,7 @@ def _environ(folder: Path) -> Mapping[str, str]:
 
 
 def _install(folder: Path, project: Mapping[str, object]) -> None:
-    """Write what an installer would write for a package whose modules are in a folder."""
+    """Write the metadata of an installed package whose modules are in a folder."""
     lines = []
     points = project["entry-points"]
     assert isinstance(points, dict)
@@ -257,7 +257,7 @@ def _install(folder: Path, project: Mapping[str, object]) -> None:
 
 @contextlib.contextmanager
 def _deadline(process: subprocess.Popen[str]) -> Iterator[None]:
-    """End a process, and what it started, when it hangs."""
+    """Kill a process and its children when it hangs."""
     timer = threading.Timer(LIMIT, os.killpg, (process.pid, signal.SIGKILL))
     timer.start()
     try:

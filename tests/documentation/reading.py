@@ -1,4 +1,4 @@
-"""Whether a line that is not run could be: its options are read as the program reads them."""
+"""Check the options of lines that do not run, with the parser of their program."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from tests.documentation.pages import ROOT
 
 _ASSIGNMENT = re.compile(r"\w+=")
 _OPERATORS = frozenset({"&&", "||", "|", ";", "&"})
-# Programs whose options are their own business.
+# Programs whose options are not checked.
 _FOREIGN = frozenset({".", "cd", "cp", "export", "oxigraph", "pytest", "ray"})
 
 
 class UnreadableError(AssertionError):
-    """A line could not be run as it stands."""
+    """A line that its program would refuse."""
 
 
 def calls(line: str) -> Iterator[Sequence[str]]:
-    """Yield the words of each program that a line of shell calls."""
+    """Yield the words of each program call in a shell line."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     words: list[str] = []
@@ -47,10 +47,10 @@ def calls(line: str) -> Iterator[Sequence[str]]:
 
 
 def check_line(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check each program that a line calls.
+    """Check each program call of a line.
 
     Raises:
-        UnreadableError: it could not be called so.
+        UnreadableError: A program would refuse its arguments.
         HvrError: hvr refuses the options.
     """
     for program, *words in calls(line):
@@ -66,11 +66,11 @@ def check_line(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check_hvr(words: Sequence[str]) -> None:
-    """Read the words after `hvr` as the command line does.
+    """Parse the words after `hvr` like the command line.
 
     Raises:
-        UnreadableError: no command is called.
-        HvrError: they cannot be used.
+        UnreadableError: The words call no command.
+        HvrError: The arguments are invalid.
     """
     parser_of(words).read(resolve(words).rest)
 
@@ -79,7 +79,7 @@ def parser_of(words: Sequence[str]) -> ArgumentParser:
     """Return the parser of the command that the words after `hvr` call.
 
     Raises:
-        UnreadableError: they call none.
+        UnreadableError: The words call no command.
     """
     call = resolve(words)
     if isinstance(call.called, Group):
@@ -88,7 +88,7 @@ def parser_of(words: Sequence[str]) -> ArgumentParser:
 
 
 def commands(group: Group, *words: str) -> Iterator[tuple[str, ...]]:
-    """Yield the words that call each command of a group, without the first."""
+    """Yield the words of each command in a group, without the first."""
     for one in group.commands:
         if isinstance(one, Command):
             yield (*words, one.name)
@@ -108,7 +108,7 @@ def _check_extras(words: Sequence[str]) -> None:
 
 
 class _ReadError(Exception):
-    """The arguments of a script have been read."""
+    """Raised once the arguments of a script have been parsed."""
 
 
 def _check_script(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Stands for a program that the launcher starts: SOCKET PROGRAM [ARGUMENT...]."""
+"""Client of the launcher in place of a program: SOCKET PROGRAM [ARGUMENT...]."""
 
 import json
 import os

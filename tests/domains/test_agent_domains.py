@@ -1,4 +1,4 @@
-"""The domains of the agents: what each can do that the others cannot, over the same facts."""
+"""The agents' domains: unique abilities of each, over the same facts."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def graph() -> KnowledgeGraph:
     return world.graph
 
 
-# --- what they share ---
+# --- shared parts ---
 
 
 def test_an_unknown_agent_is_an_error_that_lists_all() -> None:
@@ -153,7 +153,7 @@ def test_every_plan_for_one_arm_is_one_for_two(task_id: str) -> None:
     for agent in ("single-arm", "dual-arm"):
         domain = load_agent(agent).domain()
         names = sorted({a for s in chosen.ground_truth.steps for a in s.args})
-        # What stands on and around the things of the plan; all pieces; no other furniture.
+        # All pieces and neighbours of the plan's objects, without other furniture.
         facts = world.graph.facts()
         names += [a.args[1] for a in facts if a.predicate in {"on", "in"} and a.args[0] in names]
         names += [o for a in facts if a.predicate in {"knob_of", "faucet_of"} for o in a.args]

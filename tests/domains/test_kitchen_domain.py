@@ -1,4 +1,4 @@
-"""domains/kitchen: each rule of the kitchen, and the plans that the HVR paper prints."""
+"""domains/kitchen: each rule of the kitchen, and the plans printed in the HVR paper."""
 
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def domain() -> Domain:
 
 
 class Kitchen:
-    """A kitchen in which everything stands on the countertop, unless said otherwise."""
+    """A kitchen with everything on the countertop by default."""
 
     def __init__(self, domain: Domain, start: str = "", goal: str = "(and)") -> None:
         held = next((thing for thing in PLACES if f"(holding {thing})" in start), None)
@@ -87,7 +87,7 @@ class Kitchen:
         self.validator = Validator(Task(domain, parse_problem(text, domain)))
 
     def does(self, steps: str) -> None:
-        """Every step succeeds."""
+        """Assert that every step succeeds."""
         for action in parse_plan("".join(f"({step.strip()})" for step in steps.split(";"))):
             report = self.validator.apply(action)
             assert report.ok, report.failure

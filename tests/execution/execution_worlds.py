@@ -1,4 +1,4 @@
-"""Kitchens in which something goes wrong, and runs in them."""
+"""Kitchens with injected trouble, and runs in them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ from hvr.worlds.kitchen import Kitchen
 
 Goal = TypeVar("Goal")
 Hook = Callable[[Kitchen, str, int, dict[str, Any]], Observation | None]
-"""Called with the kitchen, the action, how often it has been sent, and its arguments; what it
-returns is the answer, None lets the action happen."""
+"""Called with the kitchen, the action, its count, and its arguments; returns the answer, or None to
+execute the action.
+"""
 
 
 class Tampered:
@@ -55,7 +56,7 @@ class Tampered:
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of a run."""
+    """Outcome of a run."""
 
     finished: Finished
     events: list[Event]
@@ -81,7 +82,7 @@ def symbolic() -> SymbolicPolicy:
 
 
 def undisturbed(_kitchen: Kitchen, _action: str, _count: int, _args: dict[str, Any]) -> None:
-    """Nothing goes wrong."""
+    """Hook without trouble."""
 
 
 def run(
@@ -93,7 +94,7 @@ def run(
     max_replans: int = 3,
     max_tries: int = 1,
 ) -> Ran:
-    """Carry a request out in a tampered kitchen."""
+    """Execute a request in a tampered kitchen."""
     policy = symbolic()
     graph = KnowledgeGraph.create(None, policy.ontology)
     world = World(Tampered(Kitchen(scene), hook), graph, sensors=sensors)
@@ -113,7 +114,7 @@ def run_with(
     *,
     max_replans: int = 3,
 ) -> Ran:
-    """Carry stages out by a policy in a kitchen with faults."""
+    """Execute stages with a policy in a kitchen with faults."""
     graph = KnowledgeGraph.create(None, symbolic().ontology)
     world = World(FaultyEnvironment(Kitchen(scene), Schedule(faults)), graph)
     events: list[Event] = []
@@ -122,7 +123,7 @@ def run_with(
 
 
 def the(kitchen: Kitchen, kind: str, number: int = 0) -> str:
-    """Id of an object of a type."""
+    """Return the ID of an object of a type."""
     found = [
         o["objectId"] for o in kitchen.last_event.metadata["objects"] if o["objectType"] == kind
     ]
@@ -130,7 +131,7 @@ def the(kitchen: Kitchen, kind: str, number: int = 0) -> str:
 
 
 def silent(action: str, times: int = 1) -> Hook:
-    """An action that reports success and does nothing, the first times."""
+    """Hook that makes an action report success without effect, the first `times` times."""
 
     def hook(kitchen: Kitchen, sent: str, count: int, _args: dict[str, Any]) -> Observation | None:
         return kitchen.step("Pass") if sent == action and count <= times else None
@@ -139,7 +140,7 @@ def silent(action: str, times: int = 1) -> Hook:
 
 
 def just_before(action: str, meddle: Callable[[Kitchen], Any], count: int = 1) -> Hook:
-    """Something that happens behind the robot's back."""
+    """Hook that interferes with the kitchen before an action."""
 
     def hook(kitchen: Kitchen, sent: str, number: int, _args: dict[str, Any]) -> None:
         if sent == action and number == count:
@@ -149,12 +150,12 @@ def just_before(action: str, meddle: Callable[[Kitchen], Any], count: int = 1) -
 
 
 def drop(kitchen: Kitchen) -> None:
-    """Lets go of what is in the hand."""
+    """Drop the held object."""
     kitchen.step("DropHandObject", forceAction=True)
 
 
 def refused(action: str, message: str, times: int = 1) -> Hook:
-    """An action that fails with a message, the first times."""
+    """Hook that makes an action fail with a message, the first `times` times."""
 
     def hook(kitchen: Kitchen, sent: str, count: int, _args: dict[str, Any]) -> Observation | None:
         if sent != action or count > times:

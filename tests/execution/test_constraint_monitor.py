@@ -1,4 +1,4 @@
-"""Constraints while a plan runs: what is left of them, and what comes of breaking one."""
+"""Constraints during execution: remaining obligations, and the effects of a violation."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def ran(env: Tampered, request: str, *constraints: str) -> Ran:
 
 
 def before_the(number: int, action: str, happening: str, **arguments: object) -> Tampered:
-    """A kitchen in which something happens before an action is done for the n-th time."""
+    """Return a kitchen in which another action happens before the n-th call of an action."""
 
     def hook(kitchen: Kitchen, name: str, count: int, _: dict[str, Any]) -> None:
         if (name, count) == (action, number):
@@ -90,9 +90,7 @@ def test_what_others_break_is_no_success() -> None:
     assert not run.finished.reached
     assert kept in run.finished.reason
     assert dict(run.finished.failures)["constraint broken"] == 1
-    assert (
-        str(run.steps[-1].action) == "(put_on mug-1 countertop-2)"
-    )  # the rest is done all the same
+    assert str(run.steps[-1].action) == "(put_on mug-1 countertop-2)"  # the rest is still executed
 
 
 def test_constraints_that_the_policy_does_not_know_are_watched() -> None:

@@ -1,4 +1,4 @@
-"""The watching executor: what it does when the world is not as expected."""
+"""The monitoring executor: reactions to an unexpected world."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hvr.worlds.kitchen import Kitchen
 
 
 class Meddler:
-    """A kitchen in which something happens once, just before a chosen action."""
+    """A kitchen that interferes once, just before a chosen action."""
 
     def __init__(self, kitchen: Kitchen, trigger: str, meddle: Callable[[Kitchen], None]) -> None:
         self.kitchen = kitchen
@@ -96,10 +96,10 @@ def test_a_drop_from_the_hand_is_noticed_and_mended(policy: SymbolicPolicy) -> N
 
 @pytest.mark.slow
 def test_a_silent_failure_is_seen_in_the_state(policy: SymbolicPolicy) -> None:
-    """The mug is emptied right after brewing: every action reports success."""
+    """The mug is emptied right after brewing while every action reports success."""
 
     class Spilling(Meddler):
-        """Empties the mug once it is full, before it is taken from the machine."""
+        """Empties the full mug before it is taken from the machine."""
 
         def step(self, action: Any = None, **kwargs: Any) -> Observation:
             name = action if isinstance(action, str) else action["action"]
@@ -132,7 +132,7 @@ def test_harmless_differences_do_not_cost_a_new_plan(policy: SymbolicPolicy) -> 
 @pytest.mark.slow
 def test_the_number_of_new_plans_is_limited(policy: SymbolicPolicy) -> None:
     class Slippery(Meddler):
-        """Drops what it holds before every put."""
+        """Drops the held object before every put."""
 
         def step(self, action: Any = None, **kwargs: Any) -> Observation:
             name = action if isinstance(action, str) else action["action"]

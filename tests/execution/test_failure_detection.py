@@ -1,4 +1,4 @@
-"""What is noticed when something goes wrong in a real run: the kind, the step, the condition."""
+"""Failure detection in real runs: the kind, the step, the condition."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def move_egg(kitchen: Kitchen) -> None:
 
 @pytest.mark.slow
 def test_an_egg_that_is_no_longer_in_the_fridge_when_it_is_opened() -> None:
-    """Who sees everything sees that it was moved; who does not finds it missing."""
+    """With full sight the move itself is seen; otherwise the egg is found missing."""
     request, hook = "put the egg on the countertop", just_before("OpenObject", move_egg)
     knowing = first(run(request, hook))
     assert knowing.kind is DeviationKind.CHANGED_BY_OTHERS
@@ -205,7 +205,7 @@ def test_failures_can_be_asked_of_the_graph() -> None:
 
 @pytest.mark.slow
 def test_the_state_that_is_carried_along_is_the_graphs() -> None:
-    """What is known from changes alone is what reading the whole graph would give."""
+    """The incrementally updated state equals the one read from the whole graph."""
     from hvr.execution.monitor import SceneMonitor
 
     compared = []

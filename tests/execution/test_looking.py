@@ -1,4 +1,4 @@
-"""Things behind doors that nobody has opened: looked for, found, and no surprise."""
+"""Objects behind unopened doors: searched for, found, and not reported as surprises."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.execution.execution_worlds import run
 
 DOORS = Sensors(Sight.DOORS)
 SCENE = "FloorPlan7"
-"""Its fork and spoon are in drawer-4, the tomato is in the fridge, all else in the open."""
+"""Its fork and spoon are in drawer-4, the tomato is in the fridge, all else is visible."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What is believed, heard, and taken for an error of the sensor."""
+"""Beliefs, audio events, and suspected sensor errors."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_votes_follow_from_the_error_rate() -> None:
 
 
 class Flipping:
-    """A sensor with 5 % of its switches and doors misread."""
+    """A sensor that misreads 5 % of switches and doors."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)

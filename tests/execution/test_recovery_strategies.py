@@ -1,4 +1,4 @@
-"""Recovery strategies: each where it helps, within its bounds, and reported."""
+"""Recovery strategies: applied where they help, within their bounds, and reported."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_what_remains_is_told_when_nothing_helps() -> None:
 
 
 def trouble(done: int, action: int, *, is_done: bool = False) -> Impasse:
-    """Stuck at a step of the plan for coffee, after some have been done."""
+    """Return an impasse at a step of the coffee plan after some steps are done."""
     policy = symbolic()
     world = open_world(Kitchen("FloorPlan16"))
     inventory = world.inventory()

@@ -1,4 +1,4 @@
-"""Recoveries that need another look at the room: no room, seen wrongly, switches swapped."""
+"""Recoveries that need another look at the room: no space, misperception, swapped switches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.execution.execution_worlds import Ran, run_with, symbolic
 
 
 def played(task: str, scene: str, fault: Fault) -> Ran:
-    """A task of the paper in a scene, with a fault."""
+    """Run a task of the paper in a scene with a fault."""
     return run_with(symbolic(), [symbolic().with_ends(load_task(task).goal)], (fault,), scene)
 
 
@@ -42,7 +42,7 @@ def test_what_was_there_before_is_moved_only_if_there_is_no_other_way() -> None:
         FaultTiming(actions=("PutObject",), nth=1),
         FaultEffect(other="dishsponge-1"),
     )
-    ran = played("T5", "FloorPlan1", fault)  # the basin, and there is one only
+    ran = played("T5", "FloorPlan1", fault)  # the only basin
     assert ran.finished.reached
     used = [r.strategy for r in ran.recoveries if r.outcome.startswith(("worked", "a new plan"))]
     assert "make room" in used and used[-1] == "satisfy"
@@ -50,7 +50,7 @@ def test_what_was_there_before_is_moved_only_if_there_is_no_other_way() -> None:
 
 @pytest.mark.slow
 def test_what_cannot_be_is_looked_at_again() -> None:
-    """A bottle is seen empty for a while: no wine, no plan, until it is looked at again."""
+    """A bottle looks empty for a while: without wine there is no plan until the next look."""
     wrong = Fault(FaultKind.MISPERCEIVED, FaultTiming(step=3, times=3), FaultEffect("winebottle-1"))
     ran = played("T1", "FloorPlan1", wrong)
     assert ran.finished.reached

@@ -1,4 +1,4 @@
-"""Small random tasks with conditional effects, rules, numbers, and the cheapest repair by force."""
+"""Small random tasks with conditional effects, axioms and numbers, and brute-force repair."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _effect(rng: Random) -> str:
 
 
 def random_task(seed: int) -> tuple[Validator, tuple[GroundAction, ...], tuple[GroundAction, ...]]:
-    """Return where a plan begins, the plan, and all actions."""
+    """Return the initial validator, a plan, and all actions."""
     rng = Random(seed)
     names = [f"a{number}" for number in range(rng.randint(2, 5))]
     actions = "".join(
@@ -67,7 +67,7 @@ def random_task(seed: int) -> tuple[Validator, tuple[GroundAction, ...], tuple[G
 def cheapest(
     start: Validator, plan: tuple[GroundAction, ...], actions: tuple[GroundAction, ...]
 ) -> tuple[int, int] | None:
-    """Return the fewest insertions, and then steps, by Dijkstra's search without any bound."""
+    """Return the fewest insertions, then steps, by Dijkstra's search without bounds."""
     task = start.task
     others = [task.ground(action) for action in actions]
     steps = [task.ground(action) for action in plan]

@@ -1,4 +1,4 @@
-"""What models say of plans: read tolerantly, accepted only as far as it is proven."""
+"""Models' opinions of plans: parsed leniently, accepted only as far as proven."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_missing_step_is_put_where_it_helps() -> None:
 
 
 def test_a_step_stays_that_changes_what_was_not_flagged() -> None:
-    # The goal does not need it, but it is not the bag alone that would be elsewhere.
+    # The goal does not need the step, but removing it would move more than the bag.
     validator = gripper()
     plan = parse_plan("(pick ball a) (move a b) (drop ball b) (move b c)")
     assert check(validator.state, plan, Opinion(((2, ""),))).plan == plan

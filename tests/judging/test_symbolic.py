@@ -1,4 +1,4 @@
-"""The symbolic judge: what it leaves is valid and the smallest, what it misses is missing."""
+"""The symbolic judge: the remaining plan is valid and smallest, and reported gaps are real."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def gripper(goal: str = "(at ball b)") -> Validator:
 
 
 def fewest(validator: Validator, plan: tuple[GroundAction, ...]) -> int | None:
-    """The length of the shortest part that reaches the goal, by trying all parts."""
+    """Return the length of the shortest subplan that reaches the goal, by brute force."""
     operators = [validator.task.ground(action) for action in plan]
     for size in range(len(plan) + 1):
         for part in combinations(operators, size):
@@ -80,7 +80,7 @@ def test_brute_force_agrees_on_the_smallest_part(
 def cheapest_within(
     validator: Validator, plan: tuple[GroundAction, ...], budget: int
 ) -> tuple[int, int] | None:
-    """The fewest steps put in, and then kept, by trying every action at every place."""
+    """Return the fewest insertions, then kept steps, by trying every action at every place."""
     task = validator.task
     others = [task.ground(action) for action in ACTIONS]
     layer = {(validator.state.bits, validator.state.values): (0, 0)}
@@ -283,7 +283,7 @@ def test_preferences_and_times_are_judged_by_full_checks() -> None:
         Validator(domain, problem),
         parse_plan("(pick ball a) (move a b) (drop ball b) (move b c) (move c a)"),
     )
-    # Back home by way of c: the preference holds only with both moves.
+    # Home again by way of c: the preference holds only with both moves.
     assert verdict.outcome == "clean"
     twice = parse_plan("(pick ball a) (pick ball a) (move a b) (drop ball b) (move b c) (move c a)")
     verdict = judge(Validator(domain, problem), twice)

@@ -1,4 +1,4 @@
-"""A small kitchen by hand, so that these tests need no environment."""
+"""A small hand-made kitchen, so that these tests need no environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PIECES = {"bread-1": ["breadsliced-1", "breadsliced-2"], "egg-1": ["eggcracked-1
 
 
 def thing(name: str, kind: str, *parents: str, **attributes: Any) -> SceneObject:
-    """An object with an id made from its name."""
+    """Return an object with an ID derived from its name."""
     return SceneObject(name, kind, f"{kind}|{name}", attributes, parents)
 
 
@@ -50,7 +50,7 @@ THINGS = (
 
 
 def with_(scene: SceneGraph, name: str, **changes: Any) -> SceneGraph:
-    """The scene with fields of one object changed; unknown fields are attributes."""
+    """Return the scene with fields of one object changed; unknown fields are attributes."""
     old = scene.objects[name]
     fields = {f: changes.pop(f) for f in ("parents",) if f in changes}
     new = replace(old, attributes={**old.attributes, **changes}, **fields)

@@ -1,4 +1,4 @@
-"""Real SPARQL servers on the loopback address, where they are installed: Oxigraph's, Virtuoso."""
+"""Real SPARQL servers on the loopback address, if installed: Oxigraph, Virtuoso."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def program() -> str:
 
 
 def free_port() -> int:
-    """Return a port of the loopback address that nobody listens on."""
+    """Return an unused port of the loopback address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
@@ -62,7 +62,7 @@ def _await(port: int, process: subprocess.Popen[bytes]) -> None:
 
 
 VIRTUOSO_LOGIN = {"HVR_STORE_USER": "dba", "HVR_STORE_PASSWORD": "dba"}
-"""Who may write in a new store of Virtuoso."""
+"""Users with write access to a new Virtuoso store."""
 
 _VIRTUOSO = """[Database]
 DatabaseFile = {place}/virtuoso.db

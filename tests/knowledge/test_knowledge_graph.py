@@ -186,7 +186,7 @@ def test_updates_look_only_at_what_changed_and_miss_nothing(
     for turn in turns:
         for change in turn:
             scene = changed(scene, change)
-        thorough._seen = None  # look at everything
+        thorough._seen = None  # rescan everything
         assert graph.update(scene) == thorough.update(scene)
     assert graph.scene_triples() == thorough.scene_triples()
 

@@ -1,4 +1,4 @@
-"""Graphs in a folder: what is written stays, whatever becomes of who writes."""
+"""Graphs in a folder: written data survives any end of the writer."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def marks(folder: Path) -> set[str]:
 
 @contextmanager
 def disk_with_room_for(size: int) -> Iterator[None]:
-    """Let no file of this process grow beyond a size."""
+    """Limit the file size of this process."""
     import resource
 
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -253,7 +253,7 @@ def test_a_fork_leaves_the_file_to_its_parent(tmp_path: Path, scene: SceneGraph)
                 os._exit(0 if "parent process" in str(error) else 1)
             os._exit(2)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        with pytest.raises(StoreError, match="in use"):  # the child has not unlocked it
+        with pytest.raises(StoreError, match="in use"):  # the child holds the lock
             KnowledgeGraph.open(tmp_path)
         graph.set_marks([("mug-1", "washed")])
     with KnowledgeGraph.open(tmp_path) as again:

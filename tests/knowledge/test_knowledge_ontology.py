@@ -27,7 +27,7 @@ def domain_text() -> str:
 
 
 def section(name: str) -> str:
-    """The text of a section of the domain, read without hvr's parser."""
+    """Return a section of the domain's text, without hvr's parser."""
     text = domain_text()
     start = text.index(f"(:{name}")
     depth = 0

@@ -1,4 +1,4 @@
-"""Queries that others write: they end, crash nothing and open no connections."""
+"""Users' queries end, crash nothing and open no connections."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.command_line import Hvr
 
 ROOT = Path(__file__).parents[2]
 PATIENT = QueryLimits(timeout=120)
-"""More than a busy machine needs."""
+"""Seconds, more than a busy machine needs."""
 ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
 
 
@@ -124,7 +124,7 @@ NESTED = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NESTED)
 def test_depth_ends_no_process_but_that_of_the_query(graph: KnowledgeGraph, name: str) -> None:
-    with suppress(StoreError):  # some are answered, some take too long
+    with suppress(StoreError):  # either an answer or a timeout
         graph.query(NESTED[name], QueryLimits(timeout=10))
     assert graph.query("ASK { ?o a k:Mug }").rows == ((True,),)
 
@@ -197,7 +197,7 @@ _SERVER = st.sampled_from(["<%s>", ":", "e:x", "?c"])
 
 @st.composite
 def _served(draw: st.DrawFn) -> str:
-    """A query that asks a server, in one of the ways that Oxigraph reads."""
+    """Draw a query that calls a server, in one of the forms that Oxigraph accepts."""
     between = draw(_BETWEEN)
     server = draw(_SERVER)
     word = draw(_CASE) + draw(_SILENT)
@@ -239,7 +239,7 @@ def test_any_text_is_read_to_its_end(text: str) -> None:
 
 @pytest.fixture
 def server() -> Iterator[tuple[str, Callable[[], int]]]:
-    """The address of a server, and how often it was called."""
+    """Yield the address of a server, and a counter of its calls."""
     calls = []
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
@@ -275,7 +275,7 @@ def test_what_deceives_the_reader_of_texts_cannot_connect_either(
     graph: KnowledgeGraph, server: tuple[str, Callable[[], int]]
 ) -> None:
     address, calls = server
-    # What stands from < to > can be taken for the name of a thing.
+    # Text between < and > can be mistaken for an IRI.
     sparql = f"PREFIX : <{address}> SELECT * {{ FILTER(0<1)SERVICE:#>\n{{ ?s ?p ?o }} }}"
     assert not calls_service(sparql)
     with suppress(StoreError):
@@ -283,7 +283,7 @@ def test_what_deceives_the_reader_of_texts_cannot_connect_either(
     assert calls() == 0
     with suppress(StoreError):
         run_query(graph.store, sparql, allow_service=True)
-    assert calls() == 1  # so it was a query that asks the server
+    assert calls() == 1  # confirms that the query calls the server
 
 
 # --- the command ---
@@ -335,7 +335,7 @@ def children(process: int) -> list[int]:
 
 
 def _stat(path: Path) -> list[str]:
-    """What /proc says of a process, from its state on."""
+    """Return the fields of /proc/PID/stat from the state on."""
     try:
         return path.read_text().rpartition(")")[2].split()
     except OSError:
@@ -354,7 +354,9 @@ def runs(process: int) -> bool:
     [
         pytest.param(signal.SIGINT, {130}, True, id="Ctrl-C"),
         pytest.param(signal.SIGINT, {130}, False, id="SIGINT"),
-        pytest.param(signal.SIGTERM, {143, -15}, False, id="SIGTERM"),  # a shell says 143 to both
+        pytest.param(
+            signal.SIGTERM, {143, -15}, False, id="SIGTERM"
+        ),  # a shell reports 143 for both
         pytest.param(signal.SIGKILL, {-9}, False, id="SIGKILL"),
     ],
 )
@@ -383,7 +385,7 @@ def test_a_query_ends_with_the_command(
 
 
 def _busy(process: int) -> bool:
-    """Say whether a process has computed for so long that it must be at the query."""
+    """Return whether a process has used enough CPU to be executing the query."""
     fields = _stat(Path(f"/proc/{process}/stat"))
     return bool(fields) and int(fields[11]) > 1.5 * os.sysconf("SC_CLK_TCK")
 

@@ -1,4 +1,4 @@
-"""The English of the ontology: a wording is a line of data, and only its readers see it."""
+"""The English of the ontology: a wording is a line of data that only its readers see."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PREFIXES = "@prefix k: <https://w3id.org/hvr/kitchen#> .\n"
 
 
 def extended(folder: Path, lines: str) -> Ontology:
-    """hvr's ontology with some lines more."""
+    """Return hvr's ontology with additional lines."""
     shutil.copytree(data_path("ontology"), folder / "ontology")
     (folder / "ontology" / "more.ttl").write_text(PREFIXES + lines, encoding="utf-8")
     return load_ontology(folder / "ontology")

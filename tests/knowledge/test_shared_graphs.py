@@ -1,4 +1,4 @@
-"""Graphs of runs on a real SPARQL server, and what becomes of a run whose server goes away."""
+"""Run graphs on a real SPARQL server, and runs whose server disappears."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def server(address: str) -> Iterator[SparqlServer]:
 
 
 def _acted(graph: KnowledgeGraph, step: int) -> None:
-    """Let a step have washed the mug."""
+    """Record a step that washed the mug."""
     change = Change(added=(("mug-1", "isDirty", False),), removed=(("mug-1", "isDirty", True),))
     graph.record(ActionEvent(step, "toggle_on", ("faucet-1",), change=change))
     graph.set_marks({("mug-1", "washed")})
@@ -68,7 +68,7 @@ def _shared(server: SparqlServer, name: str, ontology: Ontology) -> SharedGraph:
 
 
 def _quads(data: bytes) -> set[Quad]:
-    """Return quads without blank nodes, which every store names otherwise."""
+    """Return quads without blank nodes, whose names depend on the store."""
     return {
         q
         for q in parse(data, format=RdfFormat.N_QUADS)
@@ -178,8 +178,7 @@ def test_a_server_is_shown_what_the_environment_has(
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
+        def log_message(self, *_: object) -> None: ...
 
     guard = HTTPServer(("127.0.0.1", 0), Guarded)
     Thread(target=guard.serve_forever, daemon=True).start()
@@ -225,8 +224,7 @@ def test_a_server_that_wants_digest_never_gets_the_password(password: str) -> No
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
+        def log_message(self, *_: object) -> None: ...
 
     guard = HTTPServer(("127.0.0.1", 0), Guarded)
     Thread(target=guard.serve_forever, daemon=True).start()
@@ -240,7 +238,7 @@ def test_a_server_that_wants_digest_never_gets_the_password(password: str) -> No
             else:
                 for _ in range(2):
                     assert server.query("ASK {}").rows == ((True,),)
-                nonces.pop(0)  # a nonce that is no longer good
+                nonces.pop(0)  # an expired nonce
                 assert server.query("ASK {}").rows == ((True,),)
     finally:
         guard.shutdown()

@@ -24,7 +24,7 @@ def policy() -> SymbolicPolicy:
 
 @pytest.fixture(scope="session")
 def understand(policy: SymbolicPolicy) -> Understand:
-    """The goal of a sentence in the kitchen of a number."""
+    """Returns the goal of a sentence in a numbered kitchen."""
 
     def goal(scene: str, text: str) -> Goal:
         return policy.reader.goal(text, world_of(f"FloorPlan{scene}").inventory())
@@ -34,7 +34,7 @@ def understand(policy: SymbolicPolicy) -> Understand:
 
 @pytest.fixture(scope="session")
 def read(policy: SymbolicPolicy, understand: Understand) -> Read:
-    """What a sentence wants, as sets of literals over kinds of things."""
+    """Returns the goal of a sentence as sets of literals over types."""
 
     def wanted(scene: str, text: str) -> Wanted:
         world = world_of(f"FloorPlan{scene}")

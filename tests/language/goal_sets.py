@@ -1,4 +1,4 @@
-"""Goals as sets of literals over kinds of things, which no name of a variable changes."""
+"""Goals as sets of literals over types, independent of variable names."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from hvr.worlds.kitchen import Kitchen
 
 @lru_cache(maxsize=8)
 def world_of(scene: str) -> World:
-    """A kitchen that no test acts in."""
+    """Return a kitchen that tests only read."""
     return open_world(Kitchen(scene))
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a goal wants.
+    """The literals of a goal.
 
     Args:
-        stages: for each stage, how often each literal stands in it, as `on mug diningtable`
-            or `not dirty mug`.
-        notes: what was assumed.
+        stages: Count of each literal per stage, such as `on mug diningtable` or `not dirty mug`.
+        notes: Assumptions of the reader.
     """
 
     stages: tuple[Counter[str], ...]
@@ -35,12 +34,11 @@ class Wanted:
 
     @property
     def last(self) -> Counter[str]:
-        """The literals of the last stage."""
         return self.stages[-1]
 
 
 def wanted_of(goal: Goal, domain: Domain, objects: Sequence[TypedName]) -> Wanted:
-    """The literals of a goal, with objects and variables replaced by their types."""
+    """Return the literals of a goal with types in place of objects and variables."""
     kinds = {o.name: "/".join(o.types) for o in objects}
     kinds |= {"water": "water", "coffee": "coffee", "wine": "wine"}
     stages = []

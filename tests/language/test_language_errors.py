@@ -1,4 +1,4 @@
-"""What cannot be understood or done is refused with a reason."""
+"""Requests that cannot be understood or done are refused with a reason."""
 
 from __future__ import annotations
 

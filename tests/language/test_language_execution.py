@@ -1,4 +1,4 @@
-"""Sentences from end to end: understood, planned, carried out, and the end is as asked."""
+"""Sentences from end to end: understood, planned, executed, with the requested outcome."""
 
 from __future__ import annotations
 

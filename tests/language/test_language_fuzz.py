@@ -1,4 +1,4 @@
-"""Nothing but an hvr error escapes, whatever is said; and what comes out parses."""
+"""Any input leads to an hvr error or to a goal that parses."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_any_text(policy, text):
 
 @pytest.mark.slow
 def test_every_verb_with_every_class(policy):
-    """A goal or a clear refusal for each; and most that the affordance allows give a goal."""
+    """Each pair gives a goal or a clear refusal, and most affordable ones give a goal."""
     ontology = load_ontology()
     inventory = world_of("FloorPlan1").inventory()
     verbs = [
@@ -109,7 +109,7 @@ def test_every_verb_with_every_class(policy):
             except HvrError as error:
                 if suitable and frame in {"state", "hold", "fill", "empty", "drop", "discard"}:
                     refused.append((text, str(error)))
-    # what remains cannot be for another reason than its affordance
+    # the rest fails for reasons other than affordance
     for text, reason in refused:
         assert any(
             word in reason
@@ -132,7 +132,7 @@ def test_the_work_grows_with_the_sentence_and_no_faster(policy, clause):
     def work(clauses):
         return lines_run(lambda: check(policy, ", then ".join([clause] * clauses)))
 
-    work(1)  # what is only made once
+    work(1)  # warm the caches
     assert work(16) < 3 * work(8)
 
 

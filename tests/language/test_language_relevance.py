@@ -1,4 +1,4 @@
-"""Only what a goal needs enters the problem, and all that it needs does."""
+"""The problem contains exactly the objects that a goal needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hvr.knowledge.retrieval.relevance import relevant_objects
 from hvr.pddl import TypedName, parse_formula
 from tests.language.goal_sets import world_of
 
-# scene, sentence, kinds that must be there, kinds that must not
+# scene, sentence, required types, forbidden types
 NEEDED = [
     ("1", "make coffee", "mug coffeemachine", "knife toaster microwave"),
     ("5", "water the plant", "houseplant cup faucet sinkbasin", "mug fridge"),

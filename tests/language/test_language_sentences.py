@@ -1,10 +1,10 @@
-"""Sentences and what must be in their goals, whatever else is."""
+"""Sentences and the literals that their goals must contain."""
 
 from __future__ import annotations
 
 import pytest
 
-# scene, sentence, literals of the last stage; `2 x` wants it twice, `- x` does not want it
+# scene, sentence, literals of the last stage; `2 x` requires it twice, `- x` forbids it
 SENTENCES = [
     # making and serving
     ("1", "make coffee", "contains mug coffee; on mug countertop"),
@@ -95,7 +95,7 @@ SENTENCES = [
      "on bowl countertop; on plate countertop; on apple countertop"),
     ("28", "take a plate, put a slice of bread on it and bring it to the table",
      "on breadsliced plate; on plate diningtable"),
-    # what is near
+    # nearness
     ("16", "put the cup next to the plate", "on cup diningtable"),
     ("16", "put the mug next to the toaster", "on mug countertop"),
     ("16", "put the mug under the coffee machine", "on mug coffeemachine"),
@@ -104,13 +104,13 @@ SENTENCES = [
     ("16", "place the apple inside of the fridge", "in apple fridge"),
     ("16", "put a spoon on top of the dining table", "on spoon diningtable"),
     ("16", "put a pan with a knife in it next to the toaster", "on pan countertop; in knife pan"),
-    # what a word asks of things to which it cannot apply
+    # words applied to unsuitable objects
     ("16", "put a clean potato on the counter", "washed potato; on potato countertop"),
     ("16", "a clean mug on the table", "not dirty mug; - washed mug"),
     ("16", "put a cooked apple on the table", "hot apple; - cooked apple; on apple diningtable"),
     ("16", "bring me a cold mug", "cold mug; chilled mug"),
     ("16", "put a fork in a cup and put them on the table", "in fork cup; on cup diningtable"),
-    # what is left out, and what something is for
+    # exceptions and purposes
     ("16", "To heat a potato and put it on the table", "hot potato; on potato diningtable"),
     ("16", "take the apple to the sink to wash it", "washed apple"),
     ("16", "wash the mug to be placed on the table", "washed mug; on mug diningtable"),

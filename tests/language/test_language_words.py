@@ -1,4 +1,4 @@
-"""The lexicon: what the ontology's labels make, and how text becomes words."""
+"""The lexicon from the ontology's labels, and the tokens of a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The learnt reader and the choice between readings; skipped without the extra `language`."""
+"""The learnt reader and the choice between readings; needs the extra `language`."""
 
 from __future__ import annotations
 
@@ -208,7 +208,8 @@ def test_words_that_no_frame_says(request_: str, word: str) -> None:
 things = ("Apple", "Tomato", "Mug", "Pan", "Knife", "Book", "Egg", "WineBottle")
 places = ("CounterTop", "Fridge", "Cabinet", "Microwave", "CoffeeMachine", "Shelf", "Toaster")
 dishes = ("Bowl", "Mug", "Pan")
-"""Without cups: one in a coffee machine is read as a mug, so that its affordances count."""
+"""A scene without cups: a cup in a coffee machine is read as a mug, so that its affordances apply.
+"""
 
 
 @settings(max_examples=60, deadline=None)
@@ -285,7 +286,7 @@ def test_a_head_that_is_none_is_refused(tmp_path: Path) -> None:
 
 @needs_extra
 def test_the_encoder_is_that_of_the_package() -> None:
-    """Numbers that sentence-transformers 6.2 computes from the package's weights."""
+    """The expected numbers come from sentence-transformers 6.2 with the package's weights."""
     import numpy as np
 
     encoder = SentenceEncoder()

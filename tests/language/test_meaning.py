@@ -1,4 +1,4 @@
-"""Sentences that were once read wrongly: what each wants, stage by stage."""
+"""Sentences once misread, with the goals of each stage."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from hvr.policies.symbolic import SymbolicPolicy
 from hvr.worlds.kitchen import Kitchen
 from tests.language.goal_sets import world_of
 
-# scene, sentence, literals of its stages (`;` between literals, `|` between stages), and literals
-# that it must not want
+# scene, sentence, literals of its stages (`;` between literals, `|` between stages), and
+# forbidden literals
 WANTED = [
     # what is with a thing is in it
     ("16", "put a pan with a knife in it on the dining table",

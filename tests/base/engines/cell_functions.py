@@ -1,4 +1,4 @@
-"""What cells do in the tests of engines; other processes import it."""
+"""Cell functions for the engine tests, importable by other processes."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from pathlib import Path
 
 
 def square(number: int) -> tuple[int, int]:
-    """The square, and who worked it out."""
+    """Return the square and the ID of the computing process."""
     return number * number, os.getpid()
 
 
 def slow_first(number: int) -> int:
-    """The number; the first takes longest."""
+    """Return the number; the first call takes longest."""
     time.sleep(0.3 if number == 0 else 0)
     return number
 
 
 def failing(number: int) -> int:
-    """The number, unless it is 3."""
+    """Return the number, or fail for 3."""
     if number == 3:
         raise ArithmeticError("3 cannot be done")
     return number
 
 
 def deadly(cell: tuple[int, str]) -> int:
-    """The number; 2 ends its process each time, 5 the first time."""
+    """Return the number; 2 always kills its process, 5 only the first time."""
     number, folder = cell
     mark = Path(folder) / f"begun-{number}-{os.getpid()}-{time.monotonic_ns()}"
     mark.touch()
@@ -37,12 +37,12 @@ def deadly(cell: tuple[int, str]) -> int:
 
 
 def die() -> None:
-    """End the process that has just begun."""
+    """End the process that has just started."""
     os._exit(9)
 
 
 def lasting(cell: tuple[int, str]) -> int:
-    """The number, after a while; notes in a folder that it was finished."""
+    """Return the number after a while, and record its completion in a folder."""
     number, folder = cell
     time.sleep(0.2)
     (Path(folder) / f"finished-{number}-{os.getpid()}-{time.monotonic_ns()}").touch()

@@ -1,4 +1,4 @@
-"""Every engine does the same with the same cells."""
+"""Every engine gives the same results for the same cells."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_cell_whose_process_dies_is_tried_again_and_then_lost(name: str, tmp_p
     assert [f.value for f in done] == [0, 1, None, 3, 4, 5, 6, 7]
     assert "died" in done[2].lost
     tries = {n: len(list(tmp_path.glob(f"begun-{n}-*"))) for n in (2, 5)}
-    # All processes of a pool end with one of them: whether 2 is begun a third time is chance.
+    # All processes of a pool die with one of them, so a third start of 2 depends on timing.
     assert tries[5] >= 2 and tries[2] >= 2
 
 
@@ -179,5 +179,5 @@ def test_a_machine_that_is_killed_loses_nothing_and_nothing_comes_twice(
         machines.shutdown()
     assert sorted(numbers) == list(range(24))
     finished = [len(list(tmp_path.glob(f"finished-{n}-*"))) for n in range(24)]
-    # What was under way on the machine may have been finished when it died, unseen.
+    # Cells in progress on the dead machine may have finished unnoticed.
     assert min(finished) == 1 and sum(finished) <= 24 + 4

@@ -1,4 +1,4 @@
-"""Keys of many kinds, none of them real, and the ways in which a text may spell a known one."""
+"""Fake keys of many kinds, and the spellings of a known key in a text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import urllib.parse
 from collections.abc import Iterator, Mapping
 
 KNOWN = "Zk9-qT4xWv/27+mBnR8sLp=cYd3uHe6j"
-"""A key of a private server: nothing but knowing it tells that it is one."""
+"""A private server's key, which only its owner can recognise."""
 
 LOOKALIKES: Mapping[str, str] = {
     "OpenAI": "sk-proj-4Vb7Q2xN9mK1tYz8Lw3Rc6Hd5Jf0Gs",
@@ -38,11 +38,11 @@ IN_CONTEXT: Mapping[str, tuple[str, str]] = {
     "setting": ("OPENAI_API_KEY={}", "q7Zw9Qp2Lm4Nk6Jh"),
     "token": ('"token": "{}"', "q7Zw9Qp2Lm4Nk6Jh8Gf1"),
 }
-"""Texts in which something is a key because of what stands before it."""
+"""Texts in which the context marks a word as a key."""
 
 
 def spellings(key: str) -> Iterator[tuple[str, str]]:
-    """Ways to spell a key, by name."""
+    """Yield spellings of a key with their names."""
     data = key.encode()
     yield "as it is", key
     yield "capitals", key.upper()
@@ -76,7 +76,7 @@ def spellings(key: str) -> Iterator[tuple[str, str]]:
 
 
 def traces(key: str) -> Iterator[str]:
-    """Pieces of a key, spelled in several ways, none of which may be left; in small letters."""
+    """Yield lower-case fragments of a key, in several spellings, that must not remain."""
     data = key.encode()
     yield key[4:20].lower()
     yield urllib.parse.quote(key, safe="")[6:24].lower()

@@ -1,4 +1,4 @@
-"""Keys are taken out of texts, however they are spelled, and ordinary texts stay as they are."""
+"""Keys are removed from texts in any spelling, and ordinary texts are unchanged."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_placeholders_paths_and_numbers_are_no_keys(name: str, value: str) -> No
 
 
 def corpus() -> list[Path]:
-    """What hvr plans with and asks models: domains, tasks, prompts, words, pages."""
+    """Return the texts hvr reads and prints: domains, tasks, prompts, words, pages."""
     names = ("domains", "ontology", "tasks", "docs", "hvr")
     folders = [ROOT / name for name in names]
     kinds = {".pddl", ".ttl", ".txt", ".json", ".yaml", ".md"}
@@ -147,7 +147,7 @@ def test_ordinary_sentences_stay_as_they_are(text: str) -> None:
      KNOWN[:-1], KNOWN[:12], "\u200b"],
 )  # fmt: skip
 def test_no_text_makes_it_look_again_and_again(part: str) -> None:
-    """Were the time not in proportion to the length, this would not end."""
+    """The test would not end if the time were not linear in the length."""
     scrubber = Scrubber((KNOWN, "a" * 40))
     assert scrubber.text(part * (1_000_000 // len(part))) is not None
 

@@ -1,4 +1,4 @@
-"""Standard output that cannot be written to, for a command that runs in the test's process."""
+"""Unwritable standard output for a command in the test's process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def call(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> int:
 
 @contextmanager
 def into(number: int, encoding: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let standard output be a descriptor."""
+    """Redirect standard output to a descriptor."""
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", outlet(number, encoding))
         yield
@@ -33,7 +33,7 @@ def into(number: int, encoding: str, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 @contextmanager
 def nobody_reads() -> Iterator[int]:
-    """Give a pipe whose reader has gone."""
+    """Yield a pipe without a reader."""
     reader, writer = os.pipe()
     os.close(reader)
     try:
@@ -44,7 +44,7 @@ def nobody_reads() -> Iterator[int]:
 
 @contextmanager
 def full() -> Iterator[int]:
-    """Give a file on a full disk."""
+    """Yield a file on a full disk."""
     device = os.open("/dev/full", os.O_WRONLY)
     try:
         yield device
@@ -55,9 +55,9 @@ def full() -> Iterator[int]:
 def check_broken_streams(
     words: Sequence[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Check that a command that prints something does so into the void as it does elsewhere.
+    """Check that a command behaves the same when its output cannot be written.
 
-    Of a gone reader nobody is told, of a full disk everybody.
+    A missing reader is never reported; a full disk always is.
     """
     check_full(words, monkeypatch, capsys, *check_gone(words, monkeypatch, capsys))
 
@@ -65,7 +65,7 @@ def check_broken_streams(
 def check_gone(
     words: Sequence[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> tuple[int, str]:
-    """Check the first half; return what the command ends with elsewhere, and complains of."""
+    """Check a missing reader; return the usual exit code and messages of the command."""
     usual = call(words, monkeypatch)
     said = capsys.readouterr()
     assert said.out
@@ -80,13 +80,13 @@ def check_full(
     words: Sequence[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     usual: int = 0, said: str = "",
 ) -> None:  # fmt: skip
-    """Check the second half."""
+    """Check a full disk."""
     with full() as device, into(device, "latin-1", monkeypatch):
         assert call(words, monkeypatch) == (4 if usual in (0, 1) else usual)
     assert complaints(capsys.readouterr().err) == said + FULL
 
 
 def complaints(text: str) -> str:
-    """Return what is said on standard error, without progress and times."""
+    """Return standard error without progress and times."""
     lines = text.splitlines(keepends=True)
     return "".join(line for line in lines if line.startswith("error") or "Error" in line)

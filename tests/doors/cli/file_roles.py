@@ -1,4 +1,4 @@
-"""Every file that a command line reads, by its role: a new reader is one more row."""
+"""Every file read by a command line, by role: a new reader is one more row."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Role:
     """A file that a command reads.
 
     Args:
-        words: the command line; its files are those that the parts make.
-        file: the file.
-        parts: what must be there: names of functions of this module.
-        needs: a package without which the command does not come to the file.
-        own: a program wrote it, which keeps to one form: other line ends need not be read.
-        dear: the command does much where the file can be used, so that a few contents must do.
+        words: Command line; `parts` create its files.
+        file: Path of the file.
+        parts: Names of the functions of this module that create the files.
+        needs: Package required to reach the file.
+        own: Whether hvr writes the file itself, so that other line endings cannot occur.
+        dear: Whether a valid file triggers expensive work, so that few contents are tried.
     """
 
     words: str
@@ -37,7 +37,6 @@ class Role:
 
     @property
     def command(self) -> list[str]:
-        """The command line."""
         return self.words.split()
 
     def __str__(self) -> str:
@@ -116,7 +115,7 @@ ROLES = (
 
 
 def folder_for(role: Role) -> Path:
-    """A new folder with the files that a role needs."""
+    """Return a new folder with the files of a role."""
     folder = Path(mkdtemp(prefix="hvr-role-"))
     for part in role.parts:
         shutil.copytree(_made(part), folder, dirs_exist_ok=True)
@@ -125,7 +124,7 @@ def folder_for(role: Role) -> Path:
 
 @cache
 def _made(part: str) -> Path:
-    """The folder with the files of a part, made once."""
+    """Return the cached folder with the files of a part."""
     folder = Path(mkdtemp(prefix="hvr-part-"))
     with chdir(folder), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         _PARTS[part]()

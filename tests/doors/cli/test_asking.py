@@ -1,4 +1,4 @@
-"""What can be read in several ways is asked about, or refused with its readings."""
+"""Ambiguous requests lead to a question, or are refused with their readings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A repository of benchmarks in CI: 12 problems of 3 domains, plans of 6 planners, one broken."""
+"""A benchmark repository in CI: 12 problems of 3 domains, plans of 6 planners, one broken."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COUNTERS = """(define (domain counters)
   (:functions (value))
   (:action increment :parameters () :precondition (< (value) 9) :effect (increase (value) 1)))
 """
-# How planners write plans; the text of each step stands between parentheses.
+# Plan formats of planners; the text of each step replaces the parentheses.
 FORMS = {
     "fd": lambda steps: "Solution found!\n" + "".join(f"{s} (1)\n" for s in steps)
     + f"[t=0.1s, 1 KB] Plan length: {len(steps)} step(s).\n[t=0.1s, 1 KB] Plan cost: 1\n",
@@ -47,7 +47,7 @@ NAMES = {
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with a folder for each domain and one for the plans."""
+    """A repository with a folder per domain and one for the plans."""
     monkeypatch.chdir(tmp_path)
     for name in ("GITHUB_ACTIONS", "GITHUB_WORKSPACE"):
         monkeypatch.delenv(name, raising=False)
@@ -141,7 +141,7 @@ def test_settings_pair_by_pattern(capsys: pytest.CaptureFixture[str]) -> None:
         '[tool.hvr.validate]\ndomain = "bench/{domain}/domain.pddl"\n'
         'problem = "bench/{domain}/p*.pddl"\nplans = ["plans/{domain}/*"]\nskip = ["p02.SOL"]\n'
     )
-    # Every plan of a domain is for each of its problems here, so most are invalid.
+    # Every plan of a domain is checked against each of its problems, so most are invalid.
     assert main(["validate", "-q"]) in (1, 2)
     text = Path("pyproject.toml").read_text()
     text = text.replace("p*.pddl", "{problem}.pddl").replace('/*"', '/*{problem}*"')

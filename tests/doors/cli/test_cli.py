@@ -1,4 +1,4 @@
-"""The command line: exit codes as an interface, one clear message, nothing left behind."""
+"""The command line: documented exit codes, one clear message, nothing left behind."""
 
 from __future__ import annotations
 
@@ -175,10 +175,10 @@ def test_catalogue(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtur
 
 @pytest.mark.slow
 def test_a_corrupt_ontology_or_task_is_one_clear_line(tmp_path: Path) -> None:
-    """A copy of the checkout with damaged data files, as a process of its own."""
+    """Uses a copy of the checkout with damaged data files in a separate process."""
     for name in ("hvr", "domains", "worlds"):
         (tmp_path / name).symlink_to(ROOT / name)
-    # The package finds its data beside itself, so it must be a real folder here.
+    # The package finds its data next to itself, so it must be a real folder here.
     (tmp_path / "hvr").unlink()
     subprocess.run(["cp", "-r", str(ROOT / "hvr"), str(tmp_path / "hvr")], check=True)
     subprocess.run(["cp", "-r", str(ROOT / "ontology"), str(tmp_path / "ontology")], check=True)

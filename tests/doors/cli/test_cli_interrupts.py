@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment: exit code 130, no traceback, and no process that is left behind."""
+"""Ctrl-C at any moment: exit code 130, no traceback, and no remaining process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.survivors import PATIENCE_S, wait_for
 
 pytestmark = pytest.mark.slow
 
-# The moment is a number of function calls, so that it is the same on a fast and a busy machine.
+# Count function calls instead of time, so that fast and busy machines agree.
 INTERRUPTED = """
 import atexit, signal, sys
 at, calls, sent = 0, 0, False
@@ -65,7 +65,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def started(place: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """Start processes as a terminal does, in a group of their own; end them all."""
+    """Start a process in its own group, as a terminal does; kill the group at the end."""
     pipe = subprocess.PIPE
     child = subprocess.Popen(
         [sys.executable, *words], cwd=place, env=environment(), text=True,
@@ -80,7 +80,7 @@ def started(place: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def alive(group: int) -> bool:
-    """Say whether a process of a group is there."""
+    """Return whether a process of a group exists."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -105,21 +105,21 @@ def test_any_moment_will_do(words: list[str], place: Path) -> None:
     with started(place, "interrupted.py", "0", *words) as child:
         _, said = child.communicate(timeout=PATIENCE_S)
     calls = int(said.split()[-1])
-    # The first calls and the last, where Python starts and ends, and moments in between.
+    # The first and last calls, where Python starts and ends, and moments in between.
     moments = {2, 3, 10, calls - 2, calls - 1, *(calls * n // MOMENTS for n in range(1, MOMENTS))}
     for moment in sorted(moments):
         with started(place, "interrupted.py", str(moment), *words) as child:
             _, said = child.communicate(timeout=PATIENCE_S)
-            # Once all is done there is nothing to interrupt but the process itself.
+            # After all calls, only the process itself can be interrupted.
             ended = (130, "interrupted\n"), (-signal.SIGINT, ""), (0, "too late\n")
             assert (child.returncode, said) in ended, moment
-            # What Python starts to clean up after workers ends by itself, a moment later.
+            # Python's own clean-up processes end a moment later.
             wait_for(lambda: not alive(child.pid))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_workers_end_with_their_parent(number: signal.Signals, place: Path) -> None:
-    # It has started its workers when it waits for standard input.
+    # The workers have started once it waits for standard input.
     with started(place, "-m", "hvr", "validate", "d", "p", "-", "plans", "--jobs", "3") as child:
         wait_for(lambda: len(children(child.pid)) >= 3)
         if number == signal.SIGINT:

@@ -1,4 +1,4 @@
-"""What all commands have in common: help, hints, completion, and errors that name options."""
+"""Common features of all commands: help, hints, completion, and errors that name options."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_every_command_explains_itself_with_an_example(
     assert (ended.code, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert lines[0].startswith(f"usage: hvr {' '.join(words)} ")
-    called = f"hvr {' '.join(words)}".removesuffix(" run")  # it may be left out
+    called = f"hvr {' '.join(words)}".removesuffix(" run")  # optional in a call
     assert any(called in line for line in lines[1:]), "an example"
     assert max(map(len, lines)) <= 100
     if isinstance(command, Group):
@@ -99,7 +99,7 @@ def test_the_help_of_the_validator_loads_no_pddl(command: str) -> None:
 
 @pytest.mark.slow
 def test_options_are_known_without_what_commands_need() -> None:
-    """Completion reads all parsers; whatever takes long is imported when a command runs."""
+    """Completion loads all parsers; slow imports wait until a command runs."""
     code = (
         "import sys; from hvr.doors.cli.main import main; main(['completion', 'bash'])\n"
         "print(*({'rich', 'rdflib', 'hvr.runs', 'hvr.knowledge', 'torch', 'numpy'}"

@@ -1,4 +1,4 @@
-"""`hvr lint` for many files, and which of its findings are wanted."""
+"""`hvr lint` for many files, and the selection of its findings."""
 
 from __future__ import annotations
 

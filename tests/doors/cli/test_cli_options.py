@@ -1,4 +1,4 @@
-"""The options of all commands: whatever is given, a value that makes sense or one line."""
+"""Any value of any option is either meaningful or refused in one line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.command_line import COMMANDS, Hvr, parser_of
 
 
 def numeric(words: tuple[str, ...]) -> list[argparse.Action]:
-    """Return the options of a command whose values are read as numbers."""
+    """Return the numeric options of a command."""
     actions = [a for a in parser_of(words)._actions if a.option_strings and a.type is not None]
     return [a for a in actions if not isinstance(value_of(a, "3"), str | Path)]
 
@@ -47,7 +47,7 @@ def test_a_number_that_makes_no_sense_is_refused_with_its_option(
     flag = action.option_strings[0]
     for text in (*HOSTILE, "-1"):
         with pytest.raises(UsageError) as refused:
-            # One word, as the text may look like an option.
+            # A single word, because the text may look like an option.
             parser.read([f"{flag}={text}"] if flag.startswith("--") else [flag, text])
         said = str(refused.value)
         assert flag in said and "\n" not in said and len(said) < 300, said

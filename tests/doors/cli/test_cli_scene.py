@@ -1,4 +1,4 @@
-"""`hvr scene show` and `hvr show`, as they are called."""
+"""`hvr scene show` and `hvr show` from the command line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Call = Callable[..., str]
 
 @pytest.fixture
 def call(hvr_: Hvr) -> Call:
-    """Runs a command that is to succeed and returns what it printed."""
+    """Runs a command that must succeed and returns its output."""
 
     def command(*arguments: object) -> str:
         ended = hvr_(*arguments)
@@ -93,7 +93,7 @@ def test_what_cannot_be_drawn_is_said(
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A folder as a short run leaves it."""
+    """The folder of a short run."""
     jump = {"action": "TeleportFull", "position": {"x": 0.0, "y": 0.9, "z": 1.0}, "success": True}
     plan = {"blocks": [{"macro": {"name": "take mug-1"},
                         "actions": [{"action": "pick_up", "args": ["mug-1"]}]}]}  # fmt: skip
@@ -135,7 +135,7 @@ def test_the_page_of_a_run_is_written(call: Call, run: Path) -> None:
 
 @pytest.mark.slow
 def test_a_terminal_that_has_only_ascii_gets_ascii() -> None:
-    """Also: drawing loads neither numpy nor Pillow."""
+    """Drawing also loads neither numpy nor Pillow."""
     code = (
         "import sys; from hvr.doors.cli.main import main; main(['scene', 'show', 'FloorPlan16']);"
         " assert not {'numpy', 'PIL'} & set(sys.modules)"

@@ -1,4 +1,4 @@
-"""The first signal lets a command put its things in order, and a second one ends it at once."""
+"""The first signal lets a command clean up, and a second one ends it at once."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ except (KeyboardInterrupt, Terminated) as signalled:
 
 @contextmanager
 def waiting(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A process that is ready for a signal."""
+    """Yield a process that is ready for a signal."""
     process = subprocess.Popen(
         [sys.executable, "-c", _ENDING, *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

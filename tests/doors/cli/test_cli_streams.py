@@ -1,8 +1,7 @@
-"""Output that cannot be delivered: the work is done, the exit code says what came out, and nothing
-is ever complained of but a full disk.
+"""Undeliverable output: the work is done, the exit code reports the outcome, and only a full disk
+causes an error message.
 
-Every command is called with streams of the kind that a process has; that a process has them is
-seen in a few commands.
+Every command runs in this process with realistic streams; a few also run as real processes.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("tools", "graph"): "tools.json --json",
     ("completion",): "bash",
 }
-"""Calls of commands that print something."""
+"""Command lines that print something."""
 LONG = {("solve",), ("verify", "plan"), ("kg", "check"), ("bench", "run")}
 
 ELSEWHERE = {
@@ -102,7 +101,7 @@ def test_every_command_has_its_streams_tested() -> None:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run, a library and what else the calls need."""
+    """A folder with a run, a library and the other inputs of the calls."""
     folder = tmp_path_factory.mktemp("streams")
     (folder / "domain.pddl").write_text(DOMAIN)
     (folder / "problem.pddl").write_text(PROBLEM)
@@ -137,7 +136,7 @@ def test_what_cannot_be_delivered_does_not_change_what_comes_out(
 
 
 def whole_call(words: Sequence[str], made: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the words of a call, after what it needs was made."""
+    """Return the words of a call after preparing its inputs."""
     monkeypatch.setenv("GITHUB_ACTIONS", "")
     if words == ("bench", "show") and not (made / "benched").exists():
         call(["bench", *shlex.split(CASES["bench", "run"])], monkeypatch)
@@ -240,7 +239,7 @@ def test_processes_end_well_on_broken_streams(which: str, buffered: bool, made: 
         assert done.returncode == (4 if answered else usual)
         if answered:
             assert done.stderr == FULL.encode()
-        # Where not even the complaint can be written, the code still tells.
+        # The exit code remains correct even if the error message cannot be written.
         assert process(*words, stdout=device, stderr=device, **more).returncode == done.returncode
     done = process(*words, preexec_fn=lambda: os.close(1), **more)
     assert (done.returncode, done.stdout, bool(done.stderr)) == (usual, b"", not answered)
@@ -249,7 +248,7 @@ def test_processes_end_well_on_broken_streams(which: str, buffered: bool, made: 
 
 @pytest.mark.slow
 def test_a_run_whose_reader_goes_is_complete(made: Path) -> None:
-    """As `hvr plan ... | head -1` does: a line is read, then nobody reads any more."""
+    """Like `hvr plan ... | head -1`: the reader reads one line and exits."""
     plan = ("plan", "open the fridge", "--no-verify")
     for words, folder in ((plan, "headed"), ((*plan, "--json"), "jason")):
         with subprocess.Popen(
@@ -344,7 +343,7 @@ def test_any_terminal_is_survived(
 def on_terminal(
     words: Sequence[object], size: tuple[int, int], environ: dict[str, str]
 ) -> tuple[int, bytes]:
-    """Run a command on a terminal of so many lines and columns; return what it shows, too."""
+    """Run a command on a terminal of the given size; return the exit code and its output."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, size)
     env = {
@@ -357,7 +356,7 @@ def on_terminal(
     try:
         while data := os.read(ours, 65536):
             shown += data
-    except OSError:  # so Linux says that the other side is closed
+    except OSError:  # Linux reports a closed peer this way
         pass
     os.close(ours)
     return child.wait(60), shown

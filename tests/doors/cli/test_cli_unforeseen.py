@@ -1,4 +1,4 @@
-"""What nobody foresaw ends with exit code 3, one line, and a report that has no key in it."""
+"""Unexpected errors end with exit code 3, one line, and a report without keys."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def environ(place: Path, **more: str) -> dict[str, str]:
 
 
 def failing(place: Path, kind: str, *words: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    """Run `hvr validate`, in which something goes wrong."""
+    """Run `hvr validate` with an injected failure."""
     given = [sys.executable, "faulty.py", "validate", "domain", "problem", "plan", *words]
     env = environ(place, KIND=kind, **more.pop("environ", {}))
     return subprocess.run(given, cwd=place, env=env, capture_output=True, text=True, check=False,
@@ -155,7 +155,7 @@ def test_where_the_folder_cannot_be_had_the_report_is_a_temporary_file(place: Pa
 
 @pytest.mark.slow
 def test_where_nothing_can_be_written_the_report_is_printed(place: Path) -> None:
-    # A limit on the size of files is a full disk for everybody, root included.
+    # A file size limit acts as a full disk for every user, root included.
     done = failing(
         place, "RuntimeError",
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
@@ -196,7 +196,7 @@ def test_processes_tell_what_nobody_foresaw(jobs: int, place: Path) -> None:
         (place / name).write_text("(a)")
     (place / "d").write_text("(define (domain d) (:predicates (p)) (:action a :effect (p)))")
     (place / "p").write_text("(define (problem i) (:domain d) (:init) (:goal (p)))")
-    # Every process of Python imports it, the workers, too.
+    # Every Python process imports it, including the workers.
     (place / "sitecustomize.py").write_text(
         "import faulty, hvr.validation.batch\nhvr.validation.batch.judge = faulty.trouble"
     )
@@ -212,7 +212,7 @@ def test_processes_tell_what_nobody_foresaw(jobs: int, place: Path) -> None:
     assert "in trouble" in report.read_text(encoding="utf-8")
 
 
-# What the system says --------------------------------------------------------------------------
+# System errors -----------------------------------------------------------------------------------
 
 
 def test_what_the_system_says_of_a_named_file_is_about_that_file(

@@ -47,7 +47,7 @@ class Call:
         self._capsys = capsys
 
     def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        """Return the exit code and what was printed."""
+        """Return the exit code and both outputs."""
         self._monkeypatch.setattr(sys, "argv", ["hvr", "validate", *arguments])
         with pytest.raises(SystemExit) as ending:
             run()
@@ -142,7 +142,7 @@ def test_options_and_files_may_be_mixed(call: Call) -> None:
     assert (code, out) == (0, "")
 
 
-# What is printed ------------------------------------------------------------------------------
+# Output ---------------------------------------------------------------------------------------
 
 
 def test_text_explains(call: Call) -> None:
@@ -279,7 +279,7 @@ def test_several_reports_from_one_run(call: Call, monkeypatch: pytest.MonkeyPatc
         alone = call(*TASK, "plans", "--format", form)[1]
         remarks = () if form not in ("text", "github") else ("not plans", "problems without")
         alone = "".join(line for line in alone.splitlines(True) if not line.startswith(remarks))
-        # Times are the only thing that differs.
+        # Only times may differ.
         assert TIMES.sub("", Path(f"{form}.out").read_text()) == TIMES.sub("", alone), form
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     assert "\n::error " in call(*TASK, "plans", "--format", "sarif=out.sarif")[1]
@@ -357,7 +357,7 @@ def test_everything_may_be_configured(call: Call) -> None:
     configure('domain = "domain.pddl"\nproblem = "problem.pddl"\nplans = ["plans/g*.plan"]')
     assert call() == (0, "plans/good.plan: valid (3 steps, cost 3)\n", "")
     assert call("plans/early.plan")[0] == 1
-    # A whole command line means the same as without settings.
+    # A complete command line is independent of the settings.
     Path("other.pddl").write_text(Path("problem.pddl").read_text().replace("(full)", ""))
     assert call(*TASK, "plans/early.plan")[0] == 1
     Path("idle.plan").write_text("")
@@ -466,7 +466,7 @@ def test_it_starts_without_what_it_does_not_need() -> None:
         "hashlib", "xml", "tempfile", "shutil", "hvr.runs", "hvr.knowledge",
         "hvr.validation.continuous", "hvr.validation.reporters.formats", "hvr.doors.cli.plan",
     }  # fmt: skip
-    if sys.version_info < (3, 13):  # there pathlib imports glob
+    if sys.version_info < (3, 13):  # pathlib imports glob there
         heavy.add("glob")
     assert not loaded & heavy
 

@@ -54,7 +54,7 @@ def write(path: Path, records: Sequence[dict[str, Any]]) -> Path:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with tools, plans and a verifier that the command trained on them."""
+    """A folder with tools, plans and a verifier trained on them by the command."""
     folder = tmp_path_factory.mktemp("trained")
     draw = random.Random(0)
     records = []
@@ -88,7 +88,7 @@ BAD = record(2, "go to Rome by train", ("find_hotel", "book_seat", "pay"))
 
 @pytest.mark.slow
 def test_training_reports_its_progress(trained: Path) -> None:
-    # Standard error was no terminal.
+    # Standard error is not a terminal.
     lines = (trained / "told.txt").read_text(encoding="utf-8").splitlines()
     assert {line.partition(":")[0] for line in lines} >= {"judge"}
 
@@ -317,7 +317,7 @@ def test_a_verifier_is_not_evaluated_on_nothing(hvr_: Hvr, trained: Path, tmp_pa
     write(tmp_path / "none.jsonl", [record(1, "nothing", ())])
     ended = hvr_("verify", "evaluate", trained / "verifier", tmp_path / "none.jsonl", "--json")
     assert ended.code == 2 and "no plan with tools" in ended.err
-    # Kinds that cannot be made of so short plans have no measure, and JSON has no NaN.
+    # Kinds that need longer plans have no measure, and JSON has no NaN.
     write(tmp_path / "short.jsonl", [record(1, "pay", ("pay",)), record(2, "go", ("weather",))])
     ended = hvr_("verify", "evaluate", trained / "verifier", tmp_path / "short.jsonl", "--json")
     assert ended.code == 0 and "NaN" not in ended.out

@@ -1,4 +1,4 @@
-"""`hvr doctor`: what there is on this machine, and what does not work."""
+"""`hvr doctor`: installed parts of this machine, and faults."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Whatever is in a file, the command that reads it gives its answer, or one line that says why not.
+"""Whatever a file contains, the command that reads it answers, or explains the fault in one line.
 
-The rows are in `file_roles.py`: each is a file in the place where one command reads it.
+The rows are in `file_roles.py`: each is a file read by one command.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ LINE_ENDS: dict[str, Callable[[bytes], bytes]] = {
     "an old Mac": lambda data: data.replace(b"\n", b"\r"),
     "no last line end": lambda data: data.removesuffix(b"\n"),
 }
-# Lint and validate point into PDDL texts with some lines of them.
+# Lint and validate quote lines of PDDL texts.
 MANY_LINES = (".pddl", "plan")
 ODD: list[Any] = [
     None, True, -1, 0, 3.5, 1e308, 10**30, "", "x", "\ud800", "a\u2028b", [], [[]], {}, {"a": 1},
@@ -83,7 +83,7 @@ def role(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     folder = folder_for(given_role)
     monkeypatch.chdir(folder)
     if given_role.file.endswith(".safetensors"):
-        # It is named by its content.
+        # The content determines the name.
         file = Path(given_role.file)
         (tensors,) = file.parent.glob(f"{file.stem}-*{file.suffix}")
         given_role = replace(given_role, file=tensors.as_posix())
@@ -93,7 +93,7 @@ def role(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def call(hvr_: Hvr, role: Role, content: bytes) -> Ended:
-    """What the command says with this content, begun from the same files each time."""
+    """Run the command on this content, starting from the same files each time."""
     for made in ("new", "page.html", "other.ttl"):
         if Path(made).is_dir():
             shutil.rmtree(made)
@@ -111,7 +111,7 @@ def check(role: Role, ended: Ended, what: str) -> None:
         names = [part.split(".")[0] for part in Path(role.file).parts]
         assert any(name in ended.out + ended.err for name in names), place
         if not role.file.endswith(MANY_LINES) and not ended.out:
-            # A recording shows how the prompt that it lacks differs from those that it has.
+            # A recording without the prompt shows the difference from the recorded prompts.
             lines = [
                 line for line in ended.err.strip("\n").split("\n") if not line.startswith("  ")
             ]
@@ -157,7 +157,7 @@ def test_json_of_another_shape_gets_an_answer_or_a_line(
 
 
 def changed(value: Any, data: st.DataObject) -> Any:
-    """The value with one part of it replaced or left out."""
+    """Return the value with one part replaced or removed."""
     path = data.draw(st.sampled_from(list(paths(value))))
     odd = data.draw(st.sampled_from(ODD))
     if not path:

@@ -1,4 +1,4 @@
-"""`hvr tools run` in unknown worlds: unknown effects, kills, the same command twice."""
+"""`hvr tools run` in unfamiliar worlds: unknown effects, kills, repeated commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing of the current folder, of a checked project or of a run folder runs unasked."""
+"""No code from the current folder, a checked project or a run folder runs without consent."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from hvr.knowledge.world_file import find_world
 from tests.command_line import Hvr, environment
 
 TRAP = "from pathlib import Path\nPath({mark!r}).write_text('ran')\n"
-"""Code that leaves a mark wherever it is imported."""
+"""Code that leaves a mark when imported."""
 
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, which is on the path of modules as it is for scripts beside it."""
+    """The current folder, which is on the module path as for a script in it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     return tmp_path
 
 
 def trap(file: Path, more: str = "") -> Path:
-    """Write a module that leaves a mark when it is imported; return where."""
+    """Write a module that leaves a mark when imported; return the mark's path."""
     mark = file.with_suffix(".mark")
     file.write_text(TRAP.format(mark=str(mark)) + more)
     return mark
 
 
 def pddl_world(folder: Path, environment: str = "simulator:open") -> Path:
-    """A copy of a world with an environment of its own; return where its code leaves a mark."""
+    """Copy a world with a custom environment; return the path of its mark."""
     shutil.copytree(find_world("blocksworld"), folder)
     file = folder / "world.toml"
     file.write_text(f'environment = "{environment}"\n' + file.read_text())
@@ -42,7 +42,7 @@ def pddl_world(folder: Path, environment: str = "simulator:open") -> Path:
 
 
 def tool_world(folder: Path) -> Path:
-    """A world of tools with a module; return where its code leaves a mark."""
+    """Write a tool world with a module; return the path of its mark."""
     folder.mkdir()
     (folder / "world.toml").write_text(
         '[tools]\nmodule = "desk"\nreads = ["look"]\n[tasks.a]\ndone = ["look"]\n'

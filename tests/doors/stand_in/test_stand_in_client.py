@@ -1,4 +1,4 @@
-"""The real, unmodified Python client of AI2-THOR on the real process."""
+"""AI2-THOR's real, unmodified Python client on the real stand-in process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """make(scene, wsgi=…, …): a controller; its process is awaited at the end."""
+    """Creates a controller with `make(scene, wsgi=…, …)` and awaits its process at the end."""
     import warnings
 
     with warnings.catch_warnings():
@@ -79,7 +79,7 @@ def _id(controller: Any, object_type: str) -> str:
 
 @pytest.mark.slow
 def test_a_day_in_the_kitchen(controller: Any) -> None:
-    """Moves, takes, puts, opens, switches and slices as any program for AI2-THOR does."""
+    """Moves, takes, puts, opens, switches and slices like any program for AI2-THOR."""
     controller.reset("FloorPlan1")
     here = controller.last_event.metadata["agent"]["position"]
     assert here in controller.step("GetReachablePositions").metadata["actionReturn"]
@@ -121,7 +121,7 @@ def test_a_day_in_the_kitchen(controller: Any) -> None:
 
 @pytest.mark.slow
 def test_every_event_is_the_kitchens_own(controller: Any) -> None:
-    """What the client gets is, field by field, what a kitchen in this process says."""
+    """Every field that the client receives equals that of a kitchen in this process."""
     for scene in ("FloorPlan5", "FloorPlan16"):
         kitchen = Kitchen(scene)
         controller.reset(scene)
@@ -235,7 +235,7 @@ def test_a_listening_client_and_a_process_started_by_hand(make: Any) -> None:
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs pidfd_open (Linux)")
 @pytest.mark.parametrize("wsgi", [False, True], ids=["fifo", "wsgi"])
 def test_the_process_ends_with_its_client(wsgi: bool, tmp_path: Path, make: Any) -> None:
-    del make  # only to skip without the client
+    del make  # requested only to skip without the client
     code = (
         "import os; from ai2thor.controller import Controller; "
         "from hvr.doors.stand_in import controller_arguments; "

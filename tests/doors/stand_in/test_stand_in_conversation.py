@@ -1,4 +1,4 @@
-"""The stand-in's answers, without a client: one for each action, whatever it is."""
+"""The stand-in without a client: one answer per action, whatever the action."""
 
 from __future__ import annotations
 

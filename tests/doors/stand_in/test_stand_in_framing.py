@@ -1,4 +1,4 @@
-"""The bytes of pipes and posts, judged by the client's own readers where it has any."""
+"""The bytes of pipes and posts, checked by the client's own readers where possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the stand-in sends is the metadata itself, however much of it was encoded before."""
+"""The stand-in sends the exact metadata, however much of it was encoded before."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ entries = st.builds(
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
-    """Lists of objects in which dicts come back as they are, copied, or a little changed."""
+    """Draw lists of objects in which dicts recur unchanged, copied, or slightly changed."""
     pool = draw(st.lists(entries, min_size=1, max_size=5))
     moments = []
     for _ in range(draw(st.integers(1, 5))):

@@ -1,4 +1,4 @@
-"""The process by itself: how it is started, what it says, when it ends."""
+"""The stand-in process alone: start, output and end."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_what_cannot_be_used(
 def test_a_client_is_not_left_waiting_when_the_process_cannot_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It gets an empty message, at which AI2-THOR's client gives up."""
+    """AI2-THOR's client gives up after an empty message."""
 
     def broken(**_given: object) -> None:
         raise SceneError("the scenes are damaged")
@@ -141,7 +141,7 @@ def test_rubbish_ends_it_with_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_unchanged_objects_are_not_sent_again(tmp_path: Path) -> None:
-    """As AI2-THOR's fast emit: a patch, which the client lays over what it has."""
+    """Like AI2-THOR's fast emit: a patch that the client merges into its data."""
     variables = _pipes(tmp_path)
     process = _start(variables)
     with Path(variables["FIFO_SERVER_PIPE_PATH"]).open("rb") as server:
@@ -182,7 +182,7 @@ def test_the_command_hands_on_unitys_options(hvr_: Hvr, monkeypatch: pytest.Monk
 
 
 def _message(pipe: BinaryIO) -> dict[int, bytes]:
-    """The fields of one message from the server."""
+    """Return the fields of one message from the server."""
     found: dict[int, bytes] = {}
     while True:
         head = pipe.read(5)

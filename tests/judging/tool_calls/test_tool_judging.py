@@ -1,4 +1,4 @@
-"""The judge of plans over tools: by the values of logs, and by the links of plans without any."""
+"""The judge of plans over tools: by the values in logs, or by links for plans without values."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def hotel(tmp_path_factory: pytest.TempPathFactory) -> KnownTools:
 
 
 def log(request: str, *calls: tuple[Any, ...]) -> ToolPlan:
-    """Return a log: each call a tool, its arguments, and its result, if it has come."""
+    """Return a log of calls, each a tool, its arguments, and its result if any."""
     logged = tuple(
         LoggedCall(c[0], c[1], result=c[2] if len(c) > 2 else None, returned=len(c) > 2,
                    failed=len(c) > 2 and isinstance(c[2], str) and "rror" in c[2], turn=1)
@@ -133,7 +133,7 @@ def test_a_call_that_brings_nothing_new_is_repeated(hotel: KnownTools) -> None:
     verdict = judge_tool_plan(log(ASKED, STAY[0], STAY[0], STAY[0], *STAY[1:]), hotel)
     assert found(verdict) == [(REMOVE, 2), (REMOVE, 3)]
     assert {critique.cause for critique in verdict.critiques} == {Cause.REPEATED}
-    # After a change it may have another result, and so it may when it has one.
+    # The result may differ after a change, or when it was recorded.
     assert found(judge_tool_plan(log(ASKED, *STAY, STAY[1]), hotel)) == []
     other = ("list_stays", {"guest_id": "ann_lee_4711"}, {"stays": []})
     assert found(judge_tool_plan(log(ASKED, STAY[0], STAY[1], other, *STAY[2:]), hotel)) == []
@@ -162,7 +162,7 @@ def test_arguments_are_held_against_the_schema(
     verdict = judge_tool_plan(log(ASKED, *STAY[:2], booked, STAY[3]), hotel)
     assert found(verdict) == [(ARGUMENT, 3)]
     assert reason in verdict.critiques[0].reason
-    # Nothing is taken away or put in for a wrong argument.
+    # A wrong argument leads to no removal or insertion.
     assert verdict.repaired == verdict.plan
 
 
@@ -192,7 +192,7 @@ def test_a_result_about_something_else_shows_a_wrong_argument(hotel: KnownTools)
 def test_only_unasked_unread_reading_calls_are_redundant(hotel: KnownTools) -> None:
     weather = ("get_weather", {"city": "Oslo"}, {"sky": "grey"})
     assert found(judge_tool_plan(log(ASKED, *STAY[:2], weather, *STAY[2:]), hotel)) == [(REMOVE, 3)]
-    # The last call may be the answer, a write is a goal, and Oslo may be what was meant.
+    # The last call may be the answer, a write is a goal, and Oslo may be intended.
     assert found(judge_tool_plan(log(ASKED, *STAY, weather), hotel)) == []
     room = ("save_room", {"room": "deluxe"}, {"saved": True})
     assert found(judge_tool_plan(log(ASKED, *STAY[:2], room, *STAY[2:]), hotel)) == []
@@ -211,7 +211,7 @@ def test_a_call_is_held_against_the_message_that_it_can_answer(hotel: KnownTools
 
     asked = "Read me the news and find the guest Ann Lee."
     assert found(second(asked, "How is the weather in Oslo?")) == [(REMOVE, 3)]
-    # "Yes" goes on with what was asked before.
+    # "Yes" continues the previous request.
     assert found(second(f"{asked} Read them twice.", "Yes, please.")) == []
 
 
@@ -220,7 +220,7 @@ def test_another_call_of_the_tool_has_what_was_asked(hotel: KnownTools) -> None:
                     ("Oslo", "Bergen"))  # fmt: skip
     asked = f"{ASKED} And tell me the weather in Oslo."
     assert found(judge_tool_plan(log(asked, bergen, oslo, *STAY), hotel)) == [(REMOVE, 1)]
-    # A name alone may be a translation.
+    # A lone name may be a translation.
     assert found(judge_tool_plan(log(asked, bergen, *STAY), hotel)) == []
 
 
@@ -229,7 +229,7 @@ def test_a_slip_in_an_identifier_is_told_by_the_right_one(hotel: KnownTools) -> 
         slip = ("pay", {"booking_id": wrong}, {"paid": True})
         verdict = judge_tool_plan(log(ASKED, *STAY[:3], slip), hotel)
         assert found(verdict) == [(ARGUMENT, 4)] and "'B-9917'" in verdict.critiques[0].reason
-    # A result that repeats the value shows that there are both.
+    # A result that repeats the value shows that both exist.
     both = ("pay", {"booking_id": "B-9918"}, {"paid": "B-9918"})
     assert found(judge_tool_plan(log(ASKED, *STAY, both), hotel)) == []
 

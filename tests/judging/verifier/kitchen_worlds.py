@@ -1,4 +1,4 @@
-"""A kitchen of a few things, small enough to know its causal links by heart."""
+"""A kitchen with few objects, whose causal links can be checked by hand."""
 
 from __future__ import annotations
 

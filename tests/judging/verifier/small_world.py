@@ -16,7 +16,7 @@ DEEDS = ("search", "book", "pay", "cancel")
 
 
 class HashEncoder:
-    """Vectors from the words of a text; no model, no files."""
+    """Encodes texts by hashing their words, without a model or files."""
 
     def encode(self, texts: Sequence[str], role: str = "") -> np.ndarray:
         assert role in ("", "query", "passage")

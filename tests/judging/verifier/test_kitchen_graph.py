@@ -1,4 +1,4 @@
-"""Kitchen plans as plan graphs: causal links, what requests name, plans that miss them."""
+"""Kitchen plans as plan graphs: causal links, objects named in requests, wrong plans."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def test_each_precondition_names_the_step_that_made_it_true() -> None:
     assert put["(opened fridge-1)"] == 1
     assert put["(near fridge-1)"] == 4
     assert put["(present fridge-1)"] == INITIAL_STATE
-    # It was put down in between: the hand is empty since then.
+    # The object was put down in between, so the hand is empty since then.
     assert producers(plan, 8)["(hand_empty)"] == 5
     assert producers(plan, 8)["(opened fridge-1)"] == 7
 
 
 def test_conditions_of_effects_that_come_about_are_needs() -> None:
-    # Closing the fridge chills what is in it: that is what putting it in was for.
+    # Closing the fridge chills its contents, which is the purpose of putting the object in.
     closing = producers(causal_links((kitchen(), PLAN)), 6)
     assert closing["(in apple-1 fridge-1)"] == 5
 
@@ -112,7 +112,7 @@ def test_a_plan_without_steps_is_what_is_so_from_the_start() -> None:
 
 @pytest.mark.parametrize("dirty", [False, True])
 def test_a_state_that_a_thing_has_had_from_the_start_is_there_at_the_end(dirty: bool) -> None:
-    # "Clean" asks for no washing, "washed" does.
+    # "Clean" requires no washing, "washed" does.
     task = kitchen("(and)", "(dirtyable plate-1)" + " (dirty plate-1)" * dirty)
     moved = steps("navigate_to_obj plate-1", "pick_up plate-1")
     plan = causal_links((task, moved))
@@ -127,7 +127,7 @@ def test_a_state_that_a_thing_has_had_from_the_start_is_there_at_the_end(dirty: 
         ("put the apple on the counter top", True),
         ("put the apple and the tomato on the counter top", True),
         ("put the apple on the plate", False),
-        # There is no faucet, so that hvr does not know what is to be so.
+        # Without a faucet hvr cannot resolve the goal.
         ("wash the plate", None),
         ("close the fridge", True),
         ("open the fridge", False),
@@ -150,7 +150,7 @@ EXTRA = ("navigate_to_obj tomato-1", "pick_up tomato-1", "navigate_to_obj fridge
 @pytest.mark.parametrize(
     ("plan", "lacking", "bare"),
     [
-        # The fridge is left open at the end: it has to be, so that the apple comes out.
+        # The fridge must remain open at the end, so that the apple comes out.
         (CHILLED, False, True),
         (CHILLED[:10], True, False),
         ((*CHILLED, "navigate_to_obj fridge-1", "close_obj fridge-1"), False, True),
@@ -235,11 +235,11 @@ def test_verbs_and_adjectives_are_said_of_the_things_beside_them(
 @pytest.mark.parametrize(
     ("request_text", "held"),
     [
-        # What is said after a place is said of the thing, not of the place.
+        # A phrase after a place describes the object, not the place.
         ("take the fork from the drawer and keep it in your hand", {"Fork"}),
         ("fill the bowl next to the toaster and have it in hand", {"Bowl"}),
         ("rinse the pear knife and the apple under the tap, in your hand", {"Apple"}),
-        # Who gets something has it in the hand, unless it is said where it goes.
+        # Getting an object means holding it, unless a destination is given.
         ("slice the bread, then give the knife to us", {"Knife"}),
         ("rinse the plate in the sink and give it to me", {"Plate"}),
         ("give us the mug from the shelf", {"Mug"}),

@@ -1,4 +1,4 @@
-"""The kitchen verifier that comes with hvr: it accepts what was asked and refuses what was not."""
+"""The shipped kitchen verifier accepts requested plans and rejects others."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_sure_network_outvotes_the_reading_but_never_a_missing_thing() -> None
     sure = replace(known, thresholds=replace(known.thresholds, graph=0.0))
     request = "put a chilled apple on a plate"
     assert judge(sure, plan, request).score >= 0.5
-    # The apple ends beside the plate: the goal does not hold, and the network doubts the plan.
+    # The apple ends next to the plate: the goal fails, and the network scores the plan low.
     beside = causal_links((kitchen(), steps(*CHILLED, *BESIDE)))
     doubted = judge(sure, beside, request)
     assert doubted.score < 0.5 and "does not achieve" in doubted.unknown

@@ -1,4 +1,4 @@
-"""What the texts of steps say of the request."""
+"""Use of the request's words in step texts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def embedded() -> ToolEmbeddings:
 
 
 def told(number: int) -> ToolPlan:
-    """A plan whose steps say the town and the number of its request."""
+    """Return a plan whose steps mention the town and the number of its request."""
     plan = small_plans()[number % 72]
     town = NAMES[number % len(NAMES)]
     steps = tuple(f"{s} in {town} for number {number}" for s in plan.steps)

@@ -1,4 +1,4 @@
-"""The equations of the paper on graphs small enough to do by hand."""
+"""The paper's equations on graphs small enough to compute by hand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def random_scorer() -> Alignment:
 
 
 def identity(linear: torch.nn.Linear, columns: list[int]) -> None:
-    """The layer gives the sum of some columns of what it reads."""
+    """Make a layer return the sum of some input columns."""
     torch.nn.init.zeros_(linear.weight)
     torch.nn.init.zeros_(linear.bias)
     with torch.no_grad():

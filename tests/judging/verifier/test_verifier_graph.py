@@ -1,4 +1,4 @@
-"""Plans as graphs: links, roots, circles, size."""
+"""Plans as graphs: links, roots, cycles, size."""
 
 from __future__ import annotations
 

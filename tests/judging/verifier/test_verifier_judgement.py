@@ -1,4 +1,4 @@
-"""The judge of plans over tools: what it expects, what it says, when it changes a plan."""
+"""The judge of plans over tools: its expectations, verdicts, and corrections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans made wrong: laws that hold for all of them, costs by hand."""
+"""Perturbed plans: invariants of all of them, and hand-computed costs."""
 
 from __future__ import annotations
 

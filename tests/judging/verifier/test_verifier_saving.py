@@ -1,4 +1,4 @@
-"""Judges and networks are saved whole or not at all."""
+"""Judges and networks are saved completely or not at all."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ PLANS = small_plans()[:3]
 
 @dataclass(frozen=True)
 class Saved:
-    """Something that is kept in a folder.
+    """A model that is stored in a folder.
 
     Args:
         put: Saves it.
-        said: Figures that differ between two of them.
-        load: Reads a folder and returns what it says.
+        said: Figures that distinguish two models.
+        load: Reads a folder and returns its figures.
     """
 
     put: Callable[[Path], None]
@@ -68,7 +68,7 @@ def judge() -> Judge:
 
 @pytest.fixture(scope="module", params=["judge", "network"])
 def pair(request: pytest.FixtureRequest, judge: Judge, network: Verifier) -> tuple[Saved, Saved]:
-    """An old one and a new one: nothing but its numbers tells whose a file is."""
+    """An old and a new model; only the numbers reveal the owner of a file."""
     if request.param == "judge":
         return kept_judge(judge), kept_judge(replace(judge, weights=2 * judge.weights))
     tensors = {name: 2 * values for name, values in network.network.tensors.items()}

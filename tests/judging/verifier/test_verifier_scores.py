@@ -1,4 +1,4 @@
-"""From plans to verdicts and back from disk, on a world that trains in seconds."""
+"""Verdicts on plans, and saving and loading, in a world that trains in seconds."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_training_is_the_same_under_a_seed() -> None:
 
 @pytest.mark.slow
 def test_stage_two_need_not_spoil_the_score_of_the_whole_plan() -> None:
-    # Steps so large that the last layer forgets what the graph head read from it.
+    # Steps so large that the last layer forgets the graph head's input.
     changes = {"lr_local": 1e-1, "schedule": "constant"}
     plans, tools = small_plans(), small_tools()
     without, kept = (
@@ -196,7 +196,7 @@ class Scripted:
 
 @pytest.fixture
 def strict(verifier: Verifier) -> Verifier:
-    """The same verifier, for which every place is risky."""
+    """The same verifier with a threshold that flags every place."""
     return Verifier(
         verifier.config, verifier.embeddings, verifier.counts, verifier.alignment, verifier.network,
         Thresholds(1.0, 0.0, 0.0),

@@ -1,4 +1,4 @@
-"""Wrong plans by kind: each is wrong in its way, and is drawn the same again."""
+"""Wrong plans by kind: each has its fault, and generation is reproducible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_each_kind_is_wrong_in_its_way(maker: WrongPlans, plan: object) -> None:
 
     assert isinstance(plan, ToolPlan)
     made = maker.of(plan)
-    # Half of one name and half of another may happen to be a tool that exists.
+    # Two halves of names may happen to form an existing tool.
     assert made == maker.of(plan) and set(WRONG_PLAN_KINDS) - set(made) <= {"hallucinated"}
     for kind, wrong in made.items():
         if "request" in kind:

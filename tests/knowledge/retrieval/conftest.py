@@ -11,7 +11,7 @@ from hvr.worlds.scenes import load_scene
 
 @pytest.fixture(scope="session")
 def kitchen() -> World:
-    """FloorPlan16 as it is found; tests must not change it."""
+    """FloorPlan16 in its initial state; tests must not change it."""
     return open_world(Kitchen(load_scene("FloorPlan16"), 0))
 
 

@@ -1,12 +1,12 @@
-"""Names as a model might write them, and the class that each means.
+"""Names as a model might write them, with the class that each means.
 
-None: the kitchen has no such thing, so the name must stay unmatched.
+None means that the kitchen has no such object, so the name must stay unmatched.
 """
 
 from __future__ import annotations
 
 NAMES: tuple[tuple[str, str | None], ...] = (
-    # names of the ontology, in another form
+    # ontology names in another form
     ("Mug", "Mug"),
     ("coffee machine", "CoffeeMachine"),
     ("a knife", "Knife"),
@@ -32,7 +32,7 @@ NAMES: tuple[tuple[str, str | None], ...] = (
     ("loaf of bread", "Bread"),
     ("eggs", "Egg"),
     ("salt", "SaltShaker"),
-    # words around one
+    # names within other words
     ("clean mug", "Mug"),
     ("a ceramic mug", "Mug"),
     ("small plate", "Plate"),
@@ -87,7 +87,7 @@ NAMES: tuple[tuple[str, str | None], ...] = (
     ("spatulla", "Spatula"),
     ("refridgerator", "Fridge"),
     ("plaet", "Plate"),
-    # other words for it
+    # synonyms
     ("chopping knife", "Knife"),
     ("drinking cup", "Cup"),
     ("chef knife", "Knife"),
@@ -100,7 +100,7 @@ NAMES: tuple[tuple[str, str | None], ...] = (
     ("coffeemaker machine", "CoffeeMachine"),
     ("mobile telephone", "CellPhone"),
     ("wine", "WineBottle"),
-    # not there
+    # absent objects
     ("oven", None),
     ("dishwasher", None),
     ("blender", None),
@@ -165,4 +165,4 @@ HELD_OUT: tuple[tuple[str, str | None], ...] = (
     ("pillow", None),
     ("whisk", None),
 )
-"""As `NAMES`; no threshold was chosen by these."""
+"""Like `NAMES`, but not used to choose a threshold."""

@@ -1,4 +1,4 @@
-"""How well an embedder maps a table of names to classes."""
+"""Accuracy of an embedder on a table of names and classes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hvr.pddl.model import Atom
 
 @dataclass(frozen=True)
 class Score:
-    """How many names were mapped to the right class, or to none where there is none."""
+    """Numbers of names mapped to the right class, or correctly to none."""
 
     right: int
     wrong: dict[str, tuple[str, ...]]
 
 
 def everything() -> Inventory:
-    """A scene with one object of every type."""
+    """Return a scene with one object of every type."""
     ontology = load_ontology()
     classes = {f"{c.lower()}-1": c for c in ontology.object_types}
     facts = frozenset(Atom("present", (n,)) for n in classes)

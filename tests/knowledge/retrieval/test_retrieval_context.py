@@ -1,4 +1,4 @@
-"""What prompts say of objects."""
+"""Descriptions of objects in prompts."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_nothing_and_unknown_names(kitchen: World) -> None:
 
 @pytest.mark.parametrize("scene", ["FloorPlan16", "FloorPlan7"])
 def test_contexts_are_short(scene: str) -> None:
-    """T12 names the most classes; about 25 tokens an object, 700 for all that it needs."""
+    """T12 names the most classes; about 25 tokens per object, 700 in total."""
     world = open_world(Kitchen(load_scene(scene), 0))
     inventory = world.inventory()
     task = load_task("T12")

@@ -1,4 +1,4 @@
-"""Embedders: what they find alike, and what they do when a provider fails."""
+"""Embedders: similarities, and behaviour when a provider fails."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ Reply = Callable[[str, dict[str, Any], dict[str, str]], tuple[int, bytes]]
 
 @contextmanager
 def server(reply: Reply) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """An HTTP server that answers POSTs; yields its address and what it was asked."""
+    """An HTTP server that answers POSTs; yields its address and the requests it received."""
     asked: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -190,12 +190,12 @@ def server(reply: Reply) -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
 
 def reached(url: str, **more: Any) -> ModelOptions:
-    """How to reach a server, which is asked once."""
+    """Return options for a server that is called once."""
     return ModelOptions(base_url=url, api_key=KEY, **{"attempts": 1, **more})
 
 
 def letters(text: str) -> list[float]:
-    """A vector by which texts with the same letters are alike."""
+    """Return a vector of letter counts."""
     return [float(text.count(c)) for c in "abcdefghijklmnopqrstuvwxyz"]
 
 

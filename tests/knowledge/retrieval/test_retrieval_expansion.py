@@ -1,4 +1,4 @@
-"""What chosen objects depend on."""
+"""Dependencies of chosen objects."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def test_what_is_dirty_held_or_in_the_way(inventory: Inventory) -> None:
     assert expand({"fork-1"}, changed)["spoon-1"] == "in the hand"
     assert expand({"stoveburner-2", "pan-1"}, changed)["pot-1"] == "is on or in stoveburner-2"
     assert expand({"bowl-1"}, changed)["pen-9"] == "is on or in bowl-1"
-    # A pan goes where it is free, a pot that stands on a burner stays there.
+    # A pan needs a free burner; a pot already on a burner stays there.
     assert "stoveburner-2" not in expand({"pan-1"}, changed)
     assert "stoveburner-2" in expand({"pot-1"}, changed)
 
 
 def test_nothing_depends_on_the_names(inventory: Inventory) -> None:
-    """Objects with other names, in the same places, are found alike."""
+    """Renamed objects in the same places are retrieved equally."""
     renamed = {n: f"thing{i}-{n.rsplit('-', 1)[1]}" for i, n in enumerate(inventory.classes)}
     other = Inventory(
         inventory.scene,

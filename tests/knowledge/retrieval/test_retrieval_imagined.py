@@ -1,4 +1,4 @@
-"""The law of predicted states: what atoms say is what the graph then says."""
+"""Predicted states: the graph agrees with the predicted atoms."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def dynamic(graph: KnowledgeGraph, names: frozenset[str]) -> frozenset[Atom]:
 
 
 def check_derived(graph: KnowledgeGraph) -> None:
-    """What follows from where things are is kept in step, and a temperature is one value."""
+    """Check that derived locations are up to date, and that each object has one temperature."""
     direct = {tuple(r) for r in graph.query("SELECT ?a ?b { ?a k:on|k:in ?b }")}
     assert {tuple(r) for r in graph.query("SELECT ?a ?b { ?a k:locatedIn ?b }")} == direct
     within = {tuple(r) for r in graph.query("SELECT DISTINCT ?a ?b { ?a (k:on|k:in)+ ?b }")}
@@ -73,7 +73,7 @@ def test_the_state_as_it_is_changes_nothing(kitchen: World, domain: Domain) -> N
 @settings(max_examples=12)
 @given(st.data())
 def test_law_on_random_walks(kitchen: World, domain: Domain, data: st.DataObject) -> None:
-    """Applicable actions of some objects; of the other objects everything stays."""
+    """Apply random actions to some objects; all other objects must stay unchanged."""
     task = Task(domain, kitchen.graph.problem(domain, "walk", OBJECTS))
     changing = fluents(task)
     copy = hypothetical_copy(kitchen.graph)
@@ -93,7 +93,7 @@ def test_law_on_random_walks(kitchen: World, domain: Domain, data: st.DataObject
 @pytest.mark.slow
 @pytest.mark.parametrize("task_id", ["T12"])
 def test_law_along_a_whole_plan(kitchen: World, domain: Domain, task_id: str) -> None:
-    """The whole scene, after each step and back again."""
+    """Compare the whole scene after each step, forwards and backwards."""
     task = Task(domain, kitchen.graph.problem(domain, "plan"))
     changing = fluents(task)
     copy = hypothetical_copy(kitchen.graph)

@@ -1,4 +1,4 @@
-"""What the ontology tells of a request, and the objects that a sentence names."""
+"""The ontology's information about a request, and the objects named in a sentence."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_every_dish_is_named_by_its_label_and_made_of_something(dish: str) -> No
 def test_verbs_and_adjectives_are_told_by_what_they_bring_about() -> None:
     told = meanings("boil the water and put the cold cup on the table", ONTOLOGY)
     assert "boil: hot and stove_heated" in told
-    # Nothing is put on, in the sense of switched on.
+    # "Put on" does not mean "switched on" here.
     assert not any(line.startswith("put on") for line in told)
 
 

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 with the weights of its package; the import of torch takes seconds."""
+"""all-MiniLM-L6-v2 with the weights of its package; importing torch takes seconds."""
 
 from __future__ import annotations
 

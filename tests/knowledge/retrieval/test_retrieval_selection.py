@@ -1,4 +1,4 @@
-"""From the names that a model answers to objects."""
+"""Selection of objects by the names in a model's answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_names_are_mapped_to_classes(lexical: LexicalEmbedder) -> None:
 @pytest.mark.parametrize("cls", everything().ontology.object_types)
 def test_every_name_of_the_ontology_is_known(cls: str, lexical: LexicalEmbedder) -> None:
     inventory = everything()
-    matcher = Matcher(inventory, lexical, 2.0)  # nothing is near enough: exact names only
+    matcher = Matcher(inventory, lexical, 2.0)  # nothing is similar enough: exact names only
     for label in (cls, *inventory.ontology.labels(cls)):
         _, classes, _ = matcher.match(cls if label == cls else f"the {label.upper()}")
         meant = {c for c in inventory.classes.values()
@@ -82,7 +82,7 @@ def test_one_of_each_situation(inventory: Inventory, lexical: LexicalEmbedder) -
     assert "stoveburner-2" in burners
     assert len({situation(b, changed) for b in burners}) == 2
     assert len(select(["burner"], changed, lexical, per_class=1).names) == 1
-    # Four free burners are as good as each other.
+    # Four free burners are equally suitable.
     assert len(select(["burner"], inventory, lexical, per_class=4).names) == 1
     both = select(["stoveburner-3", "stoveburner-4"], inventory, lexical, per_class=1)
     assert both.names == ("stoveburner-3", "stoveburner-4")

@@ -1,4 +1,4 @@
-"""Which tool is chosen to cut with: what lies in the open, then what the ontology prefers."""
+"""Choice of a cutting tool: visible ones first, then the ontology's preference."""
 
 from __future__ import annotations
 

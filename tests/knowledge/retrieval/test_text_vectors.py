@@ -1,4 +1,4 @@
-"""Vectors of texts: length, place on disk, two processes, bad files."""
+"""Text vectors: norm, location on disk, two processes, bad files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hvr.knowledge.retrieval.text_vectors import TextVectors, default_folder, ha
 
 
 class _Counting:
-    """Stands in for a model and counts what it is asked for."""
+    """Model stand-in that counts the encoded texts."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -42,7 +42,7 @@ def test_hashed_vectors_have_length_one_and_tell_texts_apart() -> None:
 
 
 def test_hashed_vectors_do_not_depend_on_the_process() -> None:
-    # Python's own hash differs from process to process.
+    # Python's own hash differs between processes.
     assert hashed_vectors(["book a train"])[0].argmax() == 249
 
 

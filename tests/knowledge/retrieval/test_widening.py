@@ -1,4 +1,4 @@
-"""Nobody says that there is no plan because the choice of objects was too narrow."""
+"""hvr never reports a missing plan because its choice of objects was too narrow."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_plan_is_found_with_a_choice_that_is_widened_exactly_where_there_is_on
 
 
 NEEDED = ("mug-1", "sinkbasin-1", "faucet-1", "countertop-1", "coffeemachine-1")
-"""What a mug of coffee on the counter takes if the mug is in the basin; the rest is beside it."""
+"""Objects required for coffee on the counter when the mug is in the basin."""
 
 
 @pytest.mark.slow
@@ -101,7 +101,7 @@ def test_only_what_all_objects_cannot_do_is_impossible(
 
 
 class Narrow(SymbolicPolicy):
-    """Chooses some objects, whatever the goal."""
+    """Chooses fixed objects, whatever the goal."""
 
     def __init__(self, names: Iterable[str]) -> None:
         place = load_world()
