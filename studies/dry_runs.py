@@ -47,10 +47,10 @@ def main() -> int:
     """Print the pairs of endings and the runs in which they differ."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--runs", type=int, default=200)
-    wanted = parser.parse_args().runs
+    limit = parser.parse_args().runs
     pairs: Counter[tuple[str, str]] = Counter()
     with tempfile.TemporaryDirectory() as place:
-        for number, case in enumerate(itertools.islice(cases(), wanted)):
+        for number, case in enumerate(itertools.islice(cases(), limit)):
             dry = ending(case, execute=False, folder=Path(place, f"{number}-dry"))
             done = ending(case, execute=True, folder=Path(place, f"{number}-done"))
             pairs[dry, done] += 1

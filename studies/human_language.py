@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from benchmarks.alfred_judge import Judge, Wanted
 from hvr.base.texts import unreadable
-from hvr.errors import DataFileError, HvrError, ImpossibleGoalError, LanguageError
+from hvr.errors import DataFileError, HvrError
 from hvr.execution.executor import Executor
 from hvr.execution.world import World, open_world
 from hvr.knowledge.graph import KnowledgeGraph
@@ -320,13 +320,3 @@ def _collect(
         case Imply(left, right):
             _collect(left, kinds, f"{sign} if", counts)
             _collect(right, kinds, sign, counts)
-        case _:
-            pass
-
-
-def refused_because(outcome: Outcome) -> str:
-    """Return the class of a refusal; empty if the sentence was understood."""
-    if outcome.understood:
-        return ""
-    kinds = {LanguageError.__name__: "not understood", ImpossibleGoalError.__name__: "impossible"}
-    return kinds.get(outcome.refusal, outcome.refusal)

@@ -40,10 +40,10 @@ def block_order(task: Task, blocks: Blocks) -> Pairs:
     before = [[False] * (count + 1) for _ in range(count + 1)]
     consumers = [*summaries, _Summary(goal, 0, 0)]
     for b, consumer in enumerate(consumers):
-        for wanted in (True, False):
-            needed = consumer.needs.true if wanted else consumer.needs.false
-            given = needed & (task.initial.bits if wanted else ~task.initial.bits)
-            _constrain(summaries, b, (needed, given), wanted, before)
+        for positive in (True, False):
+            needed = consumer.needs.true if positive else consumer.needs.false
+            given = needed & (task.initial.bits if positive else ~task.initial.bits)
+            _constrain(summaries, b, (needed, given), positive, before)
     for a in range(count):
         for b in range(a + 1, count):
             undone = summaries[a].needs.true & summaries[b].false
@@ -62,7 +62,7 @@ def _constrain(
     summaries: Sequence[_Summary],
     b: int,
     literals: tuple[int, int],
-    wanted: bool,
+    positive: bool,
     before: list[list[bool]],
 ) -> None:
     """Order the producers and threats of the literals needed by block `b`.
@@ -74,7 +74,7 @@ def _constrain(
         summaries: Summaries of all blocks.
         b: Index of the consumer; one past the last block stands for the goal.
         literals: Bits that `b` needs, and the subset that holds initially.
-        wanted: Whether the bits must be true or false.
+        positive: Whether the bits must be true or false.
         before: Ordering matrix, updated in place.
     """
     needed, given = literals
@@ -84,10 +84,10 @@ def _constrain(
         needed ^= literal
 
         def makes(summary: _Summary, literal: int = literal) -> bool:
-            return bool((summary.true if wanted else summary.false) & literal)
+            return bool((summary.true if positive else summary.false) & literal)
 
         def breaks(summary: _Summary, literal: int = literal) -> bool:
-            return bool((summary.false if wanted else summary.true) & literal)
+            return bool((summary.false if positive else summary.true) & literal)
 
         undone = max((p for p in range(b) if breaks(summaries[p])), default=-1)
         producer = None

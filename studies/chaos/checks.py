@@ -112,12 +112,12 @@ def chosen(checks: Iterable[Check], only: Iterable[str], *, quick: bool) -> tupl
     Args:
         only: Shell patterns that match a group or `group/name`; empty selects all.
     """
-    wanted = tuple(only)
+    patterns = tuple(only)
     return tuple(
         c
         for c in checks
         if (c.quick or not quick)
-        and (not wanted or any(fnmatchcase(n, w) for n in (c.id, c.group) for w in wanted))
+        and (not patterns or any(fnmatchcase(n, w) for n in (c.id, c.group) for w in patterns))
     )
 
 

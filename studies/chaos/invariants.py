@@ -18,7 +18,7 @@ INTERRUPTED, TERMINATED, KILLED = 130, 143, 137
 
 MOST_MEMORY = 1_500_000_000
 _LONGEST_ERROR = 2_000
-_MOST_SAID = 1_000_000
+_MAX_OUTPUT = 1_000_000
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _CLAIMS = re.compile(
     r"The goal is reached|^Carried out|Planned and validated, not executed", re.MULTILINE
@@ -114,19 +114,19 @@ def _ending(ended: Ended, codes: Collection[int]) -> Iterator[str]:
 
 
 def _words(ended: Ended, says: str, *, escapes: bool, longest: int) -> Iterator[str]:
-    said = ended.said
-    if "Traceback" in said or "panicked at" in said:
+    output = ended.output
+    if "Traceback" in output or "panicked at" in output:
         yield f"a traceback was shown ({ended.last})"
-    errors = [line for line in said.splitlines() if line.startswith("error:")]
+    errors = [line for line in output.splitlines() if line.startswith("error:")]
     if len(errors) > 1:
         yield f"{len(errors)} lines begin with error:"
     if any(len(line) > longest for line in errors):
         yield f"an error of {max(map(len, errors))} characters was shown"
-    if len(said) > _MOST_SAID:
+    if len(output) > _MAX_OUTPUT:
         yield "more than a million characters were printed"
-    if not escapes and (found := _CONTROL.search(said)):
+    if not escapes and (found := _CONTROL.search(output)):
         yield f"the control character {found.group()!a} was printed"
-    if says and not ended.late and not re.search(says, said, re.IGNORECASE):
+    if says and not ended.late and not re.search(says, output, re.IGNORECASE):
         yield f"the output does not mention {says!r} ({ended.last})"
 
 
@@ -177,7 +177,7 @@ def _not_json(name: str) -> None:
 def _truth(lab: Lab, run: Run, ended: Ended) -> Iterator[str]:
     """Yield the false statements that a run folder makes about itself."""
     shown = lab.hvr("show", run.folder)
-    said = shown.out.decode("utf-8", "replace")
+    output = shown.out.decode("utf-8", "replace")
     if shown.code == UNUSABLE and "killed before it started" in shown.last:
         return
     if shown.code != GOOD:
@@ -186,7 +186,7 @@ def _truth(lab: Lab, run: Run, ended: Ended) -> Iterator[str]:
     yield from _words(shown, "", escapes=False, longest=_LONGEST_ERROR)
     if secret := lab.secrets.found_in(shown.out + shown.err):
         yield f"hvr show prints {secret}"
-    outcome = "\n".join(said.splitlines()[:3])
+    outcome = "\n".join(output.splitlines()[:3])
     if ended.code == GOOD:
         if not run.complete:
             yield f"the run succeeded, but its folder says {(run.state or 'nothing')!r}"
@@ -199,10 +199,10 @@ def _truth(lab: Lab, run: Run, ended: Ended) -> Iterator[str]:
     elif ended.code <= UNANSWERED or not run.complete:
         if _CLAIMS.search(outcome) or not _ADMITS.search(outcome):
             yield f"the run was interrupted, but hvr show says: {outcome}"
-        if ended.code <= UNANSWERED and run.folder.name not in ended.said:
+        if ended.code <= UNANSWERED and run.folder.name not in ended.output:
             yield f"the message does not name the run folder ({ended.last})"
         orderly = ended.code <= UNANSWERED or ended.code in (INTERRUPTED, TERMINATED)
         # A full disk may have no room for the run status.
-        full = re.search("no space|space left", ended.said, re.IGNORECASE)
+        full = re.search("no space|space left", ended.output, re.IGNORECASE)
         if orderly and not full and run.state.startswith(("start", "run")):
             yield f"the run has ended, but its folder says {run.state!r}"

@@ -64,9 +64,9 @@ class Lab:
         self.secrets = Secrets.draw(self.random)
         self.home = self.folder / "home"
         self.work = self.folder / "work"
-        self._said = self.folder / "said"
+        self._output = self.folder / "output"
         self._lock = threading.Lock()
-        for folder in (self.home, self.work, self._said):
+        for folder in (self.home, self.work, self._output):
             folder.mkdir(parents=True)
         (self.work / "pyproject.toml").write_text(SETTINGS, encoding="utf-8")
 
@@ -105,7 +105,7 @@ class Lab:
     ) -> Process:
         with self._lock:
             self.counts["runs"] += 1
-            place = self._said / f"{self.counts['runs']}"
+            place = self._output / f"{self.counts['runs']}"
         command = [sys.executable, *python, *map(str, words)]
         return Process.start(command, how or self.surroundings(), place)
 
@@ -125,7 +125,7 @@ class Lab:
         text = f'hvr() {{ "{sys.executable}" -m hvr "$@"; }}\n{script}'
         with self._lock:
             self.counts["runs"] += 1
-            place = self._said / f"{self.counts['runs']}"
+            place = self._output / f"{self.counts['runs']}"
         command = ["bash", "-c", text, "bash", *map(str, words)]
         return Process.start(command, how or self.surroundings(), place).wait()
 

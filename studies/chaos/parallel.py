@@ -53,12 +53,12 @@ _BOUND = 580.0
 
 
 def _at_once(lab: Lab, count: int, *words: object) -> tuple[list[int], list[str]]:
-    said = lab.folder / "children"
-    said.mkdir()
-    ended = lab.python(_AT_ONCE, count, said, *words, how=lab.surroundings(bound=_BOUND))
+    output = lab.folder / "children"
+    output.mkdir()
+    ended = lab.python(_AT_ONCE, count, output, *words, how=lab.surroundings(bound=_BOUND))
     examine(lab, ended, {GOOD})
     lab.counts["runs"] += count - 1
-    texts = [(said / f"{n}.out").read_text(encoding="utf-8", errors="replace")
+    texts = [(output / f"{n}.out").read_text(encoding="utf-8", errors="replace")
              for n in range(count)]  # fmt: skip
     traces = [text.strip().splitlines()[-1] for text in texts if "Traceback" in text]
     require(not traces, f"{len(traces)} of {count} showed a traceback ({traces[:1]})")
@@ -86,7 +86,7 @@ def _one_name(count: int, lab: Lab) -> None:
     """Plan into one folder simultaneously: one run succeeds, and the others report the conflict."""
     alone = _alone(lab)
     run = Run(lab.work / "same")
-    codes, said = _at_once(lab, count, *_WORDS, "--save", run.folder)
+    codes, output = _at_once(lab, count, *_WORDS, "--save", run.folder)
     winners = [number for number, code in enumerate(codes) if code == GOOD]
     others = set(codes) - {GOOD}
     require(others <= {UNUSABLE}, f"expected exit code 2, found {sorted(others)}")
@@ -94,7 +94,7 @@ def _one_name(count: int, lab: Lab) -> None:
     require(run.complete, "the folder of the completed run is incomplete")
     require(run.about.get("seed") == winners[0], "the folder belongs to another run")
     require(_events(run.folder) == alone, "the trace differs from a single run's events")
-    unnamed = [n for n in range(count) if n != winners[0] and "same" not in said[n]]
+    unnamed = [n for n in range(count) if n != winners[0] and "same" not in output[n]]
     require(not unnamed, f"{len(unnamed)} messages do not name the folder")
     _require_whole(lab)
 
@@ -102,15 +102,15 @@ def _one_name(count: int, lab: Lab) -> None:
 def _automatic_names(count: int, lab: Lab) -> None:
     """Plan simultaneously under automatic names: no run is lost or mixed with another."""
     alone = _alone(lab)
-    codes, said = _at_once(lab, count, *_WORDS)
-    bad = [(code, said[n].strip()[-120:]) for n, code in enumerate(codes) if code != GOOD]
+    codes, output = _at_once(lab, count, *_WORDS)
+    bad = [(code, output[n].strip()[-120:]) for n, code in enumerate(codes) if code != GOOD]
     require(not bad, f"{len(bad)} of {count} runs failed: {bad[:1]}")
     folders = list((lab.work / "runs").iterdir())
     require(len(folders) == count, f"expected {count} folders, found {len(folders)}")
     runs: dict[Any, Run] = {run.about.get("seed"): run for run in map(Run, folders)}
     require(sorted(runs) == list(range(count)), f"{count - len(runs)} runs are lost")
     for number, run in runs.items():
-        require(run.folder.name in said[number], f"run {number} names another folder")
+        require(run.folder.name in output[number], f"run {number} names another folder")
         require(
             _events(run.folder) == alone, f"the events of run {number} differ from a single run's"
         )

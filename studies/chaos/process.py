@@ -37,7 +37,7 @@ class Ended:
     late: bool
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         return (self.out + b"\n" + self.err).decode("utf-8", "replace")
 
     @property
@@ -47,7 +47,7 @@ class Ended:
             lines = stream.decode("utf-8", "replace").strip().splitlines()
             if lines:
                 return lines[-1][:300]
-        return "(nothing was said)"
+        return "(no output)"
 
 
 @dataclass(frozen=True)

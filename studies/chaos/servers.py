@@ -50,7 +50,7 @@ for _fault in FAULTS:
 
 
 @servers.check()
-def nobody_there(lab: Lab) -> None:
+def no_listener(lab: Lab) -> None:
     run = Run(lab.work / "run")
     ended = lab.hvr("plan", "make coffee", "--llm", "openai:m", "--base-url",
                     "http://127.0.0.1:9/v1", "--save", run.folder)  # fmt: skip

@@ -171,8 +171,8 @@ class Lab:
         def handled(action: GroundAction) -> frozenset[str]:
             report = validator.apply(action)
             atoms = (*report.added, *report.deleted) if report.ok else ()
-            told = (a for a in atoms if a.predicate != "near")
-            return frozenset((*action.args, *(n for a in told for n in a.args)))
+            changed = (a for a in atoms if a.predicate != "near")
+            return frozenset((*action.args, *(n for a in changed for n in a.args)))
 
         def listen(event: Event) -> None:
             nonlocal failures, held, sent

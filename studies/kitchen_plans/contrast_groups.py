@@ -69,9 +69,9 @@ def _differences(
     return strange, gaps, tuple(missing)
 
 
-def _some(edges: tuple[int, ...], graph: PlanGraph, wanted: bool) -> tuple[int, ...]:
+def _some(edges: tuple[int, ...], graph: PlanGraph, has_gaps: bool) -> tuple[int, ...]:
     """Return the link labels, marking the links to the end if no link spans a missing step."""
-    if not wanted or any(edges):
+    if not has_gaps or any(edges):
         return edges
     last = len(graph.nodes) - 1
     return tuple(int(b == last) for _, b in graph.all_edges)

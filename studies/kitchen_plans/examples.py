@@ -53,12 +53,14 @@ class Example:
         """Return the example with initial facts, limited for each plan to the objects it names."""
         facts = tuple(start)
 
-        def told(plan: LinkedPlan) -> LinkedPlan:
+        def with_start(plan: LinkedPlan) -> LinkedPlan:
             own = tuple(sorted(f for f in facts if f.args[0] in plan.types))
             return replace(plan, start=own)
 
-        wrong = tuple((kind, told(plan)) for kind, plan in self.wrong)
-        return replace(self, true=told(self.true), wrong=wrong, also=tuple(map(told, self.also)))
+        wrong = tuple((kind, with_start(plan)) for kind, plan in self.wrong)
+        return replace(
+            self, true=with_start(self.true), wrong=wrong, also=tuple(map(with_start, self.also))
+        )
 
     @property
     def scene(self) -> str:

@@ -19,8 +19,8 @@ def done_already(plan: LinkedPlan) -> LinkedPlan:
     facts = {(f.predicate, f.args): f for f in plan.start}
     for step in plan.steps:
         facts |= {(f.predicate, f.args): f for f in step.makes}
-    told = (f for f in facts.values() if f.predicate in FAMILIES or f.predicate in _PLACED)
-    return _standing(plan, tuple(sorted(f for f in told if f.positive or f.predicate in _ENABLED)))
+    kept = (f for f in facts.values() if f.predicate in FAMILIES or f.predicate in _PLACED)
+    return _standing(plan, tuple(sorted(f for f in kept if f.positive or f.predicate in _ENABLED)))
 
 
 def _standing(plan: LinkedPlan, start: tuple[Fact, ...]) -> LinkedPlan:

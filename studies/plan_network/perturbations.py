@@ -140,11 +140,11 @@ class Perturber:
         No two of them call the same tools in the same order.
         """
         rng = Random(f"{self._seed} {graph.id}")
-        wanted = 2 + _categorical(rng, self._config.graphs)
+        count = 2 + _categorical(rng, self._config.graphs)
         group = [unharmed(graph)]
         seen = {graph.tools}
-        for _ in range(MAX_TRIES * wanted):
-            if len(group) > wanted:
+        for _ in range(MAX_TRIES * count):
+            if len(group) > count:
                 break
             perturbed = self._attempt(rng, graph)
             if perturbed is not None and perturbed.graph.tools not in seen:

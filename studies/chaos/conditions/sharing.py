@@ -59,8 +59,8 @@ def plans_share_a_library_and_a_cache(lab: Lab) -> None:
         examine(lab, lab.hvr(*words, "--save", again.folder), {GOOD}, run=again)
     lab.counts["calls"] += calls
     with closing(sqlite3.connect(cache)) as base:
-        (said,) = base.execute("PRAGMA integrity_check").fetchone()
-    require(said == "ok", f"the cache is damaged: {said}")
+        (result,) = base.execute("PRAGMA integrity_check").fetchone()
+    require(result == "ok", f"the cache is damaged: {result}")
     examine(lab, lab.hvr("library", "list", "--library", library), {GOOD})
 
 

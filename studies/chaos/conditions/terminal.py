@@ -71,13 +71,13 @@ def _on_a_terminal(
 ) -> Ended:
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
-    said: list[bytes] = []
+    parts: list[bytes] = []
 
     def read() -> None:
         # Linux reports an error when reading after the last writer has closed.
         with contextlib.suppress(OSError):
             while data := os.read(ours, 65536):
-                said.append(data)
+                parts.append(data)
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
@@ -87,7 +87,7 @@ def _on_a_terminal(
     ended = process.wait()
     reader.join(10)
     os.close(ours)
-    shown = b"".join(said)
+    shown = b"".join(parts)
     return Ended(ended.code, shown, b"", ended.seconds, ended.peak, ended.late)
 
 

@@ -68,7 +68,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("status-not-a-number", replying(b"{}", "fine OK")),
     Fault("status-without-a-reason", lambda t: t.reply(t.good(), "200"), WELL),
     Fault("redirect-to-itself", _redirect(307, ""), REFUSED, protocols=BOTH),
-    Fault("redirect-to-nobody", _redirect(308, "http://127.0.0.1:9/v1/chat/completions"), REFUSED),
+    Fault("redirect-nowhere", _redirect(308, "http://127.0.0.1:9/v1/chat/completions"), REFUSED),
     Fault("redirect-to-a-file", _redirect(302, "file:///etc/passwd"), REFUSED),
     Fault("redirect-to-garbage", _redirect(301, "http://[::1"), REFUSED),
     Fault("redirect-to-nowhere", replying(b"", 302), REFUSED),

@@ -36,9 +36,9 @@ def _partly(share: float, how: str) -> Act:
     return act
 
 
-def _after(said: bytes, how: str) -> Act:
+def _after(data: bytes, how: str) -> Act:
     def act(talk: Talk) -> None:
-        talk.send(said)
+        talk.send(data)
         _leave(talk, how)
 
     return act

@@ -131,8 +131,8 @@ def _require_whole(ledger: Path) -> None:
     if not ledger.exists():
         return
     with contextlib.closing(sqlite3.connect(ledger)) as base:
-        (said,) = base.execute("PRAGMA integrity_check").fetchone()
-    require(said == "ok", f"the ledger is damaged: {said}")
+        (result,) = base.execute("PRAGMA integrity_check").fetchone()
+    require(result == "ok", f"the ledger is damaged: {result}")
 
 
 def _interrupted_together(lab: Lab) -> None:
@@ -147,7 +147,7 @@ def _interrupted_together(lab: Lab) -> None:
         left = process.survivors()
     examine(lab, ended, {130}, says="interrupted")
     require(not left, f"{len(left)} workers were still running 10 s later")
-    require(len(ended.said.splitlines()) < 12, "the output is longer than 11 lines")
+    require(len(ended.output.splitlines()) < 12, "the output is longer than 11 lines")
 
 
 def add_to(group: Group) -> None:

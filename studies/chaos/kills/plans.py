@@ -172,7 +172,7 @@ def _finished_runs_are_not_paid_for_again(lab: Lab) -> None:
         ended = lab.hvr("plan", "--resume", run.folder, how=how)
         examine(lab, ended, {GOOD, NO, UNUSABLE})
         require(server.calls == calls, f"{server.calls - calls} requests for a finished run")
-    require("--resume" not in ended.said or "no option named" not in ended.said, ended.last)
+    require("--resume" not in ended.output or "no option named" not in ended.output, ended.last)
     require((run.folder / "task.json").read_bytes() == task, "the finished run was changed")
 
 

@@ -102,8 +102,8 @@ def trained(lab: Lab) -> tuple[dict[str, bytes], dict[str, bytes], list[Any], fl
             if b"MissingExtra" in ended.err or b"pip install" in ended.err:
                 raise CannotError("the extra gnn is not installed")
             examine(lab, ended, {GOOD})
-        said = probed(lab, place, place / "old", place / "new")
-        return _files(place / "old"), _files(place / "new"), said, ended.seconds
+        probes = probed(lab, place, place / "old", place / "new")
+        return _files(place / "old"), _files(place / "new"), probes, ended.seconds
 
     trained: tuple[dict[str, bytes], dict[str, bytes], list[Any], float] = lab.shared.once(
         "trained", train
