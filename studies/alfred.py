@@ -82,8 +82,8 @@ def scene_from_alfred(record: Mapping[str, Any]) -> Scene:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise SceneError(
-            f"not an ALFRED record ({type(error).__name__}: {error}): floor_plan, object_poses and "
-            "init are needed"
+            "invalid ALFRED record: expected floor_plan, object_poses and init, found "
+            f"{type(error).__name__}: {error}"
         ) from error
 
 
@@ -103,6 +103,7 @@ def resolve_id(scene: Scene, alfred_id: str, first_piece: int = 0) -> str | None
     plain = "|".join([kind if suffix != "SinkBasin" else whole, *parts[:3]])
     if suffix == "SinkBasin":
         plain += "|SinkBasin"
+    # Ids contain positions: match a moved or differently rounded object by type and distance.
     if plain not in ids:
         try:
             x, y, z = (float(part) for part in parts[:3])
@@ -154,10 +155,12 @@ def _as_in_2_1_0(
             same,
             key=lambda o: (math.dist((o.position[0], o.position[2]), (x, z)), o.object_id),
         )
+        # Match each object once, so that two of a type never take the same place.
         free.discard(spec.object_id)
         dx, dz = x - spec.position[0], z - spec.position[2]
         if math.hypot(dx, dz) <= 0.05:
             continue
+        # A small shift stays on the same support, so the height is unchanged.
         dy = entry.position[1] - spec.position[1] if math.hypot(dx, dz) > 1.0 else 0.0
         result[spec.object_id] = _shifted(spec, dx, dy, dz)
     holders = _holders(result.values())

@@ -89,6 +89,7 @@ def _constrain(
         def breaks(summary: _Summary, literal: int = literal) -> bool:
             return bool((summary.false if positive else summary.true) & literal)
 
+        # Only producers after the last deletion supply the literal to block `b`.
         undone = max((p for p in range(b) if breaks(summaries[p])), default=-1)
         producer = None
         if undone >= 0 or not given & literal:
@@ -98,6 +99,7 @@ def _constrain(
         for threat in range(count):
             if threat == b or not breaks(summaries[threat]):
                 continue
+            # A threat goes either before the producer or after the consumer, as in the plan.
             if threat < b and producer is not None:
                 before[threat][producer] = True
             elif threat > b:

@@ -86,6 +86,7 @@ def annealed_chain(
         for i, old in enumerate(population):
             new = _mutated(old, space, random)
             gain = _fitness(new, space, settings) - _fitness(old, space, settings)
+            # Accept a worse subgraph with a probability that falls with the temperature.
             if gain >= 0 or random.random() < math.exp(gain / heat):
                 population[i] = new
     chains = [
@@ -129,6 +130,7 @@ def _mutated(some: frozenset[str], space: _Space, random: Random) -> frozenset[s
         if name not in some
     ]  # fmt: skip
     spare = sorted(some - space.goal.done)
+    # Remove only occasionally while parameters are still missing.
     take = bool(spare) and (not new or random.random() < 0.2)
     if take:
         some = some - {random.choice(spare)}

@@ -137,6 +137,7 @@ def forward_chain(
         order += ready
         made = {tool.name for tool in ready}
         waiting = [tool for tool in waiting if tool.name not in made]
+    # Backward pass: keep the first producers of needed parameters, transitively.
     wanted = set(goal.done - facts.done) | {giver[p] for p in goal.known - facts.known}
     for tool in reversed(order):
         if tool.name in wanted:

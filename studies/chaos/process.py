@@ -102,6 +102,7 @@ class Process:
                 stdin=how.stdin,
                 stdout=_target(how.stdout, first),
                 stderr=_target(how.stderr, second),
+                # A process group allows killing and finding all children.
                 start_new_session=True,
             )
         return cls(popen, out, err, how.bound)
@@ -140,6 +141,7 @@ class Process:
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         peak = used.ru_maxrss if used.ru_maxrss > own else 0
         self._ended = Ended(
+            # Use the shell's convention for signals: 128 plus their number.
             code=code if code >= 0 else 128 - code,
             out=_read(self.out),
             err=_read(self.err),

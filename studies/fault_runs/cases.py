@@ -122,9 +122,8 @@ def _target(
         if o["pickupable"] if kind is FaultKind.MOVED else any(o[s] for s in _STATES):
             options.append(name)
     ahead = {n for later in baseline.steps[step.number :] for n in later.action.args}
-    others = [
-        n for n in options if n not in step.action.args
-    ]  # otherwise it would look like the action's effect
+    # A fault on the step's own objects would look like the action's effect.
+    others = [n for n in options if n not in step.action.args]
     needed = [n for n in others if n in ahead]
     return _pick(sorted(needed or others or options), chance) or None
 

@@ -156,7 +156,7 @@ def premature(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def impossible(task: Task, items: Items, rng: Random) -> Items | None:
-    """C1, any domain: move a step of the plan to where it is not applicable."""
+    """C1, any domain: insert a step of the plan where it is not applicable."""
     marks = marks_of(task, items)
     for _ in range(_TRIES):
         place, action = rng.randrange(len(items) + 1), rng.choice(items).action
@@ -176,6 +176,7 @@ def undo(task: Task, items: Items, rng: Random) -> Items | None:
             if action.name == "drop_obj" or action == again:
                 continue
             changed = _inserted(items, place, "C2", action, again)
+            # The undoing step alone must break the plan, and redoing the step must repair it.
             if not _still_good(task, _inserted(items, place, "C2", action)) and _still_good(
                 task, changed
             ):

@@ -92,6 +92,7 @@ def _searched(task: Task, items: Sequence[Item]) -> Answers | None:
         for place in range(len(left) + 1)
     ]
     operators = [task.ground(items[i].action) for i in left]
+    # Grow the number of restored steps, so the first repair found restores the fewest.
     for budget in range(len(dropped) + 1):
         reduction = smallest_reduction(task.initial, operators, offers=offers, budget=budget)
         if reduction.kept is None:
@@ -123,6 +124,7 @@ def cases_of(
     """Yield one damaged case per seed; none if the reduced plan has fewer than three steps."""
     task = Task(domain, problem)
     base = reduced(task, plan)
+    # Shorter plans leave no room for several errors.
     if base is None or len(base) < 3:
         return
     case = replace(case, problem=print_problem(problem), base=len(base))

@@ -58,11 +58,14 @@ def repairs(task: Task, items: Sequence[Item], most: int = MOST_STATES) -> Answe
     read = task.goal.mentioned()
     for operator in compiled:
         read |= 0 if isinstance(operator, Misfit) else reads_of(operator)
+    # Derived predicates may read any fact, so every bit distinguishes states.
     if task.derived_bits:
         read = -1
+    # Dynamic programming over items: each state keeps its cheapest subplans, cost first.
     layer = {(task.initial.bits & read, task.initial.values): ((0, 0), [frozenset[int]()])}
     looked = 0
     for index, (item, operator) in enumerate(zip(items, compiled, strict=True)):
+        # Copying the layer covers the choice to leave the item out.
         after = dict(layer)
         if isinstance(operator, Operator):
             for (bits, values), (cost, ways) in layer.items():

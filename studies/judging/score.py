@@ -80,6 +80,7 @@ def score(case: Case, verdict: PlanVerdict, task: Task) -> Scored:
     fixed = repaired is not None and Validator(task).check(repaired).valid
     cost = (len(missing), len(repaired or ()))
     label = (case.inserted, case.length)
+    # A repair as cheap as the label is correct, so all its findings count as hits.
     if fixed and cost <= label:
         nearest = removed
         counts = Counts(len(removed)), Counts(len(missing))

@@ -30,6 +30,7 @@ def detours(
         lambda: other_objects(task, plan, draw),
         lambda: _other_surfaces(task, plan, draw),
     ]
+    # Shuffle, so that no kind of detour dominates when `most` is small.
     draw.shuffle(ways)
     alternatives: list[Steps] = []
     for way in ways:

@@ -41,6 +41,7 @@ def _marked(true: LinkedPlan, plan: LinkedPlan, request: str, plan_id: str) -> P
     graph = reading_of(plan, request, plan_id)
     strange, gaps, missing = _differences(_keys(true), _keys(plan))
     last = len(plan.steps)
+    # The end node is always wrong, because the plan misses the goal.
     labels = [int(i in strange) for i in range(last)] + [1]
     edges = tuple(int(any(a < g <= b for g in gaps)) for a, b in graph.all_edges)
     operation = Operation("DROP" if missing else "REPLACE", missing, None, COST)

@@ -144,6 +144,7 @@ class Network(nn.Module):
             )
             best = torch.where(best <= _NONE, torch.zeros_like(best), best)
             own = self.own[slot]
+            # Drop class-specific weights at random, so that unseen classes rely on labels.
             if self.training:
                 own = own * (torch.rand(len(own), 1) > 0.2)
             named = (looks[slot][:, None, :] @ marks)[:, 0]
@@ -176,6 +177,7 @@ def loss_of(scores: Mapping[str, Tensor], targets: Targets) -> Tensor:
         if not some.any():
             continue
         target, every = targets.pointers[slot][some], scores[slot][some]
+        # Rank within the scene, and with less weight over all classes.
         here = every.masked_fill(~targets.allowed[some], _NONE)
         share = some.float().mean()
         total = total + share * (

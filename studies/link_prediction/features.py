@@ -88,6 +88,7 @@ def near(likeness: Matrix, most: int = NEAR) -> Matrix:
     if len(weights) > most:
         least = np.partition(weights, -most, axis=1)[:, -most]
         weights[weights < least[:, None]] = 0
+    # Cubing concentrates the weight on the most similar tools.
     weights **= 3
     return np.asarray(weights / np.maximum(weights.sum(1, keepdims=True), 1e-6), np.float32)
 
@@ -100,6 +101,7 @@ def best_likeness(
     some = [j for j, rows in enumerate(theirs) if rows]
     if not some:
         return table
+    # Flatten all parameter lists, so that one reduceat call takes the maximum per tool.
     columns = np.concatenate([theirs[j] for j in some])
     starts = np.cumsum([0, *(len(theirs[j]) for j in some[:-1])])
     for i, rows in enumerate(ours):

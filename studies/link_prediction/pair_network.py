@@ -62,6 +62,7 @@ class PairNetwork:
         return total
 
     def _fit(self, links: Matrix, others: Matrix, seed: int) -> tuple[nn.Module, Matrix, Matrix]:
+        # Standardise with training statistics, which also apply to the final features.
         values = np.concatenate([links, others])
         mean, spread = values.mean(0), np.maximum(values.std(0), 1e-6)
         inputs = torch.from_numpy((values - mean) / spread)

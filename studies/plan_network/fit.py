@@ -143,6 +143,7 @@ def train_on(
     network = train_network(config, fit, held, embeddings.texts.matrix, progress)
     logits = network.logits(held.arrays, embeddings.texts.matrix)
     thresholds = Thresholds(
+        # Search the threshold on the risk scale, where wrong plans are the positives.
         round(1 - best_threshold(1 - logistic(logits.graph), held.wrong), 2),
         best_threshold(logistic(logits.node), held.node.numpy().astype(np.int64)),
         best_threshold(logistic(logits.edge), held.edge.numpy().astype(np.int64)),

@@ -298,6 +298,7 @@ class _StageTrainer:
         size = 0
         for group in order:
             graphs = np.arange(self._ends[group], self._ends[group + 1])
+            # Never split a group: the ranking loss compares all of its plans.
             if part and size + len(graphs) > self._config.batch:
                 batches.append(np.concatenate(part))
                 part, size = [], 0

@@ -102,6 +102,7 @@ def graph_search(
         grown.sort(key=lambda pair: -pair[0])
         limit = {"greedy": 1, "beam": config.width, "adaptive": config.solutions}[config.rule]
         open_paths = grown[:limit]
+    # Prefer longer paths, which cover more steps, then higher scores.
     ranked_paths = sorted(
         (p for p in (*open_paths, *ended) if p[1]), key=lambda pair: (-len(pair[1]), -pair[0])
     )
