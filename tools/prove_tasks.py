@@ -121,9 +121,9 @@ class Arena:
 
 
 def truth_blocks(blocks: Iterable[AABlock]) -> list[tuple[GroundAction, ...]]:
-    """Return the blocks of a ground truth, with taking the knife as a block before all cutting.
+    """Return the blocks of a ground truth, splitting off the step that takes the knife.
 
-    Otherwise the first cut of the plan would have to stay first.
+    Otherwise the cut in the same block would have to precede all other cuts.
     """
     found: list[tuple[GroundAction, ...]] = []
     for block in blocks:

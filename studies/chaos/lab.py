@@ -1,4 +1,4 @@
-"""The workplace of a check: a folder, an environment, and hvr as a subprocess."""
+"""The environment of a check: a folder, environment variables, and hvr as a subprocess."""
 
 from __future__ import annotations
 

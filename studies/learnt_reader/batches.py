@@ -170,11 +170,7 @@ class Meanings:
 
 
 class Batches:
-    """Makes batches of examples.
-
-    Args:
-        pieces: Tokeniser.
-    """
+    """Makes batches of examples; `pieces` is the tokeniser."""
 
     def __init__(self, meanings: Meanings, states: States, pieces: WordPieces) -> None:
         vocabulary = meanings.vocabulary
