@@ -248,7 +248,7 @@ def test_layers_recover_from_what_passes(provider: tuple[str, Servers]) -> None:
         # The empty answer was paid for, too.
         assert answer.usage.input == 22
     with server_of(replies) as server:
-        with pytest.raises(ModelError, match=r"not the JSON.*tried 4 times"):
+        with pytest.raises(ModelError, match=r"not the requested JSON.*tried 4 times"):
             stack(make_model(spec, opts := options(server.url)), opts).answer(
                 request(schema=SCHEMA)
             )

@@ -65,7 +65,7 @@ def _nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             ["in time", "start_timeout 0.3 s"],
         ),
         (ThorOptions(executable="/no/such/program"), ["/no/such/program", "executable"]),
-        (ThorOptions(executable=str(PROCESS)), ["thor_process.py", "may be executed"]),
+        (ThorOptions(executable=str(PROCESS)), ["thor_process.py", "not an executable program"]),
         (ThorOptions(executable="'open quote"), ["open quote"]),
     ],
     ids=lambda value: value.executable[-12:] + value.server if hasattr(value, "server") else "",

@@ -28,7 +28,7 @@ class Destroyed:
         say("ready")
         wait()
 
-sys.unraisablehook = process._not_told
+sys.unraisablehook = process._ignore_unraisable
 try:
     with signals_as_exceptions():
         if "destructor" in sys.argv:

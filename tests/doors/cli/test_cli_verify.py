@@ -164,7 +164,7 @@ def test_the_picture_has_every_step_and_its_risk(trained: Path, hvr_: Hvr, tmp_p
         assert any(tool in title and "risk" in title for title in titles)
     many = write(tmp_path / "many.jsonl", [GOOD, BAD])
     ended = hvr_("verify", many, "--model", trained / "verifier", "--svg", tmp_path / "m.svg")
-    assert ended.code == 2 and "--svg draws one plan" in ended.err
+    assert ended.code == 2 and "--svg requires a single plan" in ended.err
 
 
 @pytest.mark.slow
@@ -249,7 +249,7 @@ def test_a_plan_that_cannot_be_judged_leaves_its_neighbours_a_verdict(
     plans = write(tmp_path / "plan.jsonl", [{"id": 1, "task_nodes": []}, circle, GOOD])
     ended = hvr_("verify", plans, "--model", trained / "verifier", "--json")
     empty, round_, good = json.loads(ended.out)
-    assert "is empty" in empty["unknown"] and "circle" in round_["unknown"]
+    assert "is empty" in empty["unknown"] and "cycle" in round_["unknown"]
     assert good["score"] is not None and "TaskBench" in good["read"]
     assert ended.code == (4 if good["accepted"] or good["unknown"] else 1)
     ended = hvr_("verify", plans, "--model", trained / "verifier")

@@ -53,7 +53,7 @@ def test_started_by_hand_it_says_how_it_is_meant_in_one_line() -> None:
         env=_environment(), capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert process.returncode == 2
-    assert process.stderr.startswith("error: this is started by AI2-THOR's Python client")
+    assert process.stderr.startswith("error: AI2-THOR's Python client starts this process")
     assert "--port" in process.stderr and process.stderr.count("\n") == 1
 
 
