@@ -1,9 +1,9 @@
-"""A model to put behind a local server: it makes coffee, by a small hand-written script.
+"""A scripted model for a local server: it makes coffee.
 
     with OpenAIServer(Behaviour(make_coffee)) as server:
         ...  # hvr plan "make coffee" --scene FloorPlan1 --base-url server.url
 
-It sees nothing but what came over HTTP, and knows from the system message what is asked.
+It sees only the HTTP requests, and recognises their purpose by the system message.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tests.models.servers import Received, Reply
 
 @dataclass(frozen=True)
 class Question:
-    """What a prompt asks.
+    """The question of a prompt.
 
     Args:
-        purpose: name of the template that the prompt was made of.
-        text: the last turn of the user.
+        purpose: Name of the prompt's template.
+        text: Last turn of the user.
     """
 
     purpose: str
@@ -32,7 +32,7 @@ class Question:
 
     @property
     def macro(self) -> str:
-        """The macro action that a block is asked for; empty in other prompts."""
+        """The macro action of a block prompt; empty in other prompts."""
         found = re.search(r"^Macro action: (.*)$", self.text, re.MULTILINE)
         return found.group(1) if found else ""
 
@@ -41,7 +41,7 @@ Answering = Callable[[Question], str]
 
 
 def question(asked: Received) -> Question:
-    """What is asked, in either protocol."""
+    """Return the question of a request in either protocol."""
     system, user = _spoken(asked.body)
     fitting = [name for name in NAMES if _pattern(name).fullmatch(system)]
     assert len(fitting) == 1, f"{fitting} fit this system message: {system}"
@@ -49,7 +49,7 @@ def question(asked: Received) -> Question:
 
 
 def _spoken(body: Mapping[str, Any]) -> tuple[str, str]:
-    """The system message and the last turn of the user."""
+    """Return the system message and the last turn of the user."""
     if "messages" in body:
         return body["messages"][0]["content"], body["messages"][-1]["content"]
     parts = body["systemInstruction"]["parts"], body["contents"][-1]["parts"]
@@ -65,13 +65,13 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 
 class Behaviour:
-    """What a server does: a model answers, and certain requests go wrong.
+    """A server's behaviour: a model answers, and some requests fail.
 
     Args:
-        model: answers.
-        faults: replies to requests by their number, from 1, instead of the model's.
-        after: the reply to every request after those, when the model is gone for good.
-        since: number of the first request that gets it.
+        model: Function that answers.
+        faults: Replies by 1-based request number, in place of the model's.
+        after: Reply to every request from `since` on, for a permanent outage.
+        since: Number of the first request that gets `after`.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Behaviour:
         since: int = 1,
     ) -> None:
         self.purposes: list[str] = []
-        """What was asked, as it came."""
+        """The received requests."""
         self._model = model
         self._faults = dict(faults or {})
         self._after = after
@@ -126,11 +126,11 @@ _SERVE = """(navigate_to_obj, mug-1)
 _GOAL = """{"stages": [[{"predicate": "contains", "args": ["Mug", "coffee"]},
                         {"predicate": "on", "args": ["Mug", "CounterTop"]}]]}"""
 PICKING = "(pick_up, mug-1)\n"
-"""What the first block lacks when it is written for the first time."""
+"""The step missing from the first version of the first block."""
 
 
 def make_coffee(asked: Question) -> str:
-    """Answers for "make coffee" in FloorPlan1; the first block lacks a step at first."""
+    """Answer for "make coffee" in FloorPlan1; the first block initially lacks a step."""
     match asked.purpose:
         case "select":
             return "Mug, CoffeeMachine, CounterTop"

@@ -1,7 +1,7 @@
-"""A slow and obvious interpreter of the lifted model, to hold hvr against.
+"""A slow and obvious interpreter of the lifted model, as a reference for hvr.
 
 A state is a set of ground atoms and a dict of numbers; quantifiers try every object; rules are
-applied until nothing changes. Nothing is shared with hvr but the model itself. The definitions:
+applied until nothing changes. It shares only the model with hvr. The definitions:
 
 - FL: Fox & Long, "PDDL2.1: An extension to PDDL for expressing temporal planning domains",
   JAIR 20 (2003), section 8.
@@ -9,8 +9,8 @@ applied until nothing changes. Nothing is shared with hvr but the model itself. 
   Planning Competition" (2004), sections 2 and 3.
 - GL: Gerevini & Long, "Plan constraints and preferences in PDDL3" (2005), section 3.
 
-Truth has three values: None is the truth of a comparison with a number that has no value, and
-of what depends on one. It does not fulfil a condition, and neither does its negation.
+Truth has three values: a comparison with an undefined number, and every formula that depends
+on it, is None. None satisfies neither a condition nor its negation.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ TOTAL_COST = FunctionTerm("total-cost")
 
 @dataclass(frozen=True)
 class World:
-    """What is true, derived atoms included, and the numbers that have a value."""
+    """The true atoms, including derived ones, and the defined numbers."""
 
     atoms: frozenset[Atom]
     numbers: Mapping[FunctionTerm, Fraction]
@@ -67,7 +67,7 @@ class World:
 
 @dataclass(frozen=True)
 class Change:
-    """What an effect does to one atom (operator `add` or `delete`) or to one number."""
+    """An effect on one atom (operator `add` or `delete`) or one number."""
 
     operator: str
     target: Atom | FunctionTerm
@@ -79,20 +79,20 @@ class UndefinedError(Exception):
 
 
 class ConflictError(Exception):
-    """One number is given two values."""
+    """One number is assigned two values."""
 
 
 @dataclass
 class Verdict:
-    """What is to be said of a plan.
+    """The verdict on a plan.
 
     Attributes:
-        why: what the plan fails by: pairs of a kind and the number of the step (None: no step
-            in particular). Any of them may be reported; none for a valid plan.
-        worlds: the initial state and that after each happening, with their times.
-        metric: the value of the metric, None if the plan was not executed or it has no value.
-        violated: how many instances of each preference are violated.
-        after: the state after the end of each step that was executed.
+        why: Possible failures: pairs of a kind and a step number (None for no particular step).
+            Any of them may be reported; a valid plan has none.
+        worlds: The initial state and the state after each happening, with their times.
+        metric: Value of the metric; None if undefined or if the plan was not executed.
+        violated: Number of violated instances of each preference.
+        after: State after the end of each executed step.
     """
 
     why: set[tuple[str, int | None]] = field(default_factory=set)
@@ -110,9 +110,9 @@ class Reference:
     """The semantics of one task.
 
     Args:
-        domain, problem: the task.
-        tolerance: how far a duration may be from what is demanded.
-        epsilon: what is no further apart happens together.
+        domain, problem: The task.
+        tolerance: Tolerance of durations.
+        epsilon: Largest distance of simultaneous points.
     """
 
     def __init__(
@@ -133,13 +133,13 @@ class Reference:
     # Terms and types --------------------------------------------------------------------------
 
     def below(self, kind: str, parent: str) -> bool:
-        """Whether a type is another, or lies below it."""
+        """Return whether a type equals another or is a subtype of it."""
         if kind == parent or parent == "object":
             return True
         return any(self.below(p, parent) for p in self.domain.types.get(kind, ()))
 
     def members(self, types: Iterable[str]) -> list[str]:
-        """The objects of one of some types."""
+        """Return the objects of any of the types."""
         return [
             o.name
             for o in self.objects
@@ -157,7 +157,7 @@ class Reference:
         return FunctionTerm(term.function, tuple(binding.get(a, a) for a in term.args))
 
     def actions(self) -> list[GroundAction]:
-        """Every instantaneous ground action."""
+        """Return every instantaneous ground action."""
         return [
             GroundAction(schema.name, tuple(b[p.name] for p in schema.parameters))
             for schema in self.domain.actions.values()
@@ -189,7 +189,7 @@ class Reference:
     def truth(
         self, formula: Expression, world: World, binding: Binding, duration: Fraction | None = None
     ) -> Truth:
-        """The truth of a formula in a state; preferences do not count."""
+        """Return the truth of a formula in a state; preferences do not count."""
 
         def sub(inner: Expression, b: Binding = binding) -> Truth:
             return self.truth(inner, world, b, duration)
@@ -223,7 +223,7 @@ class Reference:
     # Derived predicates (EH, section 3) -------------------------------------------------------
 
     def levels(self) -> dict[str, int]:
-        """A stratification: a predicate lies above what it negates, not below what it uses."""
+        """Stratify: a predicate lies above those it negates, and not below those it uses."""
         level = dict.fromkeys(self.derived, 0)
         for _ in range(len(level) ** 2 + 1):
             for rule in self.domain.derived:
@@ -234,7 +234,7 @@ class Reference:
         return level
 
     def closed(self, world: World) -> World:
-        """The state with exactly those derived atoms that follow."""
+        """Return the state with exactly the derived atoms that follow."""
         atoms = {a for a in world.atoms if a.predicate not in self.derived}
         level = self.levels()
         for depth in sorted(set(level.values())):
@@ -268,7 +268,7 @@ class Reference:
     def changes(
         self, effect: Expression, world: World, binding: Binding, duration: Fraction | None = None
     ) -> Iterator[Change]:
-        """What an effect does; all is read in the state before."""
+        """Yield the changes of an effect; all values come from the state before."""
         match effect:
             case Atom():
                 yield Change("add", self.ground(effect, binding))
@@ -290,7 +290,7 @@ class Reference:
                 raise AssertionError(effect)
 
     def changed(self, world: World, changes: Iterable[Change]) -> World:
-        """The state after changes that happen together; deletes come before adds."""
+        """Return the state after simultaneous changes; deletes come before adds."""
         changes = list(changes)
         deleted = {c.target for c in changes if c.operator == "delete"}
         added = {c.target for c in changes if c.operator == "add"}
@@ -318,7 +318,7 @@ class Reference:
     def preferences(
         self, formula: Expression, binding: Binding
     ) -> Iterator[tuple[Preference, Binding]]:
-        """The instances of the preferences in a condition."""
+        """Yield the instances of the preferences in a condition."""
         match formula:
             case Preference():
                 yield formula, binding
@@ -359,7 +359,7 @@ class Reference:
     def fulfils(
         self, constraint: Trajectory, binding: Binding, worlds: Sequence[tuple[Fraction, World]]
     ) -> bool:
-        """Whether the states of a plan, each with its time, fulfil a constraint."""
+        """Return whether the timed states of a plan satisfy a constraint."""
         phi, *more = [
             [self.truth(f, world, binding) is True for _, world in worlds]
             for f in constraint.formulas
@@ -403,7 +403,7 @@ class Reference:
         raise AssertionError(constraint)
 
     def constraints(self) -> Iterator[tuple[str | None, list[tuple[Trajectory, Binding]]]]:
-        """The constraints; with the name of the preference, and all parts, for preferences."""
+        """Yield the constraints; preferences with their name and all parts."""
 
         def flat(
             formula: Expression, binding: Binding
@@ -426,7 +426,7 @@ class Reference:
         yield from flat(self.problem.constraints, {})
 
     def judge_constraints(self, worlds: Sequence[tuple[Fraction, World]], verdict: Verdict) -> bool:
-        """Count violated preferences; say whether every other constraint is fulfilled."""
+        """Count violated preferences; return whether all other constraints hold."""
         ok = True
         for name, found in self.constraints():
             fulfilled = all(self.fulfils(constraint, b, worlds) for constraint, b in found)
@@ -439,7 +439,7 @@ class Reference:
     # Sequences --------------------------------------------------------------------------------
 
     def step(self, world: World, action: GroundAction) -> World | str:
-        """The state after an action, or the kind of failure."""
+        """Return the state after an action, or the kind of failure."""
         schema = self.domain.actions[action.name]
         b = dict(zip((p.name for p in schema.parameters), action.args, strict=True))
         if not self.truth(schema.precondition, world, b):
@@ -452,7 +452,7 @@ class Reference:
             return "interference"
 
     def judge(self, plan: Sequence[GroundAction]) -> Verdict:
-        """Judge a sequence of actions that fit the domain; the state of step i has time i."""
+        """Judge a sequence of well-typed actions; the state of step i has time i."""
         world = self.initial()
         verdict = Verdict(worlds=[(Fraction(0), world)])
         for number, action in enumerate(plan, 1):
@@ -479,7 +479,7 @@ class Reference:
     # Plans in time (FL, section 8; EH, section 2) ---------------------------------------------
 
     def judge_timed(self, plan: Sequence[TimedAction]) -> Verdict:
-        """Judge a timed plan of actions that fit the domain and have the durations they need."""
+        """Judge a timed plan of well-typed actions with the required durations."""
         world = self.initial()
         verdict = Verdict(worlds=[(Fraction(0), world)])
         if early := {("start time", n) for n, s in enumerate(plan, 1) if s.start < 0}:
@@ -510,8 +510,8 @@ class Reference:
             if verdict.why:
                 return verdict
             if any(p.run is not None for p in together):
-                # What the world does later by itself takes no part in the metric. The time of a
-                # happening is that of its first point.
+                # The metric ignores later exogenous changes. A happening has the time of its
+                # first point.
                 counted, total = world, time
             for point in together:
                 if point.run is not None:
@@ -522,7 +522,7 @@ class Reference:
         return verdict
 
     def _stage(self, together: list[Point], world: World) -> set[tuple[str, int | None]]:
-        """What keeps things from happening together: conditions first, then each other."""
+        """Return the obstacles to simultaneous points: conditions first, then interference."""
         why: set[tuple[str, int | None]] = set()
         for point in together:
             why |= point.unmet(world)
@@ -546,10 +546,10 @@ class Reference:
 
 @dataclass
 class Piece:
-    """A condition or an effect of a durative action, with when it counts.
+    """A condition or an effect of a durative action, with its time.
 
     Attributes:
-        conditions: for an effect, its conditions by time.
+        conditions: For an effect, its conditions by time.
     """
 
     when: str
@@ -578,7 +578,7 @@ class Run:
             self.unfulfilled = [False] * len(self.wishes)
             self.conditions = list(self.timed(schema.condition, self.binding))
             self.effects = list(self.timed_effects(schema.effect, self.binding, []))
-            # What the conditions of each effect have been, at the start and in between.
+            # Truth of each effect's conditions at the start and in between.
             self.held = [True] * len(self.effects)
         else:
             self.duration = None
@@ -591,7 +591,7 @@ class Run:
     def timed(
         self, formula: Expression, binding: Binding
     ) -> Iterator[tuple[str, Expression, Binding]]:
-        """The parts of a condition with their times, without its preferences."""
+        """Yield the parts of a condition with their times, without preferences."""
         match formula:
             case Timed(when, body):
                 yield when, body, binding
@@ -609,7 +609,7 @@ class Run:
     def timed_wishes(
         self, formula: Expression, binding: Binding
     ) -> Iterator[tuple[str, list[tuple[str, Expression, Binding]]]]:
-        """The name and the parts of each instance of a preference."""
+        """Yield the name and the parts of each instance of a preference."""
         match formula:
             case Preference(name, body):
                 yield name, list(self.timed(body, binding))
@@ -648,7 +648,7 @@ class Run:
         return self.reference.truth(formula, world, binding, self.duration)
 
     def between(self, world: World) -> None:
-        """Look at a state strictly between the start and the end."""
+        """Check a state strictly between the start and the end."""
         if not self.running:
             return
         found = [self.true(f, world, b) for when, f, b in self.conditions if when == "over all"]
@@ -660,7 +660,7 @@ class Run:
                     self.held[place] &= self.true(f, world, b) is True
 
     def hope(self, now: str, world: World) -> None:
-        """Note which preferences are not fulfilled at a time."""
+        """Record the preferences violated at a time."""
         for place, (_, found) in enumerate(self.wishes):
             for when, f, b in found:
                 if when == now and self.true(f, world, b) is not True:
@@ -697,7 +697,7 @@ class Point:
         return self.run is not None and isinstance(self.run.schema, DurativeActionSchema)
 
     def conditions(self) -> Iterator[tuple[Expression, Binding]]:
-        """What must hold in the state before."""
+        """Yield the conditions on the state before."""
         if self.run is None:
             return
         if isinstance(self.run.schema, DurativeActionSchema):
@@ -706,7 +706,7 @@ class Point:
             yield self.run.schema.precondition, self.run.binding
 
     def durations(self) -> Iterator[Comparison]:
-        """The constraints on the duration that are read now."""
+        """Yield the duration constraints evaluated at this point."""
 
         def flat(formula: Expression, when: str) -> Iterator[Comparison]:
             match formula:
@@ -723,7 +723,7 @@ class Point:
             yield from flat(self.run.schema.duration, "at start")
 
     def unmet(self, world: World) -> set[tuple[str, int | None]]:
-        """The kinds of failure of the point alone."""
+        """Return the kinds of failure of the point alone."""
         if self.run is None:
             return set()
         why: set[tuple[str, int | None]] = set()
@@ -742,7 +742,7 @@ class Point:
         return why
 
     def looks(self, world: World) -> Iterator[tuple[Expression, Binding]]:
-        """The conditions of effects that are looked at now, for this or for a later effect."""
+        """Yield the effect conditions evaluated now, for this or a later effect."""
         run = self.run
         assert run is not None
         for place, piece in enumerate(run.effects):
@@ -757,7 +757,7 @@ class Point:
         return all(self.run.true(f, world, b) for f, b in conditions)
 
     def pieces(self, world: World) -> Iterator[Piece]:
-        """The effects that take place, as far as the conditions of other times decide."""
+        """Yield the effects whose conditions at other times allow them."""
         run = self.run
         if run is None:
             yield Piece(self.when, self.effect, {})
@@ -782,7 +782,7 @@ class Point:
             yield from self.reference.changes(piece.body, world, piece.binding, duration)
 
     def settle(self, world: World, violated: Counter[str], together: list[Point]) -> None:
-        """Note what becomes of the run; `world` is the state before."""
+        """Record the outcome of the run; `world` is the state before."""
         run = self.run
         if run is None:
             return
@@ -807,7 +807,7 @@ class Point:
 
 
 def interfere(one: Point, two: Point, world: World) -> bool:
-    """Whether two points may not happen together."""
+    """Return whether two points must not be simultaneous."""
     changes = [list(p.changes(world)) for p in (one, two)]
     reads = [reading(p, world) for p in (one, two)]
     for mine, other in ((0, 1), (1, 0)):
@@ -824,10 +824,10 @@ def interfere(one: Point, two: Point, world: World) -> bool:
 
 
 def reading(point: Point, world: World) -> set[Atom | FunctionTerm]:
-    """The atoms and numbers that a point reads: what stands in its conditions, needed or not.
+    """Return the atoms and numbers in a point's conditions, whether needed or not.
 
-    Conditions of effects count whether they hold or not: flattened (FL, definition 7), the action
-    has either the condition or its negation among its preconditions.
+    Effect conditions count whether they hold or not: the flattened action (FL, definition 7) has
+    either the condition or its negation among its preconditions.
     """
     found: set[Atom | FunctionTerm] = set()
     reference = point.reference
@@ -900,7 +900,7 @@ def reading(point: Point, world: World) -> set[Atom | FunctionTerm]:
 
 
 def happenings(points: list[Point], epsilon: Fraction) -> Iterator[list[Point]]:
-    """Group points: what is no further than epsilon from the first of a group is simultaneous."""
+    """Group points within epsilon of the first of a group."""
     group: list[Point] = []
     for point in sorted(points, key=lambda p: p.time):
         if group and point.time - group[0].time > epsilon:
@@ -917,7 +917,7 @@ SIGNS = {"increase": "+", "decrease": "-", "scale-up": "*", "scale-down": "/"}
 
 
 def calculate(symbol: str, parts: Sequence[Fraction | None]) -> Fraction | None:
-    """Arithmetic; without a value where an operand has none or the divisor is 0."""
+    """Compute a value; undefined if an operand is undefined or the divisor is 0."""
     known = [p for p in parts if p is not None]
     if len(known) < len(parts):
         return None
@@ -964,7 +964,7 @@ def conjunction(parts: Sequence[Truth]) -> Truth:
 
 
 def parts(effect: Expression) -> Iterator[Expression]:
-    """The atomic parts of an effect."""
+    """Yield the atomic parts of an effect."""
     match effect:
         case And(operands):
             for operand in operands:
@@ -976,7 +976,7 @@ def parts(effect: Expression) -> Iterator[Expression]:
 
 
 def uses(formula: Expression, positive: bool) -> Iterator[tuple[str, bool]]:
-    """The predicates in a formula, and whether they stand under an even number of negations."""
+    """Yield the predicates in a formula, and whether each is under an even number of negations."""
     match formula:
         case Atom(predicate, _):
             yield predicate, positive

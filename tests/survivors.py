@@ -1,4 +1,4 @@
-"""Processes that are still there after the one that started them."""
+"""Processes that outlive their parent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 def working_in(folder: Path) -> list[int]:
-    """Return the processes whose current folder this is."""
+    """Return the processes whose working folder this is."""
     found = []
     for entry in Path("/proc").iterdir():
         try:

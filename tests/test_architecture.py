@@ -1,4 +1,4 @@
-"""The order of the rooms, as docs/explanation/architecture.md draws it, holds in the imports."""
+"""Imports follow the order of rooms in docs/explanation/architecture.md."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tools.measure_house import (
 
 REPOSITORY = Path(__file__).parents[1]
 NOT_INSTALLED = ("benchmarks", "studies", "tests", "tools")
-# One name for two things costs a reader more than a longer name.
+# An ambiguous name costs a reader more than a longer one.
 MOST_HOMONYMS = 3
 LONGEST_FUNCTION = 60
 MOST_UNFORMATTED = 20

@@ -1,4 +1,4 @@
-"""What the scripts of `benchmarks/` make of the files that they are given."""
+"""The scripts of `benchmarks/` and their input files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The GitHub action and the pre-commit hooks that hvr offers."""
+"""The GitHub action and the pre-commit hooks of hvr."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROBLEM = "(define (problem x) (:domain d) (:init (p)) (:goal (q)))\n"
 
 
 NEEDS_BASH = pytest.mark.skipif(shutil.which("bash") is None, reason="the action runs in bash")
-# Stands for the Python of a runner: it makes environments without the network.
+# Stands in for a runner's Python: it creates environments without network access.
 PYTHON = """#!{bash}
 case "$*" in
   *"-m venv"*)
@@ -42,11 +42,11 @@ esac
 
 
 class Runner:
-    """Runs the scripts of the action in their order, with what a runner gives them.
+    """Runs the scripts of the action in order, with a runner's environment.
 
-    It has no network: `actions/setup-python` gives a Python that only pretends to install, and
-    `actions/cache` keeps the folder. A runner with Windows has backslashes in RUNNER_TEMP, and
-    environments with Scripts and `.exe`; its bash and its Python are those of this machine.
+    There is no network: `actions/setup-python` gives a Python that only pretends to install, and
+    `actions/cache` keeps the folder. On Windows, RUNNER_TEMP has backslashes and environments have
+    Scripts and `.exe`; bash and Python come from this machine.
     """
 
     def __init__(self, folder: Path, *, windows: bool = False) -> None:
@@ -66,7 +66,7 @@ class Runner:
         self.outputs: dict[str, str] = {}
 
     def __call__(self, **inputs: str) -> tuple[int, str]:
-        """Return the exit code of the first script that fails, or 0, and all that they print."""
+        """Return the exit code of the first failing script, or 0, and all output."""
         action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
         values = {f"inputs.{name}": one["default"] for name, one in action["inputs"].items()}
         given = {f"inputs.{name.replace('_', '-')}": text for name, text in inputs.items()}
@@ -183,7 +183,7 @@ def test_the_action_installs_once_for_each_python(runner: Runner) -> None:
     python = ".".join(map(str, sys.version_info[:3]))
     system = "Windows" if runner.windows else "Linux"
     assert re.fullmatch(rf"hvr-{system}-X64-{re.escape(python)}-[0-9a-f]{{32}}", key)
-    # An environment from another Python is there and does not work.
+    # An environment of another Python exists and does not work.
     (broken,) = runner.temp.glob("hvr/*/hvr*")
     broken.write_text("#!/nowhere/python\n")
     assert runner()[0] == 0
@@ -212,7 +212,7 @@ BROKEN = {
     "p2.pddl": "",
     "domain.pddl": DOMAIN.replace(":effect (q)", ":effect (p)"),
 }
-"""Files that a commit breaks a repository of a domain, a problem and a plan by."""
+"""Files that make a commit fail in a repository of a domain, a problem and a plan."""
 
 
 SOUND = {"domain.pddl": DOMAIN, "p1.pddl": PROBLEM, "p1.plan": "(a)\n", "README.md": "(b)\n",
@@ -271,7 +271,7 @@ def test_no_broken_commit_passes_the_hooks(tmp_path: Path) -> None:
         (repository / name).write_text(BROKEN[name])
         assert not passes(), name
         (repository / name).unlink()
-    # Nothing is staged but a deletion, which pre-commit passes to no hook as a file.
+    # The only staged change is a deletion, which pre-commit passes to no hook.
     (repository / "p1.pddl").unlink()
     assert not passes()
 

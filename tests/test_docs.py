@@ -1,4 +1,4 @@
-"""What the documents name exists, and what they show works."""
+"""Names in the documents exist, and their examples work."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.documentation.reading import (
 
 READ = [read_page(path) for path in PAGES]
 KINDS = ("sh", "console", "text", "python", "json", "toml", "yaml", "turtle")
-"""Languages of blocks: of shell, of what is printed, of Python, of data."""
+"""Languages of blocks: shell, output, Python, data."""
 MOST_LINES = 400
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _PATH = re.compile(
@@ -45,7 +45,7 @@ _PATH = re.compile(
 )
 _MODULE = re.compile(r"(?<![\w./\"-])(?:hvr|studies)(?:\.[A-Za-z_]\w*)+(?![\w/])")
 _FENCED = re.compile(r"^( *)```\w*\n.*?^\1```$", re.MULTILINE | re.DOTALL)
-# Libraries of the extras warn while they are imported.
+# Libraries of the extras warn on import.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
@@ -73,7 +73,7 @@ def test_files_that_are_named_exist(page: Path) -> None:
 
 
 def known(dotted: str) -> bool:
-    """Whether a dotted name is a module, or something that a module has."""
+    """Return whether a dotted name is a module or an attribute of one."""
     parts = dotted.split(".")
     for end in range(len(parts), 0, -1):
         place = ROOT.joinpath(*parts[:end])
@@ -99,12 +99,12 @@ def test_modules_that_are_named_exist(page: Path) -> None:
                 pytest.skip(f"{error.name} is not installed")
 
 
-# what a page shows, works
+# examples work
 
 
 @pytest.fixture(scope="session")
 def started() -> Iterator[Path]:
-    """The socket of a launcher of programs."""
+    """The socket of a program launcher."""
     with tempfile.TemporaryDirectory(prefix="hvr-") as folder, launcher(Path(folder)) as socket:
         yield socket
 
@@ -164,7 +164,7 @@ def test_the_examples_of_docstrings_work(tmp_path: Path, monkeypatch: pytest.Mon
         assert done.attempted and not done.failed, file
 
 
-# what is marked, could be run
+# marked lines are valid
 
 
 MARKED = {c.text: c for page in READ for c in page.commands if not can(c.needs)}
@@ -239,7 +239,7 @@ def test_options_that_are_named_in_passing_exist(page: Path) -> None:
 
 
 def read_data(kind: str, code: str) -> object:
-    """Read a block of data, as far as it can be read alone."""
+    """Parse a block of data, if it is complete."""
     match kind:
         case "json":
             return json.loads(code)
@@ -270,7 +270,7 @@ def test_blocks_of_data_can_be_read(block: Block) -> None:
 
 
 def entries(value: object, key: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield all values in a value, with the names that they have."""
+    """Yield all nested values with their keys."""
     yield key, value
     if isinstance(value, dict):
         for name, part in value.items():
@@ -280,7 +280,7 @@ def entries(value: object, key: str = "") -> Iterator[tuple[str, Any]]:
             yield from entries(part)
 
 
-# how pages are read
+# the page parser
 
 
 def test_a_page_is_read_as_a_reader_reads_it(tmp_path: Path) -> None:
@@ -389,7 +389,7 @@ def test_a_page_that_shows_what_does_not_work_is_found(
         reader.read(read_page(page, tmp_path))
 
 
-# how pages are made
+# generated pages
 
 
 def test_pages_can_be_read_at_one_sitting() -> None:

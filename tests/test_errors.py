@@ -1,4 +1,4 @@
-"""The tree of errors in `hvr.errors` is the tree of classes."""
+"""The documented tree of errors in `hvr.errors` is the tree of classes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ import hvr.errors
 from hvr.errors import HvrError, MissingExtraError
 
 ROOT = Path(hvr.__file__).parent
-# What the libraries of the extras say of themselves while they are imported is theirs.
+# Ignore warnings of the extras' libraries on import.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 EXTRAS = (
     "PIL", "ai2thor", "google", "jsonschema", "msgpack", "numpy", "openai", "safetensors",
     "sentence_transformers", "threadpoolctl", "torch", "torch_geometric", "transformers", "yaml",
 )  # fmt: skip
-"""Top-level packages that only extras of hvr bring."""
+"""Top-level packages that only extras of hvr install."""
 
 DRAWING, SIGNALS = (hvr.errors.__doc__ or "").split("\nSignals", 1)
 _DRAWN = re.compile(r"^((?:│   |    |├── |└── )*)(\w+Error) +(\d)  (.+?)(?:  \[([\w.]+)\])?$", re.M)
@@ -31,7 +31,7 @@ _SIGNAL = re.compile(r"^(\w+) +\[([\w.]+)\]", re.M)
 
 
 def drawn() -> dict[str, tuple[str, int, str]]:
-    """Return parent, exit code and module of each error of the drawing, by name."""
+    """Return parent, exit code and module of each documented error, by name."""
     errors: dict[str, tuple[str, int, str]] = {}
     above: list[str] = []
     for indent, name, code, _, module in _DRAWN.findall(DRAWING):
@@ -50,7 +50,7 @@ def subclasses(root: type[HvrError]) -> Iterator[type[HvrError]]:
 
 @pytest.fixture(scope="module")
 def absent() -> dict[str, str]:
-    """Import every module; return the packages of extras that some of them lack, by module."""
+    """Import every module; return the missing packages of extras, by module."""
     lacking = {}
     for module in pkgutil.walk_packages([str(ROOT)], "hvr."):
         if module.name.endswith("__main__"):
@@ -87,7 +87,7 @@ def test_the_exit_codes_are_those_of_the_command_line() -> None:
 
 
 def defined() -> Iterator[tuple[str, str]]:
-    """Yield name and module of each class of hvr's source that looks like an exception."""
+    """Yield name and module of each class in hvr's source that looks like an exception."""
     for path in sorted(ROOT.rglob("*.py")):
         module = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

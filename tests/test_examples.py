@@ -1,4 +1,4 @@
-"""Each example and notebook runs, and prints what it promises."""
+"""Each example and notebook runs, and prints the promised output."""
 
 from __future__ import annotations
 

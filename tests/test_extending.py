@@ -1,4 +1,4 @@
-"""The package in examples/plugin, with right and wrong names."""
+"""The examples of CONTRIBUTING with right and wrong names; `test_docs.py` runs its commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.documentation.reader import write_file
 
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the examples, and what an installer would write for their package."""
+    """A folder with the examples and their package metadata."""
     folder = tmp_path_factory.mktemp("toys")
     for path in sorted((ROOT / "examples" / "plugin").iterdir()):
         write_file(folder / path.name, path.read_text(encoding="utf-8"))
@@ -23,7 +23,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def hvr(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder that is on Python's path."""
+    """Run a command in a folder on Python's path."""
     path = os.pathsep.join((str(folder), str(ROOT)))
     return subprocess.run(
         [sys.executable, "-m", "hvr", *arguments],

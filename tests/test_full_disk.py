@@ -1,7 +1,7 @@
-"""A disk that is full: exit code 4, nothing half-written that looks whole, and a later try works.
+"""A full disk: exit code 4, no truncated file that looks complete, and a later attempt works.
 
-A limit on the size of files does what a full disk does, for any user: writes beyond it fail.
-A small file system of its own does it for root.
+A file size limit acts like a full disk for any user: writes beyond it fail. For root, a small file
+system does the same.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 
 resource = pytest.importorskip("resource")
 FULL = "File too large|disk I/O error|disk is full"
-"""What the system and SQLite say."""
+"""Messages of the system and SQLite."""
 
 BEGIN = """
 import resource, sys
@@ -70,7 +70,7 @@ def python(code: str, *words: object, cwd: Path) -> subprocess.CompletedProcess[
 
 
 def check_files(folder: Path) -> None:
-    """What looks like a file of hvr is whole, and nothing else is left behind."""
+    """Check that every file of hvr is complete, and that nothing else remains."""
     for path in folder.rglob("*"):
         assert not path.name.endswith(".part"), path
         if path.suffix == ".json":
@@ -124,7 +124,7 @@ def test_files_that_cannot_grow_end_a_command_with_a_line(
         if done.returncode:
             assert done.stderr.splitlines()[-1].startswith("error: "), done.stderr
         check_files(tmp_path)
-    # With room again, the same command does what it did not do before.
+    # With space again, the same command succeeds.
     assert codes[0] == 4 and codes[1] in (0, 4) and codes[2] == 0
 
 
@@ -141,7 +141,7 @@ def test_a_disk_that_fills_up_during_a_run_leaves_whole_files(spec: str, tmp_pat
         assert result["code"] == 4 and re.search(FULL, result["words"]), result
         assert result["events"] == moment
         folder = tmp_path / result["folder"]
-        if folder.exists():  # without a plan there is nothing to keep
+        if folder.exists():  # without a plan there is nothing to save
             trace = (folder / "trace.jsonl").read_text(encoding="utf-8")
             assert trace.count("\n") == moment
     assert last["code"] == 0

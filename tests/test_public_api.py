@@ -1,4 +1,4 @@
-"""The front door: every public name, at any time, as often as one likes."""
+"""The public API: every public name, at any time, any number of times."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_page_of_the_public_door_lists_each_name_once() -> None:
     assert sorted(rows) == sorted(hvr._WHERE)
 
 
-# These pages show how a part works inside; all others show what is stable.
+# These pages show internals; all others show stable names only.
 INTERNALS = {
     "execution",
     "faults",

@@ -1,4 +1,4 @@
-"""The site of documents builds without a warning: every link and anchor leads somewhere."""
+"""The documentation site builds without a warning: every link and anchor resolves."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What prompts, explanations and the kitchen verifier say and read keeps its exact words.
+"""The exact wording of prompts, explanations and the kitchen verifier's texts.
 
-Recorded runs and the trained verifier depend on these words. `wording.json` has them as they were
-when these were made; a wording that is to change on purpose changes there too.
+Recorded runs and the trained verifier depend on these words. `wording.json` records them; an
+intended change of a wording also changes that file.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def reading(asked: RequestMentions) -> str:
 
 
 def facts(domain: Domain) -> dict[str, tuple[str, ...]]:
-    """Arguments for each predicate."""
+    """Return sample arguments for each predicate."""
     return {
         name: names(len(predicate.parameters), name == "contains")
         for name, predicate in domain.predicates.items()

@@ -1,4 +1,4 @@
-"""Work that is counted instead of timed: the count is the same however busy the machine is."""
+"""Work counted instead of timed, so that results do not depend on the load of the machine."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 
 
 class TooMuchWorkError(AssertionError):
-    """More lines were run than were allowed."""
+    """More lines were executed than allowed."""
 
 
 def lines_run(call: Callable[[], object], at_most: int | None = None) -> int:
-    """Return how many lines of Python a call runs, in all functions that it calls.
+    """Return the number of Python lines that a call executes, including callees.
 
     Args:
-        call: what to run; an exception that it raises comes out.
-        at_most: raise an error as soon as it is more.
+        call: Function to run; its exceptions propagate.
+        at_most: Maximum number of lines.
 
     Raises:
-        TooMuchWorkError: it was more than allowed.
+        TooMuchWorkError: The call exceeded the maximum.
     """
     lines = 0
 

@@ -36,7 +36,7 @@ WANTED = [
      "contains cup water"),
     ("1", "boil the potato in the pot and put it on a plate",
      "on potato plate; stove_heated potato; present pot", "in potato pot"),
-    # what is cut is there in pieces
+    # cut objects become pieces
     ("1", "put the lettuce in the sink and wash it, then put it on the plate and slice it",
      "in lettuce sinkbasin; washed lettuce | sliced lettuce; on lettucesliced plate",
      "on lettuce plate"),
@@ -81,19 +81,19 @@ WANTED = [
     ("1", "slice every vegetable and put a slice of each on a plate",
      "on lettucesliced plate; on potatosliced plate; on tomatosliced plate", ""),
     ("1", "before you slice the tomato wash it", "washed tomato | sliced tomato", ""),
-    # an empty place holds nothing, an empty cup no liquid
+    # an empty place has no objects, an empty cup no liquid
     ("1", "make the sink empty", "not in item sinkbasin", "not filled sinkbasin"),
     ("1", "I want the fridge empty", "not in item fridge", "not filled fridge"),
     ("1", "empty the fridge", "not in item fridge", ""),
     ("1", "I want an empty fridge", "not in item fridge", "holding fridge"),
     ("1", "empty the cup", "not filled cup; not in item cup", ""),
     ("1", "pour the water out of the cup", "not filled cup", ""),
-    # an adjective that tells nothing apart is something to be done
+    # an adjective that selects no object is an instruction
     ("1", "put clean lettuce on the counter top", "washed lettuce; on lettuce countertop", ""),
     ("1", "put toast on a clean plate", "not dirty plate", "washed plate"),
     ("28", "put all clean dishes in the cabinets", "in plate cabinet; in mug cabinet",
      "washed plate"),
-    # all but some, and what is left
+    # exceptions and remainders
     ("16", "wash all of the cutlery except the knife", "washed fork; washed spoon", "washed knife"),
     ("16", "put everything on the table but the plate on the counter",
      "on apple countertop; on bowl countertop", "on plate countertop"),
@@ -105,7 +105,7 @@ WANTED = [
      "on vase countertop; in vase cabinet", ""),
     ("16", "put one slice of bread on the plate and the rest in the fridge",
      "on breadsliced plate; in breadsliced fridge", ""),
-    # where it was
+    # original places
     ("16", "wash the mug and put it back", "washed mug; in mug sinkbasin", ""),
     ("16", "put the apple in the fridge, then return it to its place",
      "in apple fridge | on apple diningtable", ""),
@@ -119,7 +119,7 @@ WANTED = [
     ("16", "serve a salad in a bowl with a fork and a cup of water",
      "on fork diningtable; on cup diningtable; contains cup water", "in fork bowl"),
     ("16", "serve toast and a fried egg", "on breadsliced plate; on eggcracked plate", ""),
-    # 'it' is the dish in which it was put, where that can be meant
+    # 'it' is the containing dish, where that is possible
     ("16", "put the egg in the pan and place it on the stove",
      "in egg pan; on pan stoveburner", "on egg stoveburner"),
     ("16", "put the egg in the bowl and wash it, then put it on the plate",
@@ -135,10 +135,10 @@ WANTED = [
      "in knife drawer | in knife drawer; not opened drawer", ""),
     ("1", "take the egg out of the fridge without leaving the door open",
      "holding egg; not opened fridge", ""),
-    # what runs with the door closed does not run when it is opened
+    # appliances that need a closed door are off once it is opened
     ("16", "put the mug in the microwave, turn it on, then take it out and put it in the sink",
      "in mug microwave; toggled microwave | in mug sinkbasin", "toggled microwave"),
-    # where a liquid comes from, and in what
+    # sources and containers of liquids
     ("16", "fill the mug using the coffee machine", "contains mug coffee", "contains mug water"),
     ("16", "fill the cup from the wine bottle", "contains cup wine", "contains cup water"),
     ("5", "make some coffee and pour it into the cup",
@@ -159,7 +159,7 @@ WANTED = [
     ("16", "there should be no apples on the table", "not on apple diningtable", ""),
     ("16", "heat the potato until it is hot and put it on the table",
      "hot potato; on potato diningtable", ""),
-    # how things are is no wish
+    # descriptions are not goals
     ("16", "The apple is in the fridge. Take it out and wash it.", "washed apple",
      "in apple fridge"),
     ("16", "There is a dirty mug in the sink. Please wash it.", "washed mug", "in mug sinkbasin"),
@@ -168,7 +168,7 @@ WANTED = [
      "on lettucesliced plate; on potatosliced plate; on tomatosliced plate", ""),
     ("16", "slice the lettuce, wash the slices and put two of them in the bowl",
      "sliced lettuce; washed lettucesliced; in lettucesliced bowl", ""),
-    # what is left out
+    # exclusions
     ("16", "wash the fork, then the spoon", "washed fork | washed fork; washed spoon",
      "holding spoon"),
     ("16", "gather a knife and a cup to place in the sink",
@@ -180,7 +180,7 @@ WANTED = [
      "hot potato; stove_heated potato", ""),
     ("16", "put the tomato in the bowl instead of the fridge", "in tomato bowl",
      "in tomato fridge"),
-    # lists of steps, and words written together or apart
+    # lists of steps, and compound words in either spelling
     ("16", "1. wash the mug 2. fill it with water 3. put it on the table",
      "washed mug; contains mug water; on mug diningtable", ""),
     ("16", "- wash the apple - slice it - put the slices in the bowl",
@@ -204,7 +204,7 @@ def test_what_is_wanted(read, scene, text, wanted, unwanted):
 
 
 def affording(scene: str) -> list[tuple[str, str, str]]:
-    """Kinds of things, dishes and places of a scene of which each goes on or in the next."""
+    """Return chains of object, dish and place types of a scene in which each fits the next."""
     inventory = world_of(f"FloorPlan{scene}").inventory()
     related = inventory.ontology.related
     here = sorted(set(inventory.classes.values()))

@@ -1,4 +1,4 @@
-"""Which things are near others: laws of distance, and the sides of things."""
+"""Nearness: properties of the distance, and the sides of objects."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_no_other_thing_is_nearer(mugs, sinks, count):
 
 
 def test_sides_are_seen_from_the_middle_of_the_room():
-    """The sink stands at the far wall; who looks at it has the first mug on the left."""
+    """The sink is at the far wall; from the middle of the room the first mug is on the left."""
     scene = _scene([(-1, 0, 3), (1.5, 0, 3), (0, 1, 2), (0, -1, 3.5), (0, 0, -20)], [(0, 0, 3)])
 
     def one(word):

@@ -1,4 +1,4 @@
-"""Goals said back in plain words."""
+"""Paraphrases of goals in plain words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that does what a test wants, for the layers that are put around one."""
+"""A scripted model for testing the layers around a model."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Outcome = Answer | BaseException
 
 
 def ask(text: str = "hello", **settings: object) -> Request:
-    """A request with one message."""
+    """Return a request with one message."""
     return Request(messages=(Message("user", text),), **settings)  # type: ignore[arg-type]
 
 
 class Fake:
-    """Answers with what it is given, in order; the last one again and again."""
+    """Returns the given answers in order, then repeats the last one."""
 
     simulated = False
 
@@ -42,7 +42,7 @@ class Fake:
 
 
 class Clock:
-    """A clock that only sleeping moves."""
+    """A clock that only advances by sleeping."""
 
     def __init__(self) -> None:
         self.time = 0.0
@@ -57,6 +57,6 @@ class Clock:
 
 
 def said(text: str = "hi", **more: object) -> Answer:
-    """An answer whose usage is known."""
+    """Return an answer with known usage."""
     usage = Usage(input=10, output=5, cached=0, reasoning=0)
     return Answer(text=text, **{"usage": usage, "model": "one-1", **more})  # type: ignore[arg-type]

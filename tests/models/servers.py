@@ -1,10 +1,10 @@
-"""Local servers that speak the providers' protocols and misbehave as a test wants.
+"""Local servers that speak the providers' protocols and misbehave on request.
 
     with OpenAIServer([Reply("hello"), Reply(status=429)]) as server:
-        ...  # server.url is the base URL; server.received what came
+        ...  # server.url is the base URL; server.received has the requests
 
-Instead of a list, a function from the received request to a `Reply` may be given. The last reply
-of a list is repeated.
+The replies may also be a function from the received request to a `Reply`. The last reply of a list
+is repeated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ USAGE = {"input": 11, "output": 7, "cached": 3, "reasoning": 2}
 
 @dataclass(frozen=True)
 class Received:
-    """A request as it came in."""
+    """A received request."""
 
     path: str
     headers: Mapping[str, str]
@@ -32,7 +32,7 @@ class Received:
 
     @property
     def text(self) -> str:
-        """Everything that was said in it, whatever the protocol."""
+        """All text in it, whatever the protocol."""
         if "messages" in self.body:
             return "\n".join(m["content"] for m in self.body["messages"])
         contents = [self.body.get("systemInstruction", {}), *self.body["contents"]]
@@ -41,19 +41,19 @@ class Received:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a server does with a request.
+    """A server's reply to a request.
 
     Args:
-        text: the model's answer.
-        status: of HTTP; from 400 on the body is an error with `message`.
-        message: of the error.
-        param: what the error is about (OpenAI), or its reason (Gemini).
-        finish: as the protocol spells it.
-        headers: more headers.
-        hang: seconds before anything is said.
-        raw: the body, when it is not to follow the protocol.
-        usage: tokens; None leaves the counts out.
-        hang_up: close the connection without a reply.
+        text: The model's answer.
+        status: HTTP status; from 400, the body is an error with `message`.
+        message: Message of the error.
+        param: Parameter of the error (OpenAI), or its reason (Gemini).
+        finish: Finish reason in the protocol's spelling.
+        headers: Additional headers.
+        hang: Seconds before the reply.
+        raw: Body that violates the protocol.
+        usage: Token counts; None omits them.
+        hang_up: Whether to close the connection without a reply.
     """
 
     text: str = "ready"
@@ -72,7 +72,7 @@ Behaviour = Callable[[Received], Reply]
 
 
 class _Server:
-    """What both protocols share."""
+    """The part shared by both protocols."""
 
     path: ClassVar[str] = ""
 
@@ -89,7 +89,6 @@ class _Server:
 
     @property
     def url(self) -> str:
-        """The base URL."""
         return f"http://127.0.0.1:{self._http.server_address[1]}{self.path}"
 
     def __enter__(self) -> Self:
@@ -103,11 +102,11 @@ class _Server:
         self._thread.join()
 
     def body(self, reply: Reply, asked: Received) -> Any:
-        """The JSON of a good reply."""
+        """Return the JSON of a successful reply."""
         raise NotImplementedError
 
     def error(self, reply: Reply) -> Any:
-        """The JSON of an error."""
+        """Return the JSON of an error."""
         raise NotImplementedError
 
     def _next(self, asked: Received) -> Reply:
@@ -145,8 +144,7 @@ class _Server:
                 except OSError:
                     pass  # the client has given up waiting
 
-            def log_message(self, *_: Any) -> None:
-                """Keep the output of tests clean."""
+            def log_message(self, *_: Any) -> None: ...
 
         return Handler
 
@@ -157,7 +155,6 @@ class OpenAIServer(_Server):
     path = "/v1"
 
     def body(self, reply: Reply, asked: Received) -> Any:
-        """See `_Server`."""
         usage = None
         if reply.usage is not None:
             prompt, answer = reply.usage["input"], reply.usage["output"]
@@ -185,7 +182,6 @@ class OpenAIServer(_Server):
         }
 
     def error(self, reply: Reply) -> Any:
-        """See `_Server`."""
         return {
             "error": {
                 "message": reply.message,
@@ -197,10 +193,9 @@ class OpenAIServer(_Server):
 
 
 class GeminiServer(_Server):
-    """Gemini's REST form."""
+    """Gemini's REST protocol."""
 
     def body(self, reply: Reply, asked: Received) -> Any:
-        """See `_Server`."""
         if reply.finish == "BLOCKED":
             return {"promptFeedback": {"blockReason": "SAFETY"}}
         content: dict[str, Any] = {
@@ -224,7 +219,6 @@ class GeminiServer(_Server):
         return content
 
     def error(self, reply: Reply) -> Any:
-        """See `_Server`."""
         details = []
         if reply.param is not None:
             kind = "type.googleapis.com/google.rpc.ErrorInfo"
@@ -239,10 +233,10 @@ class GeminiServer(_Server):
 
 
 class RawServer:
-    """A server that does with each connection what a test wants, once the request is there.
+    """A server that passes each connection to a function once the request has arrived.
 
     Args:
-        act: is called with the connection; it may go on until the other side hangs up.
+        act: Called with the connection; may run until the client hangs up.
     """
 
     def __init__(self, act: Callable[[socket.socket], object]) -> None:
@@ -254,7 +248,6 @@ class RawServer:
 
     @property
     def url(self) -> str:
-        """The base URL."""
         return f"http://127.0.0.1:{self._listening.getsockname()[1]}"
 
     def __enter__(self) -> Self:
@@ -278,7 +271,7 @@ class RawServer:
 
     def _answer(self, connection: socket.socket) -> None:
         with connection, suppress(OSError):  # the client has hung up
-            # A connection with unread data in it is reset, and what was sent is lost.
+            # Closing a connection with unread data resets it and loses the sent data.
             head, _, body = _until(connection, b"\r\n\r\n").partition(b"\r\n\r\n")
             length = re.search(rb"(?i)content-length: (\d+)", head)
             while len(body) < int(length[1] if length else 0):

@@ -1,4 +1,4 @@
-"""`hvr llm`: one line on whether a model answers, and sums of a transcript."""
+"""`hvr llm`: a one-line check of a model, and totals of a transcript."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def run(hvr_: Hvr) -> Run:
-    """Runs a command of `hvr llm` and returns its exit code and what it printed."""
+    """Runs a command of `hvr llm` and returns its exit code and output."""
 
     def command(*arguments: str) -> tuple[int, str]:
         ended = hvr_("llm", *arguments)

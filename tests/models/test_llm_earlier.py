@@ -1,4 +1,4 @@
-"""A recording that is gone on with: nothing is asked or paid for twice, and nothing is lost."""
+"""Resuming a recording: nothing is requested or paid for twice, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SECONDS = itertools.count()
 
 
 def recording(model: Fake | Replay, path: Path) -> RecordingModel:
-    """A recording by a clock of its own: no two things happen at the same time."""
+    """Return a recording with its own clock, so that all times differ."""
     return RecordingModel(
         model, path, HEADER, clock=lambda: 0.0,
         now=lambda: NOW + timedelta(seconds=next(_SECONDS)),
@@ -40,7 +40,7 @@ def recording(model: Fake | Replay, path: Path) -> RecordingModel:
 
 
 def timeless(path: Path) -> list[str]:
-    """The lines of a transcript without their dates."""
+    """Return the lines of a transcript without their dates."""
     lines = map(json.loads, path.read_text(encoding="utf-8").split("\n")[:-1])
     return [json.dumps({**line, "date": ""}) for line in lines]
 
@@ -50,10 +50,10 @@ def asked_in(path: Path) -> list[str]:
 
 
 class Asking:
-    """Something that asks the same questions each time it is begun anew.
+    """A client that asks the same questions in each attempt.
 
     Args:
-        questions: each with the outcome that it does not break off with.
+        questions: Questions with their outcomes, unless an attempt is interrupted there.
     """
 
     def __init__(self, questions: Sequence[tuple[str, Outcome]]) -> None:
@@ -61,7 +61,7 @@ class Asking:
         self.paid: Counter[int] = Counter()
 
     def go(self, path: Path, until: int, end: Outcome | None = None) -> None:
-        """Ask the questions up to a number, which the model answers with `end`."""
+        """Ask the questions up to `until`, where the model answers with `end`."""
         number = 0
 
         def answer(request: Request) -> Outcome:
@@ -107,7 +107,7 @@ def test_tries_that_break_off_make_the_transcript_of_one_that_does_not(
         asking, torn, ended = Asking(questions), Counter[int](), Counter[int]()
         for turn, (number, how) in enumerate(breaks):
             until = min(number, last)
-            # A message of its own each time, by which two of them are told apart.
+            # A unique message, which distinguishes two attempts.
             end = ModelError(f"broke off {turn}", kind="rate") if how == "error" else None
             asking.go(path, until, end)
             ended[until] += end is not None
@@ -128,7 +128,7 @@ def test_tries_that_break_off_make_the_transcript_of_one_that_does_not(
 
 
 def going(path: Path, outcomes: Callable[[Request], Outcome], texts: Sequence[str]) -> Meter:
-    """What asks some texts, as a run does, until the model fails."""
+    """Ask some texts, like a run, until the model fails."""
     layer = recording(Fake(outcomes), path)
     meter = Meter(layer, layer.aside)
     for text in texts:
@@ -148,7 +148,7 @@ def test_all_tries_together_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "llm.jsonl"
 
     def fails(request: Request) -> Outcome:
-        # It took the prompt, and nobody knows what else.
+        # The server received the prompt; the outcome is unknown.
         return echo(request) if request.messages[0].text != "c" else ModelError("", kind="timeout")
 
     with pytest.raises(ModelError):
@@ -157,7 +157,7 @@ def test_all_tries_together_are_counted(tmp_path: Path) -> None:
     assert (spent.calls, spent.input) == (4, None)
     again = going(path, never, ["a", "b", "c"]).spent()
     assert again == spent
-    # The file beside it is a transcript, too.
+    # The file beside it is also a transcript.
     header, (failed,) = transcript.read(aside_of(path))
     assert header == transcript.read(path)[0] and failed.failed
 
@@ -177,13 +177,13 @@ def test_what_turns_out_otherwise_is_asked_and_the_rest_kept(tmp_path: Path) -> 
     meter = Meter(layer, layer.aside)
     for text in ("a", "other", "c", "b"):
         assert meter.answer(ask(text)).text == text
-    # Asked anew is only what is new, and the transcript is in the order of this try.
+    # Only new questions are sent, and the transcript follows the order of this attempt.
     assert [r.messages[0].text for r in model.asked] == ["other"]
     assert asked_in(path) == ["a", "other", "c", "b"]
     assert [e.line["number"] for e in transcript.read(path)[1]] == [1, 2, 3, 4]
     assert [e.line["answer"]["text"] for e in set_aside(path)] == ["b"]
     assert meter.spent().calls == 5
-    # All of it holds for the next try, and for a replay.
+    # The next attempt and a replay use the whole transcript.
     assert going(path, never, ["a", "other", "c", "b"]).spent().calls == 5
     again = recording(Replay(path), tmp_path / "again.jsonl")
     for text in ("a", "other", "c", "b"):

@@ -1,4 +1,4 @@
-"""A tiny model with random weights, through the real path of transformers."""
+"""A tiny model with random weights, through the real code path of transformers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hvr.models.model import Message, Model, Request
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 pytestmark = [
-    # Of the library's own making, at import and when saving.
+    # The library itself causes these, at import and when saving.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::FutureWarning"),
 ]

@@ -1,4 +1,4 @@
-"""Retries, rate limits, budgets, the cache and cancelling, around a model told what to do."""
+"""Retries, rate limits, budgets, the cache and cancellation, around a scripted model."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_a_request_is_told_what_is_left_of_the_time(took: list[float], seconds: 
     def answer(request: Request) -> ModelError:
         assert request.seconds is not None
         left.append((clock.time, request.seconds))
-        # It takes as long as it may, or fails before.
+        # It either uses the whole time limit or fails earlier.
         clock.time += min(took[len(left) - 1] if len(left) <= len(took) else 0, request.seconds)
         return failed()
 

@@ -1,4 +1,4 @@
-"""What a command tells of the way to a model while somebody waits."""
+"""Progress notices about model requests while the user waits."""
 
 from __future__ import annotations
 

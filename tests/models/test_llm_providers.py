@@ -1,4 +1,4 @@
-"""The real SDKs against local servers: each end is a clear statement of what happened."""
+"""The real SDKs against local servers: every outcome is reported clearly."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_normal_answer_has_text_finish_model_and_counts(provider: tuple[str, S
     assert answer.text == "Ein Becher, 一个杯子, كوب\n2. more"
     assert answer.finish == "stop" and answer.source == "model" and answer.data is None
     assert answer.model.startswith("model-x-")
-    # 8 tokens in at 1 $, 3 cached at 0.5 $, 9 out and thought at 2 $ for a million.
+    # 8 input tokens at 1 $, 3 cached at 0.5 $, 9 output and thought at 2 $ per million.
     cost = (8 * 1.0 + 3 * 0.5 + 9 * 2.0) / 1e6
     assert answer.usage.cost == pytest.approx(cost)
     counted = replace(answer.usage, cost=None)
@@ -245,7 +245,7 @@ def test_layers_recover_from_what_passes(provider: tuple[str, Servers]) -> None:
         opts = options(server.url, attempts=6)
         answer = stack(make_model(spec, opts), opts).answer(request(schema=SCHEMA))
         assert answer.data == {"objects": ["Mug"]} and len(server.received) == 4
-        # The empty answer was paid for, too.
+        # The empty answer was also paid for.
         assert answer.usage.input == 22
     with server_of(replies) as server:
         with pytest.raises(ModelError, match=r"not the requested JSON.*tried 4 times"):
@@ -275,7 +275,7 @@ def test_a_setting_that_a_server_refuses_is_spelled_differently(
         model = make_model("openai:m", options(server.url))
         text = model.answer(request(**setting)).text
         model.answer(request(**setting))
-    # The second request has learnt from the first.
+    # The second request learns from the first.
     assert len(server.received) == 3
     assert text == ("one " if word == "stop" else "one END two")
     if word == "max_tokens":

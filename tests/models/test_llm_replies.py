@@ -1,4 +1,4 @@
-"""What providers say instead of an answer, and of its cost: each is taken for what it is."""
+"""Providers' replies other than answers, and their costs, are classified correctly."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def raw(body: object, **more: Any) -> Reply:
 
 
 def outcome(provider: str, reply: Reply, request: Request | None = None) -> tuple[Any, int]:
-    """The answer or error of a model whose server always replies the same, and how often it did."""
+    """Return the result for a server with a constant reply, and the number of replies."""
     with SERVERS[provider]([reply]) as server:
         model = model_at(server.url, provider, attempts=2, seconds=30.0)
         try:
@@ -282,7 +282,7 @@ def test_limits_hold_whatever_a_server_counts(provider: str, value: object) -> N
         answer = model.answer(ask(max_tokens=400))
         assert answer.text == "hi"
         assert (answer.usage.input, answer.usage.output) == (None, None)
-        # What is not known is charged as it was reserved: the third request would be too much.
+        # Unknown usage is charged as reserved, so the third request would exceed the limit.
         model.answer(ask(max_tokens=400))
         with pytest.raises(BudgetError):
             model.answer(ask(max_tokens=400))

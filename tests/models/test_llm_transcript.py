@@ -1,4 +1,4 @@
-"""Recording and replaying: identity, byte for byte, without keys."""
+"""Recording and replaying: byte for byte identical, without keys."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.models.llm_fakes import Fake, Outcome, ask, said
 KEY = "my-very-own-key-0123456789"
 LOOKS_LIKE_A_KEY = "sk-proj-ABCDEFGHIJKLMNOPQRSTUVWX"
 
-# Any text at all, halves of surrogate pairs included: models have written stranger things.
+# Any text, including lone surrogates: models have produced stranger output.
 texts = st.text(st.characters(codec=None, exclude_categories=()), max_size=30)
 counts = st.none() | st.integers(0, 10**6)
 usages = st.builds(
@@ -185,7 +185,7 @@ def test_keys_are_written_nowhere(tmp_path: Path) -> None:
     scrubber = Scrubber((KEY,))
     recording = RecordingModel(Fake(outcomes), file, {"argv": [bad]}, scrubber=scrubber)
     request = ask(f"my key is {bad}", stop=(bad,))
-    # What is used is what a replay will give.
+    # The value in use is the one a replay will return.
     assert recording.answer(request).text == "[key] [key] [key] Bearer [key]"
     with pytest.raises(ModelError):
         recording.answer(request)
@@ -221,7 +221,7 @@ def test_what_a_crash_cut_off_is_left_out(tmp_path: Path) -> None:
     whole = file.read_bytes()
     for cut in range(1, len(whole.splitlines()[-1]) + 1):
         file.write_bytes(whole[:-cut])
-        # Without its line break the last line is whole all the same: an answer that was paid for.
+        # The last line is complete even without its line break: an answer that was paid for.
         assert len(transcript.read(file)[1]) == (3 if cut == 1 else 2)
 
 

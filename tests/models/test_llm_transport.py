@@ -1,4 +1,4 @@
-"""The real SDKs against servers that never end, never fit, or send requests elsewhere."""
+"""The real SDKs against servers with endless, oversized or redirected replies."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def failure(spec: str, opts: ModelOptions) -> ModelError:
 
 
 def drip(pieces: Iterator[bytes], head: bytes = b"") -> Act:
-    """Sends something a little at a time, without an end."""
+    """Send data slowly, without an end."""
 
     def act(connection: socket.socket) -> None:
         connection.sendall(head)
@@ -64,7 +64,7 @@ def drip(pieces: Iterator[bytes], head: bytes = b"") -> Act:
 
 
 def flood(head: bytes, piece: bytes) -> Act:
-    """Sends the same as fast as it can, without an end."""
+    """Send the same piece as fast as possible, without an end."""
 
     def act(connection: socket.socket) -> None:
         connection.sendall(head)
@@ -75,7 +75,7 @@ def flood(head: bytes, piece: bytes) -> Act:
 
 
 def whole(data: bytes, *headers: str, status: str = "200 OK") -> Act:
-    """Sends a reply and ends."""
+    """Send a complete reply."""
     lines = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(data)}", "", ""]
     return lambda connection: connection.sendall("\r\n".join(lines).encode() + data)
 
@@ -115,7 +115,7 @@ def test_a_server_that_trickles_is_left_when_the_time_is_up(spec: str, part: str
     with RawServer(drip(itertools.repeat(piece), head)) as server:
         error = failure(spec, options(server.url, timeout=0.6))
         assert error.kind == "timeout" and "no answer within 0.6 s" in str(error)
-        # Nobody goes on reading what nobody waits for.
+        # Reading stops once the caller has given up.
         wait_for(no_threads)
 
 
@@ -128,7 +128,7 @@ def test_replies_that_announce_another_without_end_are_left(spec: str) -> None:
 
 
 def empty_blocks() -> Act:
-    """A gzip body without an end that unpacks to nothing."""
+    """Send an endless gzip body that unpacks to nothing."""
     pack = zlib.compressobj(wbits=31)
     head = pack.compress(b"") + pack.flush(zlib.Z_SYNC_FLUSH)
     return flood(HEAD + b"Content-Encoding: gzip\r\n\r\n" + head, b"\0\0\0\xff\xff" * 1000)
@@ -157,7 +157,7 @@ def test_a_reply_that_does_not_fit_is_given_up(spec: str, what: str) -> None:
     with RawServer(LARGE[what]()) as server:
         model = make_model(spec, options(server.url, reply_bytes=1_000_000))
         with pytest.raises(ModelError):
-            model.answer(ask())  # what an SDK imports for its first reply is not counted
+            model.answer(ask())  # exclude the SDK's imports for its first reply
         tracemalloc.start()
         try:
             with pytest.raises(ModelError) as caught:

@@ -1,4 +1,4 @@
-"""Tokens, prices, totals, JSON in answers, configuration and specs."""
+"""Tokens, prices, totals, JSON in answers, configuration and model specs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The meter: sums that are not known stay unknown."""
+"""The meter: sums with unknown parts stay unknown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hvr.models.model import Answer, Message, Request, Usage
 
 
 class Parrot:
-    """Answers with what it was given beforehand."""
+    """Returns prepared answers."""
 
     name = "parrot"
     simulated = True

@@ -1,4 +1,4 @@
-"""What processes write at the same time, some of which are killed: budget, rate limit, cache."""
+"""Files written by concurrent processes, some of them killed: budget, rate limit, cache."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_killed_writer_leaves_files_that_the_others_go_on_with(tmp_path: Path)
     charged: list[Load] = []
     Ledger(tmp_path / "ledger.sqlite").change(lambda load: (charged.append(load), load)[1])
     (load,) = charged
-    # It may have been killed between a charge and its line, once.
+    # It may have been killed once between a charge and its line.
     assert 80 + told <= load.calls <= 80 + told + 1
     assert (load.input, load.dollars) == (10 * load.calls, 0.5 * load.calls)
     known = Cache(Fake([]), tmp_path / "cache.sqlite")

@@ -1,7 +1,7 @@
 """Random well-typed domains, problems, formulas and plans, small enough for brute force.
 
-With HVR_HYPOTHESIS=long every law is tried on 20,000 examples, others each time. Otherwise it is
-tried on half of those that it names, always the same.
+With HVR_HYPOTHESIS=long, every law runs on 20,000 fresh examples; otherwise on half of its stated
+number, always the same ones.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ HALF = Fraction(1, 2)
 
 
 def law(examples: int = 100) -> Callable[[Any], Any]:
-    """The settings of a law."""
+    """Return the hypothesis settings of a law."""
     return settings(
         max_examples=int(os.environ.get("HVR_EXAMPLES", "20000")) if LONG else examples // 2,
         suppress_health_check=list(HealthCheck),
@@ -77,10 +77,10 @@ def law(examples: int = 100) -> Callable[[Any], Any]:
 
 @dataclass(frozen=True)
 class World:
-    """A task.
+    """A task with a plan.
 
     Attributes:
-        plan: steps, most of which can be executed.
+        plan: Steps, most of them executable.
     """
 
     domain: Domain
@@ -95,7 +95,7 @@ class World:
 
 @dataclass(frozen=True)
 class Parts:
-    """Which parts of the language may occur."""
+    """Language features that may occur."""
 
     numbers: bool = False
     derived: bool = False
@@ -109,7 +109,7 @@ EVERYTHING = Parts(numbers=True, derived=True, wishes=True, durative=True)
 
 @dataclass(frozen=True)
 class Names:
-    """What an expression may mention."""
+    """Names that an expression may mention."""
 
     domain: Domain
     objects: Scope
@@ -157,7 +157,7 @@ def typed_names(draw: st.DrawFn, domain: Domain, prefix: str, most: int, least: 
 
 @st.composite
 def variables(draw: st.DrawFn, domain: Domain) -> Scope:
-    # The same variable name at some depths, so that shadowing is met.
+    # Reuse variable names at some depths, so that shadowing occurs.
     return (TypedName(f"?v{draw(st.integers(0, 2))}", draw(typing(domain))),)
 
 
@@ -177,7 +177,7 @@ def arguments(draw: st.DrawFn, names: Names, parameters: Scope) -> tuple[str, ..
 
 @st.composite
 def atoms(draw: st.DrawFn, names: Names) -> Atom:
-    """An atom over names in scope; `(p)`, which always exists, where none other fits."""
+    """Draw an atom over the names in scope; `(p)`, which always exists, if no other fits."""
     predicate = draw(st.sampled_from(list(names.domain.predicates.values())))
     args = draw(arguments(names, predicate.parameters))
     return Atom("p") if args is None else Atom(predicate.name, args)
@@ -249,7 +249,7 @@ def formulas(draw: st.DrawFn, names: Names, depth: int = 2) -> Formula:
 def preferred(
     draw: st.DrawFn, names: Names, inner: st.SearchStrategy[Formula] | None = None
 ) -> Formula:
-    """A condition with preferences: some under a quantifier."""
+    """Draw a condition with preferences, some under a quantifier."""
     plain = formulas(names, 1) if inner is None else inner
     result: list[Formula] = draw(st.lists(plain, max_size=2))
     for _ in range(draw(st.integers(0, 2))):
@@ -345,7 +345,7 @@ def effects(draw: st.DrawFn, names: Names, depth: int = 2) -> Effect:
 
 @st.composite
 def rules(draw: st.DrawFn, names: Names, derived: list[Predicate]) -> DerivedPredicate:
-    """A rule for one of the derived predicates; what it negates is derived from earlier ones."""
+    """Draw a rule for a derived predicate; it only negates earlier predicates."""
     place = draw(st.integers(0, len(derived) - 1))
     own = derived[place]
     parameters = []
@@ -358,7 +358,7 @@ def rules(draw: st.DrawFn, names: Names, derived: list[Predicate]) -> DerivedPre
     inner = names.without(*(d.name for d in derived[place:])).inside(tuple(parameters))
     body = draw(formulas(inner, 2))
     if draw(st.booleans()):
-        # A step from what is known of the predicate itself.
+        # A recursive step.
         bound = (TypedName("?z", own.parameters[0].types if own.parameters else (OBJECT,)),)
         deeper = replace(inner.inside(bound), domain=names.domain)
         args = draw(arguments(deeper, own.parameters))
@@ -463,7 +463,7 @@ def domains(draw: st.DrawFn, parts: Parts = PLAIN) -> Domain:
     if derived:
         found = tuple(draw(st.lists(rules(names, derived), min_size=1, max_size=4)))
         domain = domain.replace(derived=found)
-        # Without a rule a predicate is an ordinary one, which no action changes here.
+        # A derived predicate without a rule is an ordinary one that no action changes.
     actions, durative = {}, {}
     for i in range(draw(st.integers(not parts.durative, 2 if parts.durative else 3))):
         parameters = draw(typed_names(domain, "?v", 2))
@@ -478,7 +478,7 @@ def domains(draw: st.DrawFn, parts: Parts = PLAIN) -> Domain:
 
 
 def ground_atoms(domain: Domain, objects: Scope) -> list[Atom]:
-    """Every atom that is not derived."""
+    """Return every atom that is not derived."""
     names = Names(domain, objects)
     derived = {rule.predicate for rule in domain.derived}
     return [
@@ -573,7 +573,7 @@ def worlds(draw: st.DrawFn, parts: Parts = PLAIN) -> World:
 
 
 def all_actions(world: World) -> list[GroundAction]:
-    """Every well-typed ground action, by brute force."""
+    """Return every well-typed ground action, by brute force."""
     return world.reference.actions()
 
 
@@ -581,7 +581,7 @@ def all_actions(world: World) -> list[GroundAction]:
 
 
 def fulfilled(world: World, truth: bool | None) -> World:
-    """The task with a goal that is reached, given whether the present one is."""
+    """Return the task with a goal that is reached, given the truth of its present goal."""
     goal = world.problem.goal
     if truth is False and not preference_names(goal):
         goal = Not(goal)
@@ -591,7 +591,7 @@ def fulfilled(world: World, truth: bool | None) -> World:
 
 
 def lawful(world: World, states: Sequence[tuple[Fraction, Plain]]) -> World:
-    """The task without the constraints that its plan violates."""
+    """Return the task without the constraints that its plan violates."""
 
     def kept(formula: Formula) -> Formula:
         problem = world.problem.replace(constraints=TRUE)
@@ -612,7 +612,7 @@ def lawful(world: World, states: Sequence[tuple[Fraction, Plain]]) -> World:
 
 @st.composite
 def planned(draw: st.DrawFn, parts: Parts = PLAIN, most: int = 4) -> World:
-    """A task with a plan: a walk over applicable actions, sometimes with a step of any kind."""
+    """Draw a task with a plan: a walk over applicable actions, sometimes with an arbitrary step."""
     world = draw(worlds(parts))
     reference = world.reference
     state = reference.initial()
@@ -646,7 +646,7 @@ def timed_steps(draw: st.DrawFn, world: World) -> TimedAction | None:
     schema = draw(st.sampled_from(schemas))
     args = [draw(st.sampled_from(reference.members(p.types))) for p in schema.parameters]
     start = draw(st.integers(0, 8)) * HALF
-    # A little later: within epsilon, just outside, and far outside of it.
+    # Slightly later: within epsilon, just outside, and far outside.
     start += draw(st.sampled_from([0, 0, 0, 0, 1, 2, 20])) * Fraction(1, 2000)
     duration = None
     if isinstance(schema, DurativeActionSchema):
@@ -657,7 +657,7 @@ def timed_steps(draw: st.DrawFn, world: World) -> TimedAction | None:
 
 @st.composite
 def scheduled(draw: st.DrawFn, parts: Parts = EVERYTHING, most: int = 7) -> World:
-    """A task with a timed plan, whose steps but perhaps the last go together."""
+    """Draw a task with a timed plan in which all steps, except perhaps the last, are compatible."""
     world = draw(worlds(replace(parts, durative=True)))
     plan: list[TimedAction] = []
     for _ in range(draw(st.integers(min(2, most), most))):

@@ -1,4 +1,4 @@
-"""A formula is looked up in one state, however many combinations of objects there are."""
+"""A formula is evaluated once per state, however many combinations of objects there are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a lenient reading overlooks with a warning, and what is only ever a warning."""
+"""Slips that the lenient reader reports as warnings, and faults that are always warnings."""
 
 import pytest
 
@@ -29,7 +29,7 @@ PROBLEM = """(define (problem x) (:domain d)
 
 SAME = "(:action a :parameters (?x - t) :precondition (q) :effect (p ?x))"
 DOMAINS = [
-    # what is changed, into what, place, words
+    # original, replacement, place, words
     ("(p ?x)))", "(p ?x))))", "7:67", "one ')' too many"),
     ("(p ?x)))", "(p ?x))) (:action b)", "7:68", "after the end of the domain"),
     (")\n(:action", "))\n(:action", "7:1", "after the end of the domain"),
@@ -55,7 +55,7 @@ PROBLEMS = [
 ]
 
 
-# A lenient reading also refuses slips that leave two readings.
+# The lenient reader also refuses ambiguous slips.
 OPEN_DOMAINS = [
     ("(p ?x)))", "(p ?x)) (:action a :effect (p k)))", "defined twice, and differently"),
     ("(p ?x - t) (q)", "(p ?x - t) (q) (q ?x)", "declared twice, and differently"),

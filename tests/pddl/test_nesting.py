@@ -1,4 +1,4 @@
-"""Formulas, effects and numbers nested by turns to any depth mean what their shallow forms do."""
+"""Formulas, effects and numbers nested to any depth mean the same as their shallow forms."""
 
 import pickle
 import tracemalloc
@@ -25,7 +25,7 @@ from hvr.validation.lint import lint
 
 LEVELS, MOST = 600, 10_000
 
-# What stands around a formula; (yes) is true and (no) is false, always. Only `not` changes a value.
+# Contexts of a formula: (yes) is always true, (no) always false. Only `not` changes a value.
 AROUND = {
     "(and (yes) ": False,
     "(or (no) ": False,
@@ -54,18 +54,21 @@ PROBLEM = """
 DEEP = settings(
     max_examples=2,
     deadline=None,
-    phases=[Phase.explicit, Phase.generate],  # smaller examples take as long
+    phases=[
+        Phase.explicit,
+        Phase.generate,
+    ],  # shrinking does not help: smaller examples take as long
     suppress_health_check=list(HealthCheck),
 )
 
 
 def nested(around: list[str], inside: str) -> str:
-    """Put a text into lists, the first one innermost."""
+    """Wrap a text in contexts, the first one innermost."""
     return "".join(reversed(around)) + inside + ")" * len(around)
 
 
 def formulas(base: str) -> st.SearchStrategy[tuple[str, bool]]:
-    """Formulas of LEVELS levels, and whether their value is not that of the base."""
+    """Draw formulas of LEVELS levels, and whether their value differs from the base's value."""
 
     def made(kinds: list[str]) -> tuple[str, bool]:
         around = (kinds * (LEVELS // len(kinds) + 1))[:LEVELS]
@@ -75,7 +78,7 @@ def formulas(base: str) -> st.SearchStrategy[tuple[str, bool]]:
 
 
 def written(**parts: str) -> tuple[str, str]:
-    """Return the texts of a domain and a problem; what is not named is trivial."""
+    """Return the texts of a domain and a problem; omitted parts are trivial."""
     texts = {"derived": LIT, "condition": "(yes)", "effect": "(seen)", "goal": "(yes)"}
     domain, problem = DOMAIN, PROBLEM
     for name, text in {**texts, "number": "1", **parts}.items():
@@ -137,7 +140,7 @@ def test_plans_of_deep_domains(made: tuple[str, bool], around: list[str]) -> Non
     held = written(condition=condition, effect="(lit ?x)", goal="(yes)")
     report = validate(*held, "0: (wait lamp) [1]")
     assert report.valid is flipped
-    lint(parse_domain(held[0]))  # raises nothing
+    lint(parse_domain(held[0]))  # must not raise
 
 
 @pytest.mark.slow
@@ -156,7 +159,7 @@ def test_rules_and_numbers_may_be_deep() -> None:
     goal = f"(and (shown) (= (level) {LEVELS // 2 + 2}))"
     domain, problem = written(derived=rule, effect="(lit ?x)", number=number, goal=goal)
     report = validate(domain, problem, "0: (light lamp)\n1: (other)")
-    assert report.failure is not None  # (yes) is gone, so that the rule does not hold
+    assert report.failure is not None  # (yes) is gone, so the rule does not hold
     assert "(shown)" in {str(literal.formula) for literal in report.failure.literals}
     goal = f"(= (level) {LEVELS // 2 + 2})"
     domain, problem = written(number=number, goal=goal)

@@ -1,4 +1,4 @@
-"""A text with slips is refused, or everything that it says is read, with a warning of each slip."""
+"""A text with slips is either refused or read completely, with a warning for each slip."""
 
 from collections.abc import Sequence
 
@@ -61,7 +61,7 @@ WAYS = [
 
 
 def written(way: str, number: int, words: list[str]) -> str:
-    """Return a step in one of the ways in which plans are written."""
+    """Return a step in one of the formats of plans."""
     name, *args = words
     upper = " ".join(words).upper()
     return way.format(
@@ -71,7 +71,7 @@ def written(way: str, number: int, words: list[str]) -> str:
 
 @st.composite
 def plans(draw: st.DrawFn) -> tuple[str, list[tuple[str, ...]], int]:
-    """A text with slips at random places, its steps, and the number of `)` that are slips."""
+    """Draw a text with random slips, its steps, and the number of stray `)`."""
     steps = draw(st.lists(step, min_size=1, max_size=5))
     way = draw(st.sampled_from(WAYS))
     parts: list[str] = []
@@ -149,7 +149,7 @@ MODEL_SLIPS = [
 
 @st.composite
 def with_slips(draw: st.DrawFn, tokens: list[str]) -> str:
-    """Put slips between the words and parentheses of a text."""
+    """Insert slips between the words and parentheses of a text."""
     for _ in range(draw(st.integers(0, 3))):
         tokens.insert(draw(st.integers(0, len(tokens))), draw(st.sampled_from(MODEL_SLIPS)))
     return " ".join(tokens)

@@ -1,4 +1,4 @@
-"""Whatever the text, the answer is a value or a PddlError, and the error has a place in it."""
+"""Any text gives a value or a PddlError with a place in the text."""
 
 import re
 
@@ -87,7 +87,7 @@ LINE_ENDS = ("\r\n", "\r")
 def test_line_ends_and_a_byte_order_mark_move_nothing(
     tmp_path_factory: pytest.TempPathFactory, domain: str, plan: str, end: str
 ) -> None:
-    """What is said of a text, with its place, is the same however its lines end."""
+    """Findings and their places do not depend on line endings."""
     path = tmp_path_factory.getbasetemp() / "text.pddl"
     for text, read in ((domain, parse_domain), (plan, read_plan)):
         said = []

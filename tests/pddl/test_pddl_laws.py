@@ -1,4 +1,4 @@
-"""Laws: printing and parsing are inverse; the compiled semantics is that of the definitions."""
+"""Laws: printing and parsing are inverse; the compiled semantics equals the definitions."""
 
 from itertools import combinations
 
@@ -67,7 +67,7 @@ def _places(world: tuple[Domain, Problem]) -> list[object]:
 @given(worlds(EVERYTHING))
 @law(30)
 def test_comments_in_every_gap_change_neither_the_values_nor_their_places(world: World) -> None:
-    # Lists with comments in them are read word by word, others in few tokens.
+    # The lexer reads lists with comments word by word, others in few tokens.
     texts = [print_domain(world.domain), print_problem(world.problem)]
     bare = [text.replace(" ", "\n") for text in texts]
     commented = [text.replace("\n", " ; )( not\n") for text in bare]
@@ -123,7 +123,7 @@ def test_printed_timed_plan_parses_to_an_equal_one(plan: tuple[TimedAction, ...]
 
 
 def same(state: State, plain: Plain) -> bool:
-    """Whether a state has the atoms and numbers that it should have."""
+    """Return whether a state has the expected atoms and numbers."""
     known = {t: v for t, v in plain.numbers.items() if t.function in state.task.fluent_functions}
     return state.atoms(static=True) == plain.atoms and state.numbers() == known
 
@@ -176,7 +176,7 @@ def test_ground_all_has_every_action_that_is_applicable_anywhere(world: World) -
     every = ground_atoms(world.domain, (*world.domain.constants, *world.problem.objects))
     static = {a for a in world.problem.init if task.is_static(a.predicate)}
     fluents = [a for a in every if not task.is_static(a.predicate)]
-    # Some states of every kind: none, all, and each fluent alone.
+    # Extreme states: none, all, and each fluent alone.
     for true in ([], fluents, *([f] for f in fluents)):
         state = Plain(frozenset(static.union(true)), {})
         for action in all_actions(world):

@@ -1,4 +1,4 @@
-"""What is read, and what is said about what cannot be read."""
+"""Parsing, and the messages about texts that cannot be parsed."""
 
 import codecs
 import pickle
@@ -175,7 +175,7 @@ def test_encodings_and_line_ends(tmp_path: Path, kitchen: Domain, data: bytes) -
     assert str(domain.actions["pick"].location) == f"{path}:8:12"
 
 
-# --- what is wrong ----------------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------------------------
 
 SYNTAX, SEMANTIC, UNSUPPORTED = PddlSyntaxError, PddlSemanticError, UnsupportedPddlError
 
@@ -472,7 +472,7 @@ def test_long_lines_are_cut_around_the_place() -> None:
 
 
 def closed(text: str) -> str:
-    """Close all the lists that a text opens."""
+    """Close all open lists of a text."""
     return text + ")" * (text.count("(") - text.count(")"))
 
 
@@ -577,7 +577,7 @@ def test_all_parts_of_deep_nesting_count(kitchen: Domain) -> None:
                 assert holds(state, formula) is holds(state, want)
 
 
-# --- what later versions of the language added --------------------------------------------------
+# --- later versions of the language -------------------------------------------------------------
 
 EVERYTHING = """
 (define (domain lab) (:types robot room) (:constants hall - room)
@@ -621,7 +621,7 @@ def test_time_numbers_rules_and_constraints_are_read() -> None:
         )
     )
     (rule,) = domain.derived
-    # A parameter without a type has that of the declaration.
+    # An untyped parameter gets the type of the declaration.
     assert rule.parameters == (TypedName("?r", ("robot",)), TypedName("?m", ("room",)))
 
 

@@ -1,4 +1,4 @@
-"""Tasks, states and grounding: the cases that laws on small worlds do not reach."""
+"""Tasks, states and grounding: cases beyond the laws on small worlds."""
 
 import pickle
 from fractions import Fraction
@@ -62,7 +62,7 @@ def test_static_facts_are_looked_up_and_not_stored() -> None:
 def test_grounding_joins_static_facts() -> None:
     task = roads(400)
     actions = list(ground_all(task))
-    # 2 things on 399 roads; the loops are pruned by the inequality. All triples would be 320000.
+    # 2 objects on 399 roads; the inequality prunes the loops. All triples would be 320000.
     assert len(actions) == 2 * 399
     assert list(applicable_actions(task.initial)) == [
         GroundAction("drive", ("t1", "p0", "p1")),
@@ -105,7 +105,7 @@ def test_numbers_change_with_the_steps() -> None:
     first = task.ground(GroundAction("drive", ("t1", "p0", "p1")))
     values = first.apply_numbers(task.initial.bits, task.initial.values)
     after = State(task, first.apply(task.initial.bits, task.initial.values), values)
-    # (length …) never changes, so that it is no part of a state; (total-cost) begins with 0.
+    # (length …) never changes, so it is not part of a state; (total-cost) starts at 0.
     assert task.initial.numbers() == {FunctionTerm("total-cost"): 0}
     assert after.numbers() == {FunctionTerm("total-cost"): Fraction(5, 2)}
     second = task.ground(GroundAction("drive", ("t1", "p1", "p2")))

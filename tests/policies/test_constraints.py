@@ -1,4 +1,4 @@
-"""Constraints of a stage: kept by the plan, and what they speak of is in its problem."""
+"""Constraints of a stage: the plan satisfies them, and the problem contains their objects."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""A model's server that repeats keys wherever a reply has room for them.
+"""A model server that repeats keys wherever a reply has room for them.
 
     with OpenAIServer(Echoing(make_coffee, keys)) as server:
         ...  # hvr plan "make coffee" --scene FloorPlan1 --base-url server.url
 
-Between its answers it fails in ways that pass, and says keys then, too: by status 429 and 500, by
-an error with status 200.
+Between its answers it fails temporarily and also repeats keys then: with status 429 and 500, and
+with an error at status 200.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ MASK = " [key]"
 
 
 class Echoing:
-    """What the server does.
+    """The server's behaviour.
 
     Args:
-        model: answers.
-        texts: the keys to repeat, as they are to be spelled.
-        end: what it says at its third request and ever after; None to go on.
+        model: Function that answers.
+        texts: Keys to repeat, in their spellings.
+        end: Reply to the third request and all later ones; None to continue.
     """
 
     def __init__(self, model: Answering, texts: Sequence[str], end: Reply | None = None) -> None:

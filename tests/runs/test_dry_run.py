@@ -1,4 +1,4 @@
-"""A dry run proves or refutes the goal, as carrying out the plan does."""
+"""A dry run proves or refutes the goal exactly as execution does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def no_steps(question: Question) -> str:
-    """A model that writes nothing."""
+    """A model with empty answers."""
     del question
     return json.dumps({"objects": [], "plan": [], "blocks": [], "actions": [], "steps": []})
 

@@ -1,4 +1,4 @@
-"""Plans judged by goals with several stages, and by sentences that can mean several things."""
+"""Plans judged by goals with several stages, and by ambiguous sentences."""
 
 from __future__ import annotations
 

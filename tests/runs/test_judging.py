@@ -1,4 +1,4 @@
-"""What a language model's plan is judged by, and how a run ends that has no valid plan."""
+"""The judgement of a language model's plan, and the end of a run without a valid plan."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def test_what_cannot_be_read_is_not_what_is_impossible(
 def test_a_plan_that_is_not_valid_is_the_end_of_a_run_and_no_failure_of_hvr(
     tmp_path: Path,
 ) -> None:
-    """Without verification a model's plan is taken as it is written."""
+    """Without verification a model's plan is used as written."""
     choice = ModelChoice(spec="scripted:error=0.5", setting="HR")
     options = Options(scene="FloorPlan1", policy="llm", model=choice, save=tmp_path / "run")
     run = plan(task="T7", options=options)

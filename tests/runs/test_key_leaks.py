@@ -1,7 +1,7 @@
-"""Keys that a server repeats are in no file and no output, whatever the command.
+"""Keys repeated by a server appear in no file and no output of any command.
 
-The key that is used is known to hvr; so is another one of the environment; keys of other kinds are
-not. All bytes of all files are searched, also those of databases, and everything that is printed.
+hvr knows the key in use and another key in the environment, but not keys of other kinds. The tests
+search every byte of all files, including databases, and all output.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ pytestmark = pytest.mark.slow
 
 SOURCES = Path(hvr.__file__).parent.parent
 OTHER = "vT8mK2pQ6xW4zR9nL5"
-"""A key of something else in the environment, which the server got hold of."""
+"""An unrelated key in the environment that the server has obtained."""
 
-# What a header cannot hold, or would be read as several, is said in the body.
+# Texts that no header can hold, or that would be split, go into the body.
 ECHOED = [text for name, text in spellings(KNOWN) if "part" not in name]
 ALL = [*ECHOED, OTHER, *LOOKALIKES.values()]
 COFFEE = ("make coffee", "--scene", "FloorPlan1")
 
 
 def run(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    """A command of hvr in a process of its own."""
+    """Run an hvr command in a separate process."""
     names = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT", "VIRTUAL_ENV", "LANG")
     return subprocess.run(
         [sys.executable, "-m", "hvr", *map(str, words)],
@@ -50,7 +50,7 @@ def run(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
 
 
 def leaks(folder: Path, *ended: subprocess.CompletedProcess[str]) -> list[str]:
-    """Where a key, or a piece of one, is to be read."""
+    """Return the places that contain a key or a fragment of one."""
     keys = {*traces(KNOWN), OTHER.lower(), *(key[6:].lower() for key in LOOKALIKES.values())}
     pieces = [key.encode() for key in keys]
     places = {
@@ -108,7 +108,7 @@ def test_a_run_and_all_that_is_made_of_it(tmp_path: Path) -> None:
 
 
 def ends() -> Iterator[tuple[str, str, Reply, int]]:
-    """Ways in which a run ends, with a name, the provider, the last reply and the exit code."""
+    """Yield the ways a run can end: name, provider, last reply, exit code."""
     said = "\n".join(ALL)
     yield "wrong key", "openai", Reply(status=401, message=said, param=said), 2
     yield "page", "openai", Reply(status=502, raw=f"<html>{said}</html>".encode()), 4

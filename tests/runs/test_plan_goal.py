@@ -1,4 +1,4 @@
-"""`hvr plan --policy goal`, end to end: the real SDKs against local servers, good and bad ones."""
+"""`hvr plan --policy goal`, end to end: the real SDKs against good and bad local servers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def goal(*literals: str, **more: Any) -> str:
-    """An answer of one stage; literals as "on Mug CounterTop"."""
+    """Return an answer of one stage; literals as in "on Mug CounterTop"."""
     stage = [{"predicate": p, "args": args} for p, *args in (text.split() for text in literals)]
     return json.dumps({"stages": [stage] if stage else [], **more})
 
@@ -40,7 +40,7 @@ COFFEE = goal("contains Mug coffee", "on Mug CounterTop")
 
 
 class Script:
-    """A model that writes one goal after the other; it keeps what it was asked."""
+    """A model that writes the given goals in turn, and records its requests."""
 
     def __init__(self, answers: Sequence[str]) -> None:
         self.asked: list[Question] = []
@@ -55,7 +55,7 @@ def run(
     hvr_: Hvr, script: Script, request: str = "make coffee", provider: str = "openai",
     options: Sequence[str] = ("--dry-run",),
 ) -> tuple[Any, list[str]]:  # fmt: skip
-    """The end of the command, and what was asked."""
+    """Return the outcome of the command, and the requests."""
     behaviour = Behaviour(script)
     with SERVERS[provider](behaviour) as server:
         ended = hvr_(

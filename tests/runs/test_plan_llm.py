@@ -1,4 +1,4 @@
-"""`hvr plan --llm …`, end to end: the real SDKs against local servers, good and bad ones."""
+"""`hvr plan --llm …`, end to end: the real SDKs against good and bad local servers."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ REPEATED = (
     "llm.jsonl", "plan.json", "plan.pddl", "planning.json", "problem.pddl", "subgraph.json",
     "trace.jsonl",
 )  # fmt: skip
-"""What a replay writes again, byte for byte."""
+"""Files that a replay reproduces byte for byte."""
 
 ASKED = ["select", "macro_plan", "conditions", "blocks", "correct_block"]
-"""What it takes to make coffee."""
+"""The number of requests for making coffee."""
 
 
 @pytest.fixture(autouse=True)
@@ -65,31 +65,31 @@ def coffee(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def configure(**settings: float) -> None:
-    """A pyproject.toml in the working folder."""
+    """Write a pyproject.toml in the working folder."""
     lines = [f"{name} = {value}" for name, value in settings.items()]
     Path("pyproject.toml").write_text("\n".join(["[tool.hvr.llm]", *lines]), encoding="utf-8")
 
 
 def exchanges(folder: Path) -> list[dict[str, Any]]:
-    """The lines of a transcript after its header."""
+    """Return the lines of a transcript after its header."""
     lines = (folder / "llm.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines[1:]]
 
 
 def account(folder: Path) -> dict[str, Any]:
-    """What a run says of itself."""
+    """Return a run's status."""
     said: dict[str, Any] = json.loads((folder / "task.json").read_text(encoding="utf-8"))
     return said
 
 
 def going_on(folder: Path) -> str:
-    """How the message of an error ends that left a folder."""
+    """Return the end of an error message that names a folder to resume."""
     what = f"; the model's answers are saved in {folder}"
     return f"{what}; resume with hvr plan --resume {folder}"
 
 
 def one_line(ended: Ended) -> str:
-    """The message of a command that failed; before it on stderr are only announced attempts."""
+    """Return the error message of a command; only announced attempts may precede it on stderr."""
     *notices, line = ended.err.splitlines(keepends=True)
     assert line.startswith("error: ") and line.endswith("\n"), ended.err
     assert all("; asking again" in notice for notice in notices), ended.err
@@ -97,7 +97,7 @@ def one_line(ended: Ended) -> str:
 
 
 def leaks(folder: Path, ended: Ended) -> list[str]:
-    """Where the key is to be read."""
+    """Return the places that contain the key."""
     said = [name for name in ("out", "err") if KEY in getattr(ended, name)]
     files = (path for path in folder.rglob("*") if path.is_file())
     return said + [str(path) for path in files if KEY.encode() in path.read_bytes()]
@@ -165,7 +165,7 @@ def test_json_is_one_document_that_says_what_was_spent(hvr_: Hvr, tmp_path: Path
             "--save", tmp_path / "run",
         )  # fmt: skip
     assert (ended.code, ended.err, ended.out.count("\n")) == (0, "", 1)
-    # Without H the whole plan is asked for, and this script knows it.
+    # Without H the prompt requests the whole plan, which this script knows.
     assert behaviour.purposes == ["select", "plan"]
     said = json.loads(ended.out)
     assert said["reached"] is True and said["simulated"] is False
@@ -180,7 +180,7 @@ def test_json_is_one_document_that_says_what_was_spent(hvr_: Hvr, tmp_path: Path
 
 @dataclass(frozen=True)
 class Fault:
-    """What a server does at its third question, for good, and what is said about it."""
+    """A server's permanent behaviour from its third request on, and the resulting message."""
 
     reply: Reply
     kind: str
@@ -471,7 +471,7 @@ def test_a_budget_of_dollars_needs_a_price(hvr_: Hvr, tmp_path: Path) -> None:
 
 
 def differing(first: Path, second: Path, names: tuple[str, ...] = REPEATED) -> list[str]:
-    """Files that are not the same in two runs."""
+    """Return the files that differ between two runs."""
     return [n for n in names if (first / n).read_bytes() != (second / n).read_bytes()]
 
 
@@ -578,14 +578,14 @@ def test_a_replay_of_what_is_no_run(what: str, hvr_: Hvr, tmp_path: Path) -> Non
 
 
 def stubborn(asked: Question) -> str:
-    """A model that never gets its first block right, so that the planner must help."""
+    """A model that never corrects its first block, so that the planner must help."""
     if asked.macro == MACROS[0]:
         return make_coffee(replace(asked, purpose="block"))
     return make_coffee(asked)
 
 
 def mislabelled(name: str) -> PaperTask:
-    """A task with all labels wrong."""
+    """Return a task with all labels wrong."""
     task = load_task(name)
     wrong = GroundTruth("FloorPlan1", task.ground_truth.blocks[1:], ())
     return task.replace(
@@ -627,7 +627,7 @@ def test_labels_reach_nothing_that_plans_or_executes(
 
 
 def timeless(text: str, folder: Path) -> str:
-    """A text without what differs between two runs of the same: times and the folder's name."""
+    """Return a text without the parts that differ between equal runs: times and folder name."""
     text = text.replace(str(folder), "FOLDER")
     text = re.sub(r'("planning_seconds": )\[[^]]*\]|("seconds": )[\d.]+', r"\1\2", text)
     return re.sub(r"\d+\.\d\d s\)", "s)", text)
@@ -681,7 +681,7 @@ def test_a_missing_key_is_named(
 
 
 def test_the_script_of_the_coffee_lacks_a_step_at_first() -> None:
-    """What the tests above rest on."""
+    """The tests above rely on this."""
     asked = Question("block", f"Macro action: {MACROS[0]}")
     at_first, corrected = (
         make_coffee(replace(asked, purpose=p)) for p in ("block", "correct_block")

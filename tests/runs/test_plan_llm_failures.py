@@ -1,4 +1,4 @@
-"""A language model's plan meets failures: strategies that repair it, and the one that asks it."""
+"""Failures during a language model's plan, and their repair with and without the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytest.importorskip("openai")
 
 
 def failing(tmp_path: Path, behaviour: Behaviour, *faults: Fault) -> Run:
-    """ "make coffee" in FloorPlan1 with faults, by a model behind a server."""
+    """Run "make coffee" in FloorPlan1 with faults and a model behind a server."""
     schedule = tmp_path / "faults.json"
     Schedule(faults).save(schedule)
     with OpenAIServer(behaviour) as server:
@@ -60,7 +60,7 @@ def test_a_dropped_mug_is_told_of_and_fetched(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_model_is_told_what_went_wrong(tmp_path: Path) -> None:
-    """The hand does not close, again and again, until all that keeps the plan is used up."""
+    """The hand repeatedly fails to close, until every strategy that keeps the plan is exhausted."""
     told: list[str] = []
 
     def model(asked: Question) -> str:

@@ -1,4 +1,4 @@
-"""`hvr plan` with faults, with a robot that sees less, and as a page: from the command line."""
+"""`hvr plan` with faults, with limited sight, and as a page, from the command line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def events(folder: Path) -> list[dict]:
 
 @pytest.fixture
 def hvr(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    """The command in a folder of its own; returns the exit code."""
+    """Runs the command in its own folder and returns the exit code."""
     monkeypatch.chdir(tmp_path)
 
     def command(*words: object) -> int | str | None:

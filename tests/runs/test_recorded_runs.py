@@ -1,4 +1,4 @@
-"""Runs that earlier versions of hvr recorded are repeated byte for byte."""
+"""Runs recorded by earlier versions of hvr replay byte for byte."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def test_a_recorded_run_is_repeated_byte_for_byte(name: str, hvr_: Hvr, tmp_path
 
 
 def content(path: Path) -> bytes:
-    """Return what is in a file, without the commit that a transcript names."""
+    """Return the content of a file without the commit in a transcript."""
     return re.sub(rb'"commit": "[0-9a-f]*\+?"', b"", path.read_bytes())

@@ -1,4 +1,4 @@
-"""A run says how far it has come, and goes on where it broke off, whatever ended it."""
+"""A run reports its progress, and resumes where it stopped, whatever stopped it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytest.importorskip("openai")
 
 KEY = "sk-verysecret0123456789abcdefghij"
 SAME = ("plan.json", "plan.pddl", "planning.json", "problem.pddl", "subgraph.json", "trace.jsonl")
-"""What a run that broke off makes just as one that did not."""
+"""Files that an interrupted and an uninterrupted run share."""
 
 _KILLED = """
 import os, signal, sys
@@ -74,7 +74,7 @@ def plan_coffee(server: OpenAIServer, folder: Path, **more: Any) -> hvr.runs.Run
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run that made coffee at once."""
+    """The folder of an uninterrupted run that made coffee."""
     folder = tmp_path_factory.mktemp("whole") / "run"
     with OpenAIServer(Behaviour(make_coffee)) as server:
         assert plan_coffee(server, folder).reached
@@ -91,7 +91,7 @@ def digests(folder: Path) -> list[tuple[int, str]]:
 
 
 def assert_same(folder: Path, whole: Path) -> None:
-    """A run that was gone on with is as if it had never broken off, and can be replayed."""
+    """Assert that a resumed run equals an uninterrupted one, and can be replayed."""
     differing = [n for n in SAME if (folder / n).read_bytes() != (whole / n).read_bytes()]
     assert differing == []
     assert digests(folder) == digests(whole)
@@ -186,7 +186,7 @@ def test_limits_hold_for_all_tries_together(whole: Path, hvr_: Hvr, tmp_path: Pa
 
 @pytest.mark.slow
 def test_what_a_run_began_with_stays(hvr_: Hvr, tmp_path: Path) -> None:
-    """Prompts and library are those of the beginning, whatever has become of them since."""
+    """Prompts and library stay as they were at the start, whatever happens to the originals."""
     own, library = tmp_path / "own", tmp_path / "library.ttl"
     own.mkdir()
     source = Path(hvr.__file__).parent / "policies/llm/prompts/macro_plan.txt"
@@ -220,7 +220,7 @@ def test_what_a_run_began_with_stays(hvr_: Hvr, tmp_path: Path) -> None:
         again = hvr_("plan", "--resume", folder)
     assert (again.code, again.err) == (0, "")
     assert (folder / "prompts" / "macro_plan.txt").read_text(encoding="utf-8") == text
-    # What was learnt goes to the library that was named, and not to the run's.
+    # Learnt macros go to the named library, not to the run's copy.
     assert library.read_bytes() != (folder / "library.ttl").read_bytes()
 
 
@@ -234,7 +234,7 @@ MACROS = (
 
 
 def killed_at(number: int, folder: Path, spec: str = "", text: str = "make coffee") -> bool:
-    """Whether a run was killed at an event; else it came to its end first."""
+    """Return whether a run was killed at an event rather than finishing first."""
     process = subprocess.run(
         [sys.executable, "-c", _KILLED, str(folder), spec, "", text, str(number)],
         capture_output=True, text=True, check=False, timeout=600,
@@ -293,7 +293,7 @@ def resumed_and_killed(folder: Path, number: int) -> None:
 
 @contextmanager
 def running(folder: Path, url: str, seen: Callable[[], bool]) -> Iterator[subprocess.Popen[str]]:
-    """A run in another process, as soon as a condition holds."""
+    """Start a run in another process, and yield it once a condition holds."""
     process = subprocess.Popen(
         [sys.executable, "-m", "hvr", "plan", "make coffee", "--scene", "FloorPlan1",
          "--llm", "openai:m", "--base-url", url, "--save", str(folder)],
@@ -345,7 +345,7 @@ def test_a_signal_ends_a_run_and_the_run_goes_on(
         assert account(folder).get("message", "") == words
         again = hvr_("plan", "--resume", folder)
     assert (again.code, again.err) == (0, "")
-    # What was under way when the signal came is asked again, and nothing else.
+    # Only the interrupted request is repeated.
     assert behaviour.purposes == [*ASKED[:4], *ASKED[3:]]
     assert_same(folder, whole)
 
@@ -381,12 +381,12 @@ def test_of_those_who_go_on_with_a_run_one_does(tmp_path: Path) -> None:
     assert account(folder)["state"] == "finished"
 
 
-# What cannot be gone on with ----------------------------------------------------------------------
+# Runs that cannot be resumed ----------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run whose first question was refused."""
+    """The folder of a run whose first request was refused."""
     folder = tmp_path_factory.mktemp("broken") / "run"
     with (
         OpenAIServer([Reply(status=401, message="expired")]) as server,
@@ -518,7 +518,7 @@ def test_an_error_that_nobody_foresaw_leaves_an_account(
 def test_a_full_disk_is_the_error_that_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even if there is no room for the account."""
+    """This holds even without space for the run status."""
     from hvr.runs.folder import RunFolder
 
     write = RunFolder.write

@@ -1,4 +1,4 @@
-"""A run folder belongs to one run, whoever else wants it at the same time."""
+"""A run folder belongs to one run, even with concurrent claims."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def together(work: list[threading.Thread]) -> None:
 
 
 def planned_by_processes(count: int, folder: Path, *arguments: str) -> list[str]:
-    """What each of some processes says that plan at the same time."""
+    """Return the output of each of several processes that plan concurrently."""
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", _PLANNING, *arguments], cwd=folder, text=True,
@@ -59,7 +59,7 @@ def planned_by_processes(count: int, folder: Path, *arguments: str) -> list[str]
 
 
 def complete(folder: Path) -> bool:
-    """Whether a folder has one whole run in it."""
+    """Return whether a folder contains one complete run."""
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
     lines = (folder / "trace.jsonl").read_text(encoding="utf-8").splitlines()
     kinds = Counter(json.loads(line)["event"] for line in lines)
@@ -126,9 +126,7 @@ def test_equal_names_in_the_same_second_are_numbered(
 def test_runs_that_leave_nothing_take_nothing_from_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Half of the runs discard their folders, and with the last one those above it, while others
-    come in.
-    """
+    """Half of the runs discard their folders, the last one also the parents, while others start."""
     monkeypatch.chdir(tmp_path)
     kept, faults = list[Path](), list[BaseException]()
 

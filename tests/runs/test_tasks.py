@@ -1,4 +1,4 @@
-"""The tasks: their files, their ground truth, their sentences."""
+"""The tasks: their files, ground truths and sentences."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def policy() -> SymbolicPolicy:
 
 
 def problem_of(policy: SymbolicPolicy, task: PaperTask, scene: str) -> PddlTask:
-    """The problem that the policy derives for a task, without planning."""
+    """Return the policy's problem for a task, without planning."""
     graph = KnowledgeGraph.create(None, policy.ontology)
     inventory = World(Kitchen(scene), graph).inventory()
     stage = policy.with_ends(task.goal)
@@ -161,15 +161,15 @@ def test_a_long_task_is_planned_nearly_as_short_and_executed(name: str, tmp_path
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
 def test_every_sentence_of_a_task_asks_for_its_goal(name: str, policy: SymbolicPolicy) -> None:
-    """Where the sentence's goal is reached by a plan, the task's goal is reached too."""
+    """A plan that reaches the sentence's goal also reaches the task's goal."""
     task = load_task(name)
     graph = KnowledgeGraph.create(None, policy.ontology)
     inventory = World(Kitchen(task.ground_truth.scene), graph).inventory()
     seen = set()
     for sentence in task.sentences:
-        # 'Then' makes stages; the last one has all that is to hold in the end.
+        # 'Then' makes stages; the last one has everything that must hold at the end.
         stage = policy.reader.goal(sentence, inventory).stages[-1]
-        if stage in seen:  # other words for the same goal
+        if stage in seen:  # another wording of the same goal
             continue
         seen.add(stage)
         planned = policy.plan(stage, graph, inventory)

@@ -29,7 +29,7 @@ NOT_COMPARED = {
 
 @pytest.mark.parametrize("trace", ["pickup_mug", "open_fridge", "clean_up_kitchen"])
 def test_recorded_episode(shared: Path, trace: str) -> None:
-    """Every state field of every object, after every step; the sponge was falling."""
+    """Compares every state field after every step, except for the falling sponge."""
     path = shared / "ai2thor" / "traces" / f"{trace}.jsonl.gz"
     kitchen = Kitchen("FloorPlan1")
     with gzip.open(path, "rt", encoding="utf-8") as lines:
@@ -182,7 +182,7 @@ SKILL_OF = {
 
 @pytest.mark.slow
 def test_demonstrations_can_be_performed(records: list[dict[str, Any]]) -> None:
-    """The same through the robot's skills, without forcing anything but puts."""
+    """The same through the robot's skills; only puts are forced."""
     sample = records[5::60]
     failed = []
     for record in sample:

@@ -1,4 +1,4 @@
-"""ALFRED's goals end to end, and how they are judged."""
+"""ALFRED's goals end to end, and their judgement."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_demonstration_by_hand(table: bool) -> None:
     episode = goals.run_episode(RECORD, goals.Settings(placement_table=table))
     assert episode.reached and episode.outcome == "reached" and episode.reason == ""
     assert episode.planner_calls == 1 and episode.optimal and not episode.differences
-    # The placement table lets a tomato into the microwave only with a dish around it.
+    # The placement table allows a tomato in the microwave only in a dish.
     assert episode.steps > 10 if table else episode.steps == 13
 
 

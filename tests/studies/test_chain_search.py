@@ -1,4 +1,4 @@
-"""What the heuristic searches find are chains, and where none is they find none."""
+"""The heuristic searches find valid chains, and none where none exists."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ GRAPHS = st.lists(st.tuples(MEANINGS, MEANINGS), min_size=1, max_size=8).map(
 
 
 def check(graph: NavigationGraph, chain: ToolChain, facts: CallFacts, goal: CallFacts) -> None:
-    """The calls can be made in this order, none twice, and lead to the goal."""
+    """Check that the calls are executable in order, without repeats, and reach the goal."""
     assert len(set(chain.calls)) == len(chain.calls)
     for name in chain.calls:
         step = graph.tools[name].as_step()
@@ -60,7 +60,7 @@ def test_what_is_found_is_a_chain_and_nothing_is_found_where_nothing_is(
         if chain is not None:
             check(graph, chain, facts, goal)
             assert can
-    # Of untried tools nothing is cut at the first depths.
+    # Untried tools are not pruned at the first depths.
     assert (backward_chain(graph, facts, goal) is not None) == can
 
 

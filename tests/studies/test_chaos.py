@@ -1,4 +1,4 @@
-"""The short form of benchmarks/chaos.py, and that its checks see what they are to see."""
+"""The short form of benchmarks/chaos.py; its checks detect what they should."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_secret_is_found_wherever_it_is(lab: Lab) -> None:
     for secret in (lab.secrets.key, *lab.secrets.lookalikes):
         hidden = lab.work / "deep" / "store.sqlite"
         hidden.parent.mkdir(exist_ok=True)
-        # Across the border of two chunks of a large file, too.
+        # Also across the border of two chunks of a large file.
         hidden.write_bytes(b"\x00" * ((1 << 22) - 9) + secret.encode() + b"\xff")
         with pytest.raises(BrokeError, match=r"is in work/deep/store\.sqlite"):
             examine(lab, ended(), {0})

@@ -1,4 +1,4 @@
-"""People's sentences about ALFRED's demonstrations: which are tried, and how they are judged."""
+"""People's sentences about ALFRED's demonstrations: their selection and judgement."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_is_said_in_both_parts_is_left_out_of_both(tmp_path: Path) -> None:
 
 
 def test_sentences_are_judged_by_the_goal_of_the_demonstration(tmp_path: Path) -> None:
-    """A heated potato in the fridge is wanted; each sentence asks for something else."""
+    """The goal is a heated potato in the fridge; each sentence asks for something else."""
     files = _files(tmp_path, {KEPT: [
         "put the microwaved potato in the fridge", "microwave the potato and put it in the fridge",
         "put the potato in the fridge", "put the gizmo in the fridge",

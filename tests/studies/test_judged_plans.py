@@ -1,4 +1,4 @@
-"""Files of judged plans: what is wrong with a line is said with its number."""
+"""Files of judged plans: faults are reported with their line number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kitchen that starts from metadata; recorded AI2-THOR episodes; ALFRED's experts."""
+"""A kitchen created from metadata; recorded AI2-THOR episodes; ALFRED's experts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def same_moment(a: dict[str, Any], b: dict[str, Any], *untold: str) -> None:
 @settings(max_examples=25)
 @given(st.lists(STEPS, max_size=12))
 def test_a_scene_of_any_moment_is_that_moment(steps: list[tuple[str, str | None]]) -> None:
-    """What is told is enough to go on from; only what lies in a held dish is not told."""
+    """Metadata suffices to continue from any moment, except for the contents of a held dish."""
     START.restore(FIRST)
     for step in steps:
         do(START, step)
@@ -75,7 +75,7 @@ def test_a_scene_of_any_moment_is_that_moment(steps: list[tuple[str, str | None]
 
 
 def test_it_goes_on_as_the_first_would(kitchen: Kitchen) -> None:
-    """Held objects, open doors, cut pieces and warm things act as in the kitchen itself."""
+    """Held objects, open doors, pieces and warm objects behave as in the original kitchen."""
     for step in [("SliceObject", "bread-1"), ("OpenObject", "fridge-1"), ("PickupObject", "mug-1")]:
         do(kitchen, step)
     resumed = Kitchen(scene_from_metadata(kitchen.last_event.metadata))
@@ -89,7 +89,7 @@ def test_it_goes_on_as_the_first_would(kitchen: Kitchen) -> None:
     ]:
         first, second = do(kitchen, step), do(resumed, step)
         assert first["lastActionSuccess"] == second["lastActionSuccess"] is True, step
-        same_moment(first, second, "rotation")  # how the mug stood before it was taken
+        same_moment(first, second, "rotation")  # the mug's rotation before it was taken
 
 
 @pytest.mark.parametrize("cut", ["sceneName", "agent", "objects"])
@@ -135,7 +135,7 @@ def test_recorded_episodes_agree(shared: Path) -> None:
 
 @pytest.mark.slow
 def test_a_difference_is_found(tmp_path: Path, kitchen: Kitchen, names: Names) -> None:
-    """A recording in which the mug breaks without anybody having done so."""
+    """A recording in which the mug breaks without a cause."""
     rows = [
         {"step": 0, "action": {"action": "Initialize"}, "metadata": kitchen.last_event.metadata}
     ]

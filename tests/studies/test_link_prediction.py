@@ -1,4 +1,4 @@
-"""Links that calls have not shown are found, and nothing of what is hidden is seen."""
+"""Predictors find links that no call has shown, and never see hidden data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from studies.link_prediction.transformer import GraphTransformer
 from studies.link_prediction.vectors import NodeVectors
 
 KINDS, SIZE = 6, 36
-"""Tools of a world are of six kinds; a tool of one kind is called after one of the kind before."""
+"""Tools have six kinds; a tool of one kind follows one of the kind before."""
 
 
 def world(seed: int = 0) -> NodeVectors:
@@ -67,7 +67,7 @@ def runs_of(count: int, seed: int = 0) -> list[list[ObservedCall]]:
 def right(
     vectors: NodeVectors, scores: np.ndarray, seen: Sequence[Sequence[ObservedCall]]
 ) -> float:
-    """How well links of the right kinds that no run shows are told from others."""
+    """Return the AUC of unobserved links between the right kinds."""
     kind = np.arange(SIZE) % KINDS
     true = (kind[:, None] + 1) % KINDS == kind[None, :]
     known = sequence_counts(vectors, seen).links
@@ -163,7 +163,7 @@ def test_hits_and_empty_sides() -> None:
 def test_features_are_what_they_say() -> None:
     links = np.zeros((4, 4), np.float32)
     links[0, 1] = links[1, 2] = links[3, 1] = 1
-    # 0 and 2 have the neighbour 1, which has three.
+    # 0 and 2 share the neighbour 1, which has three.
     assert adamic_adar(links)[0, 2] == pytest.approx(1 / np.log(3))
     likeness = np.array([[1, 0.2, 0.5], [0.2, 1, 0.9], [0.5, 0.9, 1]], np.float32)
     table = best_likeness(likeness, ((0, 1), ()), ((2,), (), (0, 2)))

@@ -1,4 +1,4 @@
-"""Which blocks may change places."""
+"""Blocks that may swap places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""REFLECT's scenarios: noticed where they fail, and silent without their fault."""
+"""REFLECT's scenarios: detected at their failure, and silent without their fault."""
 
 from __future__ import annotations
 

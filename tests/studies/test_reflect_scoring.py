@@ -1,4 +1,4 @@
-"""Scoring of detection, and the runs with faults at every step."""
+"""Scoring of detection, and runs with faults at every step."""
 
 from __future__ import annotations
 

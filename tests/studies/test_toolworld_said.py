@@ -1,4 +1,4 @@
-"""The benchmark's requests hold only what the words say, and its judge counts what is wrong."""
+"""The benchmark's requests contain only stated values, and its judge counts errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs of agents as their frameworks write them: the same two calls in every format."""
+"""Agents' logs in their frameworks' formats: the same two calls in every format."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ANSWERS_ALONE = {
     "bfcl_possible_answer.jsonl", "bfcl_result.json", "bfcl_text.json", "gemini_response.json",
     "openai_batch.jsonl", "openai_completion.json",
 }  # fmt: skip
-"""Files that hold what a model answered, without the request."""
+"""Files with a model's answer but without the request."""
 
 FILES = sorted(path.name for path in LOGS.iterdir())
 

@@ -1,4 +1,4 @@
-"""Tools from every format in which they are described, and which parameters mean the same."""
+"""Tools in every description format, and parameters with the same meaning."""
 
 from __future__ import annotations
 
@@ -97,11 +97,11 @@ def test_what_an_operation_writes_gives_and_refers_to(tmp_path: Path) -> None:
     }  # fmt: skip
     (tool,) = read_tools(written(tmp_path, document))
     assert (tool.name, tool.effect, tool.idempotent) == ("post_orders", Effect.WRITES, False)
-    # What has to be there and may be null needs no value.
+    # A required nullable value may be omitted.
     assert [(p.name, p.type, p.required, p.or_null) for p in tool.takes] == [
         ("item", "string", False, True), ("parts", "array", False, False),
     ]  # fmt: skip
-    # The schema leads to itself and is followed once.
+    # A recursive schema is followed once.
     assert [p.name for p in tool.gives] == ["item", "parts[]"]
 
 
@@ -130,7 +130,7 @@ def test_schemas_that_are_joined_and_lead_to_each_other_are_followed_once(tmp_pa
     document = {"openapi": "3.1.0", "components": {"schemas": PATIENT}, "paths": {
         "/patients": {"post": operation(patient, patient)}}}  # fmt: skip
     (tool,) = read_tools(written(tmp_path, document))
-    # What only the server says is not sent; what only the client says does not come back.
+    # Read-only properties are not inputs; write-only properties are not outputs.
     assert [(p.name, p.required, p.or_null) for p in tool.takes] == [
         ("name", True, False), ("pin", False, False), ("guardian", False, True),
         ("doctor", False, False),
@@ -152,7 +152,7 @@ def test_of_alternatives_what_all_need_is_needed(tmp_path: Path) -> None:
     assert [(p.name, p.required) for p in one.takes] == [
         ("kind", True), ("doctor", False), ("field", False),
     ]  # fmt: skip
-    # Names made of paths do not clash, and a body that is no object is a parameter.
+    # Names made of paths do not clash, and a non-object body is a parameter.
     assert (one.name, other.name) == ("post_a_b", "post_a_b_2")
     assert [(p.name, p.type, p.required) for p in other.takes] == [("body", "array", True)]
 
@@ -245,7 +245,7 @@ def test_hints_are_explained_by_the_module(tmp_path: Path) -> None:
     told = "How large, and which."
     assert [p.description for p in find.takes] == [told, "", told, ""]
     assert [p.name for p in find.gives] == ["[].room_id", "[].size"]
-    # What the module does not explain can be anything.
+    # Unexplained types accept anything.
     assert [(p.name, p.type) for p in suite.takes] == [("owner", ""), ("room", "object")]
     assert [(p.name, p.type) for p in suite.gives] == [
         ("room_id", "string"), ("size", "string"), ("beds[].wide", "boolean")]  # fmt: skip
@@ -360,7 +360,7 @@ def test_names_of_one_tool_that_differ_only_in_spelling_are_two_things() -> None
     found = meanings(Catalogue(tools), TextVectors("lexical-hash"))
     meaning = {str(slot): m.name for m in found for slot in m.slots}
     assert meaning["lend <- ID"] != meaning["lend <- id"]
-    # Also where the words alone say what it is.
+    # The words alone also suffice.
     telling = (ToolParameter("BOOK_ID"), ToolParameter("book_id"))
     found = meanings(Catalogue((ToolSchema("lend", takes=telling),)), TextVectors("lexical-hash"))
     assert len(found) == 2
@@ -412,7 +412,7 @@ def test_a_conversation_with_calls_is_a_plan(tmp_path: Path) -> None:
     ]
     (plan,) = read_plans(written(tmp_path, [{"messages": messages}], "calls.json"))
     assert (plan.request, plan.tools) == ("Rain in Rome?", ("weather",))
-    # So is the list of messages alone, and a list of such lists.
+    # Lists of messages, and lists of such lists, are logs too.
     assert read_plans(written(tmp_path, messages, "messages.json")) == (plan,)
     two = read_plans(written(tmp_path, [messages, messages], "two.json"))
     assert [(p.id, p.tools) for p in two] == [("1", ("weather",)), ("2", ("weather",))]
@@ -434,7 +434,7 @@ def test_calls_of_other_protocols_are_read(tmp_path: Path, said: dict[str, objec
     messages = [
         {"role": "user", "content": "Rain in Rome?"},
         {"role": "assistant", **said},
-        # What comes back has a name, too, and is no call.
+        # Results have a name, too, but are not calls.
         {"role": "function", "name": "weather", "content": "no"},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "no"}]},
         {"role": "assistant", "content": "No rain.", "function_call": "none"},

@@ -1,4 +1,4 @@
-"""What tools are taken to do by their hints, methods, names and descriptions."""
+"""Effects of tools inferred from hints, methods, names and descriptions."""
 
 from __future__ import annotations
 

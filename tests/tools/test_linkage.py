@@ -1,4 +1,4 @@
-"""Complete linkage: the same clusters as always merging the most similar pair, for many rows."""
+"""Complete linkage equals repeatedly merging the most similar pair, for many rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def thresholds(asked: NDArray[np.float32]) -> schema_matching.LeastCosine:
 
 
 def greedy(similar: NDArray[np.float32], asked: NDArray[np.float32]) -> set[frozenset[int]]:
-    """Merge the two most similar clusters as long as all their members may be together."""
+    """Merge the two most similar clusters while all their members are compatible."""
     groups = [frozenset([row]) for row in range(len(similar))]
     while True:
         best, pair = 0.0, None
@@ -46,7 +46,7 @@ def test_the_clusters_are_those_of_merging_the_most_similar_pair(
     apart = random.random((rows, rows)) < 0.1
     least[apart | apart.T] = 2.0
     similar = vectors @ vectors.T
-    # Of equally similar pairs, either may be merged first; four decimals count.
+    # Equally similar pairs may merge in any order; four decimals count.
     rounded = [round(float(similar[a, b]), 4) for a, b in combinations(range(rows), 2)]
     assume(len(set(rounded)) == len(rounded))
     found = complete_linkage(vectors, thresholds(least))

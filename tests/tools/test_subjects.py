@@ -1,4 +1,4 @@
-"""Which property of which kind of thing a parameter holds."""
+"""The entity type and property held by a parameter."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ TRACKER = {
 
 @pytest.fixture(scope="module")
 def tracker() -> dict[str, str]:
-    """The subject of each slot, as `property of thing`."""
+    """The subject of each slot, as `property of entity`."""
     operations = read_openapi(TRACKER, "tracker").operations
     found = subjects_of(Catalogue(tuple(one.tool for one in operations)))
     return {str(slot): f"{of.property} of {of.resource}" for slot, of in found.items()}
@@ -72,7 +72,7 @@ def test_references_and_paths_say_what_a_value_is_of(tracker: dict[str, str]) ->
     assert tracker["get_issue <- issue_number"] == tracker["list_comments <- issue_number"]
     assert tracker["get_issue <- issue_number"] != tracker["list_pulls -> pulls[].number"]
     assert tracker["get_issue -> user.id"] == tracker["list_comments -> [].user.id"] == "id of user"
-    # What is only shown in more or less detail is the same kind of thing.
+    # Views with more or less detail show the same type of entity.
     assert tracker["get_issue -> title"] == tracker["list_issues -> [].title"]
 
 

@@ -1,4 +1,4 @@
-"""Sequences of tools: the paper's rule by hand, Viterbi against trying everything."""
+"""Sequences of tools: the paper's rule by hand, Viterbi against brute force."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_nearest_takes_each_step_alone() -> None:
 def test_greedy_moves_along_links_and_never_stays() -> None:
     linked = adjacency(_ABC)
     scores = np.array([[9.0, 0, 0], [9, 1, 8], [0, 9, 1]])
-    # From a only b; from b only c, for a tool does not follow itself.
+    # From a only b; from b only c, because a tool does not follow itself.
     assert greedy(scores, linked) == [0, 1, 2]
 
 
@@ -159,7 +159,7 @@ def test_log_softmax_does_not_overflow() -> None:
 
 
 def test_chosen_weights_fit_the_plans() -> None:
-    # Scores hesitate between two tools; only what follows what can tell.
+    # Two tools have equal scores; only their links distinguish them.
     plans = [ToolPlan(str(i), "", ("x", "y"), ("train_search", "train_book"),
                       (("train_search", "train_book"),)) for i in range(3)]  # fmt: skip
     scores = [np.array([[2.0, 0, 0, 0, 0], [0, 1.0, 0, 1.1, 0]]) for _ in plans]

@@ -1,4 +1,4 @@
-"""Both layouts of data, and plans as language models write them."""
+"""Both layouts of data, and plans written by language models."""
 
 from __future__ import annotations
 

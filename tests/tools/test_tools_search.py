@@ -1,4 +1,4 @@
-"""Search on the graph with scores that a test gives, and what a language model is asked."""
+"""Search on the graph with given scores, and prompts for a language model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PLAN = ToolPlan("1", "the request", ("one", "two"), ("z",))
 
 
 class _Judge:
-    """Scores by step and tool; chooses the path that it is told."""
+    """Returns given scores by step and tool, and chooses a given path."""
 
     def __init__(self, scores: Mapping[str, Mapping[str, float]], choice: int = 0) -> None:
         self._scores, self._choice = scores, choice
@@ -60,7 +60,7 @@ def test_beam_keeps_the_best_sums() -> None:
 def test_adaptive_keeps_what_reaches_the_threshold() -> None:
     judge = _Judge({"one": {"a": 3, "b": 2, "c": 4}, "two": {"b": 3, "c": 3}})
     found = graph_search(_PLAN, _GRAPH, judge, SearchConfig("adaptive", threshold=3))
-    # c has no out-neighbour, so its path ends there.
+    # c has no successor, so its path ends there.
     assert found.paths == (("a", "b"), ("a", "c"), ("c",))
 
 

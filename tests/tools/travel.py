@@ -1,4 +1,4 @@
-"""A small world of tools with plans that can be learnt."""
+"""A small world of tools with learnable plans."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _WORDS = {
 
 
 def travel_plans(count: int, seed: int = 0) -> tuple[ToolPlan, ...]:
-    """Plans whose steps name their tools and say what they do in words of their own."""
+    """Return plans whose steps name their tools and describe them in varying words."""
     rng = random.Random(seed)
     plans = []
     for i in range(count):

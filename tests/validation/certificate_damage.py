@@ -1,4 +1,4 @@
-"""Certificates of random plans, and damaged ones that claim what is not so."""
+"""Certificates of random plans, and damaged ones with false claims."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Files = tuple[bytes, bytes, bytes]
 
 
 def files_of(domain: object, problem: object, plan: object) -> Files:
-    """Return a task and a plan as the content of files."""
+    """Return a task and a plan as file contents."""
     told = print_domain(domain), print_problem(problem), "\n".join(map(str, plan)) + "\n"  # type: ignore[arg-type,call-overload]
     return told[0].encode(), told[1].encode(), told[2].encode()
 
 
 def certified(files: Files, *, lenient: bool = False) -> tuple[dict[str, Any], ValidationReport]:
-    """Return the certificate of a plan as a reader of its file has it, and the verdict.
+    """Return the certificate of a plan after a JSON round trip, and the verdict.
 
     Raises:
-        NoCertificateError: There is none.
+        NoCertificateError: The plan has no certificate.
     """
     texts = [decode(file, "") for file in files]
     domain = parse_domain(texts[0], lenient=lenient)

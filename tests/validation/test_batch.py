@@ -1,4 +1,4 @@
-"""Many plans: which files, in which order, in how many processes."""
+"""Many plans: selection of files, order, and processes."""
 
 import io
 import os
@@ -146,7 +146,7 @@ def test_results_do_not_wait_for_the_last_plan() -> None:
 
 
 def die_of_early_plans() -> None:
-    """In a worker: let a plan end the process that judges it."""
+    """In a worker: make a plan kill the process that judges it."""
     real = judging.judge
 
     def deadly(given: LoadedModel, file: str) -> Judged:
@@ -256,7 +256,7 @@ def test_minimising() -> None:
 
 @pytest.mark.slow
 def test_an_interrupt_ends_all_processes_quickly() -> None:
-    """Workers at work on a plan that never comes (a pipe without a writer) do not hold it up."""
+    """Workers blocked on a pipe without a writer do not delay the end."""
     os.mkfifo("never.plan")
     process = subprocess.Popen(
         [sys.executable, "-m", "hvr", "validate", "domain.pddl", "problem.pddl",

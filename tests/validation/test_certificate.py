@@ -1,4 +1,4 @@
-"""The checker accepts the certificates of the validator, and none that is damaged."""
+"""The checker accepts the validator's certificates, and no damaged ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.validation.validation_task import DOMAIN, PLANS, PROBLEM
 
 CHECKER = Path(checker.__file__).read_text(encoding="utf-8")
 UNCHECKED = "several times"
-"""What the checker says of conditional effects whose condition and effect have two times."""
+"""The checker's message about conditional effects that span two times."""
 
 
 def test_the_checker_shares_only_the_readers_of_texts() -> None:
@@ -49,7 +49,7 @@ def test_the_checker_is_short_enough_to_be_read() -> None:
 
 
 def judge(world: World, plan: object, seed: int) -> str:
-    """Check the certificate of a plan, and that damaged ones are refused; return the verdict."""
+    """Check a plan's certificate, intact and damaged; return the verdict."""
     files = files_of(world.domain, world.problem, plan)
     try:
         certificate, report = certified(files)

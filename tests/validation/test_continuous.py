@@ -64,7 +64,7 @@ def check(body: str, plan: str, goal: str, **values: object) -> ValidationReport
 
 
 def inside(number: Decimal, quantity: Quantity, bits: int = BITS) -> bool:
-    """Say whether an enclosure contains a number, and is narrow."""
+    """Return whether an enclosure contains a number and is narrow."""
     if not isinstance(quantity, TimeFunction):
         assert not isinstance(quantity, Polynomial)
         return abs(Decimal(quantity.numerator) / quantity.denominator - number) < Decimal("1e-55")
@@ -107,7 +107,7 @@ def test_drag_is_enclosed(speed: int, drag: int, time: Fraction) -> None:
 @LAW
 @given(st.integers(1, 4), st.integers(1, 9), st.integers(1, 60))
 def test_what_approaches_a_limit_stays_enclosed(limit: int, begin: int, time: int) -> None:
-    # x' = x (b - x): x = b / (1 + (b / x0 - 1) e^(-b t)). Bounds that only grow would be lost.
+    # x' = x (b - x): x = b / (1 + (b / x0 - 1) e^(-b t)). Monotone bounds would diverge.
     variable = StateVariable(0, "x")
     x = TimeFunction.of(variable)
     flow = Flow([variable], [begin], [x * (limit - x)], 0)
@@ -174,7 +174,7 @@ def test_linear_systems_have_the_solution_that_integration_encloses(
             assert low <= 0 <= high
             assert high - low < 1 << BITS - 16
         if not isinstance(closed, TimeFunction) or not closed.symbols() & set(variables):
-            # In closed form, it fulfils its equation.
+            # The closed form satisfies its equation.
             slope = closed.derivative() if isinstance(closed, TimeFunction | Polynomial) else 0
             values = [solved[other] for other in variables]
             row = (a, b) if variable is variables[0] else (c, d)
@@ -193,7 +193,7 @@ def test_polynomials_times_powers_of_e_have_the_zeros_of_the_polynomials(
 ) -> None:
     polynomial = Polynomial(coefficients)
     expected = roots(polynomial, 4)
-    # Written as a sum with another function that is 0 nowhere, so that no short way applies.
+    # A sum with a function without zeros, so that no shortcut applies.
     product = polynomial * (exponential_of(-rate) + exponential_of(rate)) + 0
     if polynomial.degree < 1:
         assert not [z for z in zeros(product, 0, 4) if isinstance(z, Root)]
@@ -201,7 +201,7 @@ def test_polynomials_times_powers_of_e_have_the_zeros_of_the_polynomials(
     try:
         found = [z for z in zeros(product, 0, 4) if isinstance(z, Root)]
     except ContinuousChangeError as error:
-        # A double zero is not told from none, and is refused.
+        # A double zero is indistinguishable from none, and is refused.
         assert "not decided" in str(error)
         return
     assert len(found) == len(expected)
@@ -338,7 +338,7 @@ def test_both_engines_agree_on_polynomials(x: int, v: int, force: int, quarters:
 @LAW
 @given(st.integers(1, 5), st.integers(1, 40), st.integers(1, 30))
 def test_verdicts_do_not_depend_on_the_unit_of_time(scale: int, tenths: int, bound: int) -> None:
-    # Time that runs `scale` times as fast, with rates that are as much larger.
+    # Time runs `scale` times as fast, with rates scaled accordingly.
     time = Fraction(tenths, 10)
     goal = f"(>= (x) {20 + bound})"
     slow = check(COOLING, f"0: (start)\n{float(time)}: (stop)", goal, x=60, k=20)

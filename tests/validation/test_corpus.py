@@ -1,4 +1,4 @@
-"""Agreement with the recorded verdicts of a reference validator, where the corpus is at hand."""
+"""Agreement with a reference validator's recorded verdicts, if the corpus is available."""
 
 import json
 import os
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
     reason=f"the corpus of plans is not at {CORPUS} (set HVR_SHARED_DATA)",
 )
 
-# The reference validator skips over these; here a text that is not a plan is an error.
+# The reference validator skips these texts; hvr reports a text that is not a plan.
 NOT_PLANS = {
     "no_parens": "words without parentheses are not steps",
     "bare_words": "words without parentheses are not steps",
@@ -32,10 +32,10 @@ NOT_PLANS = {
     "nul_byte": "a NUL character is ignored there",
 }
 
-# The reference validator takes the first of two that differ.
+# The reference validator uses the first of two differing definitions.
 TWO_READINGS = ("domain_duplicate_action", "problem_two_goals")
 
-# Where the language and the reference validator differ.
+# The language and the reference validator differ here.
 ARGUED = {
     "ipc-ipc-2002-zenotravel-numeric-4-03": "invalid: 5304 is not greater than 5304",
     "hand-val-drive-1-02": "invalid: 0 is not greater than 0",
@@ -71,7 +71,7 @@ def verdict(case: dict[str, Any]) -> str:
         return "bad plan"
     assert report.valid or report.failure
     value = case.get("val_value")
-    # For metrics over preferences and the total time, what is recorded is not the metric's value.
+    # The recorded value is not the metric for preferences and the total time.
     plain = not {"durative-actions", "preferences"} & set(case["features"] or ())
     if report.valid and value is not None and plain:
         assert report.cost is not None
@@ -109,7 +109,7 @@ def test_argued_exceptions(name: str) -> None:
 
 @pytest.mark.slow
 def test_malformed_input_ends_in_an_error_with_a_place_or_in_a_verdict() -> None:
-    # Legal, or harmless: the reference validator has its own reasons to refuse these.
+    # Legal or harmless: the reference validator refuses these for reasons of its own.
     accepted = {
         "domain_numeric_action_name",
         "domain_huge_nesting_10000",

@@ -1,4 +1,4 @@
-"""Derived predicates: least fixpoints, negation between strata, what they are blamed on."""
+"""Derived predicates: least fixpoints, negation between strata, and their explanations."""
 
 import pickle
 
@@ -55,7 +55,7 @@ def test_recursion_through_a_cycle() -> None:
     assert names(validator, "reach") == {x + y for x in "abc" for y in "abc"}
     assert validator.apply(step("cut", "c", "a")).ok
     assert names(validator, "reach") == {"ab", "ac", "bc"}
-    # What followed from the link is gone, although it followed from itself, too.
+    # Atoms derived from the link are gone, even if they also support themselves.
     assert names(validator, "alone") == {"c"}
     validator.undo()
     assert len(names(validator, "reach")) == 9
@@ -144,7 +144,7 @@ def test_reasons_that_are_read_late_are_those_of_the_time_of_the_verdict() -> No
 ACTIONS = [step("join", a, b) for a in "abc" for b in "abc"]
 ACTIONS += [step("cut", a, b) for a in "abc" for b in "abc" if a != b]
 ACTIONS += [step("switch", n) for n in "abc"]
-# Steps that can always be executed come more often: plans get far before they fail.
+# Favour steps that are always executable, so that plans get far before they fail.
 STEPS = st.sampled_from([*ACTIONS, *(ACTIONS[:9] * 20)])
 EDITS = st.lists(st.tuples(st.integers(0, 90), st.integers(0, 3), STEPS), min_size=1, max_size=6)
 
@@ -181,7 +181,7 @@ def test_a_plan_that_changes_by_a_step_is_judged_like_a_new_one(
 
 
 def test_the_reasons_of_derived_atoms_are_those_of_the_time_of_the_failure() -> None:
-    """Also where the run goes on, and later steps change what is blamed."""
+    """This holds even if the run continues and later steps change the causes."""
     domain = parse_domain(
         """(define (domain d) (:predicates (p) (r) (open))
         (:derived (open) (and (p) (r)))
@@ -216,7 +216,7 @@ def test_the_reasons_of_derived_atoms_are_those_of_the_time_of_the_failure() -> 
 def test_reasons_that_cannot_be_told_leave_the_verdict(
     formula: str, steps: str, mode: OnFailure
 ) -> None:
-    """Reading them raises nothing; whether the atom holds was known without them."""
+    """Computing them raises nothing, and the atom's truth was known without them."""
     domain = parse_domain(
         f"""(define (domain d) (:predicates (p) (q) (r ?x ?y) (seen)) (:functions (x))
         (:derived (seen) {formula})

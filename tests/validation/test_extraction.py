@@ -1,4 +1,4 @@
-"""Plans in what planners print and models answer."""
+"""Extraction of plans from planner output and model answers."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_what_planners_write(file: str, tmp_path: Path) -> None:
 
 
 def judged_output(file: str, **options: object) -> Judged:
-    """Judge an output of a planner for the task in its folder."""
+    """Judge a planner's output for the task in its folder."""
     folder = (OUTPUTS / file).parent
     texts = str(folder / "domain.pddl"), str(folder / "problem.pddl")
     return judge(ModelReader(BatchOptions(**options)).read(*texts), str(OUTPUTS / file))
@@ -211,7 +211,7 @@ def test_steps_beside_a_plan_are_never_left_out(more: str) -> None:
     ],
 )
 def test_a_line_that_may_be_a_step_is_never_left_out(line: str, form: str) -> None:
-    """Where nothing marks the plan, and the other lines are steps."""
+    """The plan is unmarked, and the other lines are steps."""
     steps = [form.format(i, step) for i, step in enumerate(PLAN)]
     assert taken("\n".join(steps), unmarked=True) == PLAN
     for lines in ([line, *steps], [*steps, line]):

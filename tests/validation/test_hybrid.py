@@ -1,4 +1,4 @@
-"""Processes, events and continuous effects: examples worked out by hand, and laws."""
+"""Processes, events and continuous effects: hand-computed examples, and laws."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hvr.validation import FailureKind, Outcome, ValidationReport, Validator
 from hvr.validation.continuous.motion import Motion, _CoupledError
 from hvr.validation.timeline import Curve
 
-# Levels that rise and fall, a car, a ball: whatever the bodies of the tests say.
+# Rising and falling levels, a car, a ball, as the tests' bodies define.
 HEAD = """
 (define (domain d)
   (:requirements :typing :fluents :durative-actions :duration-inequalities :time
@@ -212,7 +212,7 @@ def test_valid(name: str) -> None:
     body, plan, goal, *init = VALID[name]
     report = check(body, plan, goal, *init)
     assert report.outcome is Outcome.VALID, report.explain()
-    # The model prints back to itself, and that is judged alike.
+    # The printed model is parsed back and judged equally.
     task = validator(body, goal, *init).task
     domain = parse_domain(print_domain(task.domain))
     assert domain == task.domain
@@ -281,7 +281,7 @@ def test_integration_never_contradicts_the_exact_solution(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def integrate(motion: Motion, index: int) -> object:
-        # Every number that has a rate is left to numerical integration.
+        # Force numerical integration for every number with a rate.
         if index in motion._rates:
             raise _CoupledError
         value = motion._numbers[index] if index < len(motion._numbers) else None
@@ -294,7 +294,7 @@ def test_integration_never_contradicts_the_exact_solution(
         outcome, report = Outcome.VALID, check(body, plan, goal, *init)
     else:
         outcome, report = Outcome.INVALID, check(*INVALID[name][0])
-    # What is equal exactly is not decided by enclosures.
+    # Enclosures cannot decide exact equality.
     assert report.outcome in (outcome, Outcome.UNKNOWN)
 
 
@@ -407,7 +407,7 @@ def test_a_single_step_cannot_be_judged() -> None:
         ("(within 2.5 (>= (level) 5))", None),
         ("(within 2.4 (>= (level) 5))", 4),
         ("(sometime (and (> (level) 3) (< (level) 4)))", None),
-        # After 2.5, that is, and the report is about a time at which it holds.
+        # That is, after 2.5; the report names a time at which it holds.
         ("(at-most-once (or (< (level) 1) (> (level) 5)))", Fraction("2.501")),
         ("(hold-during 1 2 (< (level) 4))", None),
     ],
@@ -429,7 +429,7 @@ def test_constraints_see_what_lies_between(constraint: str, time: Fraction | Non
 def test_a_failure_reports_the_number_of_its_time(
     level: int, speed: int, force: int, symbol: str, bound: int, is_constraint: bool
 ) -> None:
-    """At the reported time the number is the reported one, and breaks the condition."""
+    """At the reported time the number has the reported value and violates the condition."""
     condition = f"({symbol} (level) {bound})"
     action = (
         "(:durative-action a :duration (= ?duration 4)"
@@ -521,7 +521,7 @@ def test_straight_lines_are_those_of_small_steps(
     )
     judge = validator(body)
     plan = read_plan("0: (start)\n7: (stop)\n12: (finish)").steps
-    assume(judge.check(plan).outcome is Outcome.VALID)  # else it would slide along the bound
+    assume(judge.check(plan).outcome is Outcome.VALID)  # otherwise it would slide along the bound
     exact = judge.state_after(plan, 3).numbers()
     found = {str(term): float(value) for term, value in exact.items()}
     step, level = 1 / 128, 0.0

@@ -1,4 +1,4 @@
-"""Steps at one time: what does not interfere may happen in any order (Fox & Long 2003, 8.2)."""
+"""Simultaneous steps: non-interfering ones may happen in any order (Fox & Long 2003, 8.2)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.pddl.pddl_strategies import law
 RECORDED = Path(__file__).with_name("random_plans.jsonl")
 ATOMS = ("(p)", "(q)", "(r)", "(s)")
 GAP = Fraction(2, 1000)
-"""Further apart than what is simultaneous, and so little that durations remain within tolerance."""
+"""Beyond epsilon, and small enough to keep durations within tolerance."""
 
 
 def condition(rng: Random, depth: int = 1) -> str:
@@ -71,7 +71,7 @@ def durative(rng: Random, name: str) -> str:
 
 
 def drawn(rng: Random) -> tuple[Validator, list[TimedAction]]:
-    """Return a validator for a task, and a plan with many steps at one time."""
+    """Return a validator for a task, and a plan with many simultaneous steps."""
     domain = parse_domain(
         "(define (domain d) (:predicates (p) (q) (r) (s) (d)) (:functions (n) (m))"
         f"(:derived (d) (and {rng.choice(ATOMS)} (not {rng.choice(ATOMS)})))"
@@ -91,7 +91,7 @@ def drawn(rng: Random) -> tuple[Validator, list[TimedAction]]:
 
 
 def orders(plan: list[TimedAction]) -> Iterator[list[TimedAction]]:
-    """Yield the plan with its simultaneous starts and ends one after the other, in every order."""
+    """Yield the plan with its simultaneous points serialised in every order."""
     groups: dict[Fraction, list[tuple[int, bool]]] = {}
     for number, step in enumerate(plan):
         groups.setdefault(step.start, []).append((number, False))
@@ -164,7 +164,7 @@ def test_a_condition_at_the_start_is_not_read_later(plan: str) -> None:
 
 
 def test_verdicts_agree_with_those_recorded_from_val() -> None:
-    """Cases of benchmarks/random_plans.py in which no rule of VAL's own decides."""
+    """Cases of benchmarks/random_plans.py that no rule specific to VAL decides."""
     cases = [json.loads(line) for line in RECORDED.read_text().splitlines()]
     assert len(cases) > 200
     for case in cases:

@@ -1,4 +1,4 @@
-"""Laws of the validator: on random tasks and plans it says what the definitions say."""
+"""Laws of the validator: on random tasks and plans it follows the definitions."""
 
 import json
 from collections import Counter
@@ -48,13 +48,13 @@ SEQUENTIAL = Parts(numbers=True, derived=True, wishes=True)
 
 
 def same(state: State, plain: Plain) -> bool:
-    """Whether a state has the atoms and numbers that it should have."""
+    """Return whether a state has the expected atoms and numbers."""
     known = {t: v for t, v in plain.numbers.items() if t.function in state.task.fluent_functions}
     return state.atoms(static=True) == plain.atoms and state.numbers() == known
 
 
 def check_value(report: ValidationReport, verdict: Verdict) -> None:
-    """The metric and the violated preferences are the right ones."""
+    """Check the metric and the violated preferences."""
     violated = {name: count for name, count in verdict.violated.items() if count}
     assert {name: count for name, count in report.violated if count} == violated
     if report.valid:
@@ -62,7 +62,7 @@ def check_value(report: ValidationReport, verdict: Verdict) -> None:
 
 
 def check_verdict(world: World, validator: Validator, report: ValidationReport) -> None:
-    """The verdict on a sequence, and the states on the way, are the right ones."""
+    """Check the verdict on a sequence and the intermediate states."""
     reference = world.reference
     verdict = reference.judge(world.plan)
     event(report.failure.kind if report.failure else "valid")
@@ -122,7 +122,7 @@ def test_plans_in_time(world: World) -> None:
 
 
 def check_literals(world: World, literals: Iterable[UnmetLiteral], plain: Plain) -> None:
-    """The literals of a failure have the values that are reported for them."""
+    """Check the reported values of a failure's literals."""
     for literal in literals:
         truth = world.reference.truth(literal.formula, plain, {})
         assert truth is (None if None in dict(literal.numbers).values() else literal.actual)
@@ -136,7 +136,7 @@ def check_literals(world: World, literals: Iterable[UnmetLiteral], plain: Plain)
 @given(scheduled(EVERYTHING))
 @law(60)
 def test_a_failure_reports_the_values_of_its_time(world: World) -> None:
-    """In the state at the reported time the literals are false."""
+    """The literals are false in the state at the reported time."""
     report = Validator(world.domain, world.problem).check(world.timed)
     if report.failure is None or not report.failure.literals:
         return
@@ -144,7 +144,7 @@ def test_a_failure_reports_the_values_of_its_time(world: World) -> None:
     event(failure.kind)
     verdict = world.reference.judge_timed(world.timed)
     at = verdict.worlds[-1][0] if failure.time is None else failure.time
-    # A condition of a step is read before it; what must hold throughout, after what happens.
+    # A step's condition is read before it; an invariant, after the happening.
     early = failure.kind in (FailureKind.PRECONDITION, FailureKind.END_CONDITION)
     seen = [plain for t, plain in verdict.worlds if t < at or (t == at and not early)]
     check_literals(world, failure.literals, seen[-1] if seen else verdict.worlds[0][1])
@@ -182,7 +182,7 @@ def test_the_first_failure_is_the_same_whatever_comes_after_it(
     assert report.explain()
 
 
-# --- going back and forth -----------------------------------------------------------------------
+# --- undo and redo ------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -219,7 +219,7 @@ def test_forks_are_independent(world: World, data: st.DataObject) -> None:
     if validator.step_number:
         validator.undo()
     assert (fork.state, fork.steps) == after
-    # A fork and a validator that took the same steps from the start agree in everything.
+    # A fork agrees in everything with a validator that took the same steps from the start.
     again = Validator(validator.task)
     for action in fork.steps:
         assert again.apply(action).ok
@@ -240,7 +240,7 @@ def test_ground_rules_derive_what_joins_derive(world: World, data: st.DataObject
         )
     ][:30]
     with pytest.MonkeyPatch.context() as patch:
-        # In turn, as what has been true before decides which instances there are.
+        # In order, because earlier truths determine the instances.
         for _ in range(4):
             some = data.draw(st.sets(st.sampled_from(fluents))) if fluents else set()
             ground = task.state(some, task.initial.values)
@@ -284,7 +284,7 @@ def test_what_steps_report_and_blame_is_true(world: World) -> None:
 
 
 def check_blame(failure: Failure | None, reference: Reference, trace: list[Plain]) -> None:
-    """Each blamed literal has the value that is not wanted, and was set when it is said."""
+    """Check that each blamed literal has the unwanted value and was set at the stated step."""
     assert failure is not None
     assert failure.literals
     for unmet in failure.literals:

@@ -1,4 +1,4 @@
-"""Each rule of lint with a model that breaks it, and that a clean model breaks none."""
+"""Each lint rule with a model that violates it; a clean model violates none."""
 
 import random
 from pathlib import Path
@@ -80,7 +80,7 @@ def test_rules_about_a_domain(old: str, new: str, rule: str, name: str) -> None:
     ],
 )
 def test_rules_about_a_problem(old: str, new: str, rule: str, name: str) -> None:
-    # The door is read, so that its absence is no fault of the domain.
+    # The door is read, so that its absence is not a fault of the domain.
     text = CLEAN.replace("(at ?r) (in ?t ?r) (not (held ?t))", "(at ?r) (in ?t ?r)")
     assert name in about(lint_problem(old, new, text), rule)
 
@@ -250,7 +250,7 @@ def test_a_constant_of_a_type_that_something_takes_is_usable() -> None:
 
 @pytest.mark.parametrize("domain", sorted((ROOT / "domains").glob("*/domain.pddl")), ids=str)
 def test_the_domains_of_hvr_are_clean(domain: Path) -> None:
-    """Their predicates are the words of all robots; that one uses not all of them is a note."""
+    """Their predicates serve all robots, so a predicate unused by one is only a note."""
     findings = lint(parse_domain(domain))
     assert {f.rule for f in findings} <= {"HVR301"}
     assert {f.level for f in findings} <= {Level.NOTE}

@@ -123,7 +123,7 @@ def test_only_what_has_changed_is_judged(hvr_: Hvr, clean: Path) -> None:
     (clean / "d1" / "p1.plan").write_text("")  # one plan
     (clean / "d2" / "p2.pddl").write_text((clean / "d2" / "p2.pddl").read_text() + "; more\n")
     (clean / "d4" / "domain.pddl").write_text((clean / "d4" / "domain.pddl").read_text() + ";\n")
-    shutil.copy(clean / "d6" / "p1.plan", clean / "d6" / "p1-new.plan")  # git does not know it
+    shutil.copy(clean / "d6" / "p1.plan", clean / "d6" / "p1-new.plan")  # untracked by git
     (clean / "d7" / "p3.plan").unlink()
     results = json.loads(hvr_("validate", "--changed-since", "HEAD", "--json").out)
     assert [result["plan"] for result in results] == [
@@ -140,7 +140,7 @@ def test_a_baseline_leaves_only_new_findings(hvr_: Hvr, faulty: Path) -> None:
     (faulty / "d1" / "p1.plan").write_text("")
     assert hvr_("validate", "--update-baseline").code == 2
     options = ("validate", "--require-plans", "--failures-only", "--baseline", "known.json")
-    assert hvr_(*options).code == 2  # there is none yet
+    assert hvr_(*options).code == 2  # the baseline does not exist yet
     written = hvr_(*options, "--update-baseline")
     assert written.code == 0 and "holdng" in written.out
     known = json.loads((faulty / "known.json").read_text())["findings"]

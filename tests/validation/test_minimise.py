@@ -1,4 +1,4 @@
-"""Leaving out steps: the law that must hold for any valid plan, and examples of each kind."""
+"""Minimisation of plans: a law for every valid plan, and examples of each kind."""
 
 from fractions import Fraction
 
@@ -22,7 +22,7 @@ from tests.work import lines_run
 
 LAW = settings(max_examples=150, suppress_health_check=list(HealthCheck))
 
-# Everything that the quick way must get right: conditional effects, negative and disjunctive
+# Features that the fast path must handle: conditional effects, negative and disjunctive
 # conditions, numbers, derived predicates.
 DOMAIN = """
 (define (domain mixed) (:requirements :adl :numeric-fluents :derived-predicates)
@@ -62,7 +62,7 @@ def mixed(goal: str, metric: str = "", more: str = "") -> Validator:
 
 @st.composite
 def cases(draw: st.DrawFn, more: str = "") -> tuple[Validator, tuple[GroundAction, ...]]:
-    """A valid plan with much that it does not need."""
+    """Draw a valid plan with many redundant steps."""
     wishes = draw(st.lists(st.sampled_from(WISHES), max_size=3, unique=True))
     metric = draw(st.sampled_from(("", "(:metric minimize (total-cost))",
                                    "(:metric maximize (total-cost))")))  # fmt: skip
@@ -172,7 +172,7 @@ def test_a_temporal_plan_loses_steps_with_those_that_depend_on_them() -> None:
 
 
 def swinging(steps: int) -> list[GroundAction]:
-    """Return a plan of which all but three steps go to and fro."""
+    """Return a plan in which all but three steps move back and forth."""
     swing = [GroundAction("move", args) for args in (("a", "b"), ("b", "a"))] * (steps // 2)
     return [GroundAction("make", ("a",)), GroundAction("turn"), *swing, swing[0]]
 

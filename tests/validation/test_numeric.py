@@ -1,4 +1,4 @@
-"""Numbers: exact, read in the state before, and sometimes without a value."""
+"""Numbers: exact, read in the state before, and sometimes undefined."""
 
 from fractions import Fraction
 
@@ -79,7 +79,7 @@ def test_exact_arithmetic(plan: str, goal: str) -> None:
         ("(by-zero)", FailureKind.UNDEFINED_VALUE),
         ("(from-nothing)", FailureKind.UNDEFINED_VALUE),
         ("(grow-nothing)", FailureKind.UNDEFINED_VALUE),
-        # A comparison with what has no value is not fulfilled, nor is its negation.
+        # Neither a comparison with an undefined value nor its negation is satisfied.
         ("(need-nothing)", FailureKind.PRECONDITION),
         ("(need-not)", FailureKind.PRECONDITION),
         ("(pour j k)(pour j k)", FailureKind.PRECONDITION),

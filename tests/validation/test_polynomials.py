@@ -1,4 +1,4 @@
-"""Polynomials and their roots, against values computed one by one."""
+"""Polynomials and their roots, against individually computed values."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_sign_at_a_root_is_that_of_the_value_nearby(
         low, high = root.enclosure(256)
         value = other(Fraction(low + high) / 2)
         exact = sign_at(other, root)
-        # Numbers as small as these have no values as small as that but 0.
+        # Values this small must be exactly 0 for coefficients this small.
         assert exact == (0 if abs(value) < Fraction(1, 10**40) else sign(value))
 
 
@@ -124,7 +124,7 @@ def test_a_root_that_is_shared_with_a_rational_one_keeps_the_others_apart() -> N
     [
         (Polynomial(()), []),
         (Polynomial((3,)), []),
-        (Polynomial((0, 1)), []),  # only 0, which is left out
+        (Polynomial((0, 1)), []),  # only 0, which is excluded
         (from_roots(5), [5]),  # the end counts
         (from_roots(6), []),
         (from_roots(0, 0, 2), [2]),

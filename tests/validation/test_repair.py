@@ -1,4 +1,4 @@
-"""Advice: what is found makes the step executable, and what is not found has its reason."""
+"""Repairs: a found one makes the step executable, and a missing one has a reason."""
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -67,7 +67,7 @@ def test_the_whole_plan_is_found_for_an_empty_one() -> None:
 
 
 def test_the_sequence_that_completes_the_plan_is_preferred() -> None:
-    # Two steps empty the hand; after only one of them the rest can go on.
+    # Two steps empty the hand; the rest is executable after only one of them.
     validator = blocks("(and (on c d) (holding b))")
     repair, _ = advice(validator, "(unstack c a) (pick-up b)")
     assert repair == Repair(2, parse_plan("(stack c d)"), True)
@@ -97,7 +97,7 @@ def test_what_cannot_be_reached_is_said() -> None:
 
 
 def test_a_goal_that_excludes_itself_is_said_to_be_out_of_reach() -> None:
-    # Relaxed it is reachable, so that all states have to be looked at.
+    # Reachable in the relaxation, so that the search visits all states.
     repair, note = advice(blocks("(and (on a b) (on c b))"), "")
     assert repair is None
     where = "after the last step"

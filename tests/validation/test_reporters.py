@@ -427,7 +427,7 @@ COMMAND = re.compile(
     r"::(?:error|warning|notice) file=[^:,%\r\n]*(?:%[0-9A-F]{2}[^:,%\r\n]*)*"
     r"(?:,line=\d+,col=\d+)?,title=HVR\d{3} [a-z-]+::(?:[^%\r\n]|%(?:25|0D|0A))*"
 )
-"""A workflow command as GitHub documents it, with the properties that hvr gives."""
+"""A workflow command as documented by GitHub, with hvr's properties."""
 
 
 @given(st.text(min_size=1), st.text(), st.sampled_from(Level))
@@ -438,7 +438,7 @@ def test_every_annotation_is_a_command_that_says_the_same(
     (line, *others) = rendered("github", warnings=(finding,)).split("\n")
     assert COMMAND.fullmatch(line)
     assert others == [""]
-    said = line.split("::", 2)[2]  # properties have no colons of their own
+    said = line.split("::", 2)[2]  # properties contain no raw colons
     assert said.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%") == message
 
 

@@ -1,4 +1,4 @@
-"""A process that stays and answers requests: `hvr validate --serve`."""
+"""A resident process that answers requests: `hvr validate --serve`."""
 
 from __future__ import annotations
 

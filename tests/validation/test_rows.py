@@ -1,4 +1,4 @@
-"""Rows of files: the verdicts of single plans, on every engine, also after a kill."""
+"""Rows of files get the same verdicts as single plans, on every engine, even after a kill."""
 
 from __future__ import annotations
 

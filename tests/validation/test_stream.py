@@ -1,4 +1,4 @@
-"""Streams of plans: the verdicts of `validate`, in order, lazily, whatever stands in a row."""
+"""Streams of plans: the verdicts of `validate`, in order, lazily, for any row."""
 
 from __future__ import annotations
 

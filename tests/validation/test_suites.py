@@ -1,4 +1,4 @@
-"""Suites: what is a plan, whose plan it is, and that nothing is passed over in silence."""
+"""Suites: recognition of plans, their problems, and no silent omissions."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def test_no_file_is_passed_over_in_silence(names: set[str]) -> None:
             *dict.fromkeys(job.problem for job in suite.jobs),
             *(plan for job in suite.jobs for plan in job.plans),
         ]  # fmt: skip
-        # A problem without a domain is named in what is said about its plan.
+        # The finding about a plan names a problem without a domain.
         reasons = " ".join(left.reason for left in suite.left)
         places += [f"{folder}/{name}" for name in names if f"{folder}/{name}" in reasons]
         named = {str(Path(place).relative_to(folder)) for place in places}

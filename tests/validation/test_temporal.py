@@ -1,4 +1,4 @@
-"""Plans in time: invariants, timed literals, durations, what may happen together."""
+"""Temporal plans: invariants, timed literals, durations, simultaneity."""
 
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from hvr.validation import FailureKind, OnFailure, ValidationReport, Validator
 
 Found = tuple[FailureKind, int | None, Fraction | None] | None
 
-# A light that goes out by itself at 5, and things that take time.
+# A light that goes out by itself at 5, and durative actions.
 DOMAIN = """
 (define (domain night) (:requirements :durative-actions :timed-initial-literals :fluents)
   (:types thing) (:predicates (light) (done ?t - thing) (busy ?t - thing) (free ?t - thing))
@@ -74,7 +74,7 @@ def failure(report: ValidationReport) -> Found:
         ("6: (work a) [2]\n6: (on)", None),
         ("6: (work a) [2]", (FailureKind.INVARIANT, 1, 6)),
         ("5: (work a) [2]", (FailureKind.INVARIANT, 1, 5)),
-        # It does not matter that it is mended at once.
+        # An immediate repair does not help.
         ("0: (work a) [2]\n1: (off)\n1.002: (on)", (FailureKind.INVARIANT, 1, 1)),
         ("0: (work a) [2]\n2: (off)", None),
         ("0: (work a) [2]\n1.9995: (off)", None),
@@ -89,7 +89,7 @@ def test_invariants(plan: str, expected: Found) -> None:
     [
         ("4: (look)", None),
         ("6: (look)", (FailureKind.PRECONDITION, 1, 6)),
-        # A timed literal is a happening: what reads it cannot happen at the same time.
+        # A timed literal is a happening: a step that reads it cannot be simultaneous.
         ("5: (look)", (FailureKind.INTERFERENCE, 1, 5)),
         ("4.9995: (look)", (FailureKind.INTERFERENCE, 1, Fraction("4.9995"))),
         ("4.998: (look)", None),
@@ -126,7 +126,7 @@ def test_timed_literals_after_the_last_step_count_for_the_goal() -> None:
     [
         ("0: (use a) [1]\n0: (use b) [4]", None),
         ("0: (use a) [0.98]", (FailureKind.DURATION, 1, 0)),
-        ("0: (use a) [0.99]", None),  # a hundredth is forgiven
+        ("0: (use a) [0.99]", None),  # within the tolerance of a hundredth
         ("0: (use a) [4.01]", None),
         ("0: (use a) [4.0101]", (FailureKind.DURATION, 1, 0)),
         ("0: (work b) [0.3]", None),
@@ -147,12 +147,12 @@ def test_the_tolerance_can_be_chosen() -> None:
 @pytest.mark.parametrize(
     ("plan", "expected"),
     [
-        # The same thing twice at a time: the second cannot start before the first has ended.
+        # The same action twice at once: the second cannot start before the first has ended.
         ("0: (use a) [2]\n1: (use a) [2]", (FailureKind.PRECONDITION, 2, 1)),
         ("0: (use a) [2]\n2: (use a) [2]", (FailureKind.PRECONDITION, 2, 2)),
         ("0: (use a) [2]\n2.002: (use a) [2]", None),
         ("0: (use a) [2]\n0: (use a) [2]", (FailureKind.INTERFERENCE, 2, 0)),
-        # Two increases go together, but not with a doubling.
+        # Two increases are compatible, but not with a doubling.
         ("1: (add)\n1: (add)", None),
         ("1: (add)\n1: (twice)", (FailureKind.INTERFERENCE, 2, 1)),
         ("0: (use a) [1]\n1: (add)", None),
@@ -176,10 +176,10 @@ def test_epsilon_says_what_is_simultaneous() -> None:
 @pytest.mark.parametrize(
     ("plan", "count", "done"),
     [
-        # The start is lit, and what the condition demands of the start is not asked at the end.
+        # The light is on at the start, and a condition at the start does not apply at the end.
         ("0: (test a) [2]\n1: (off)", 0, True),
         ("0: (off)\n1: (test a) [2]\n2: (on)", 0, False),
-        # In between there is the state after the start, so (busy a) from 1 on is not enough.
+        # The state after the start counts, so (busy a) comes too late at 1.
         ("0: (use a) [4]\n1: (test a) [2]", 10, True),
         ("1: (use a) [1.5]\n0.5: (test a) [2]", Fraction("1.5"), True),
         ("0: (mark a)\n1: (test a) [2]", 100, True),
@@ -252,7 +252,7 @@ TIMES = st.sampled_from(["0", "0.5", "0.5005", "1.", "2", "2.001", "4.9", "6"])
 def test_a_text_is_judged_as_its_steps_are(
     steps: list[tuple[str, str]], on_failure: OnFailure, space: str
 ) -> None:
-    """Steps that are read when they are due give the same report, with the same places."""
+    """Lazily read steps give the same report with the same places."""
     text = space.join(f"{time}: {step}" for time, step in steps)
     validator = Validator(*task("(and (done a) (light))", "(at 5 (not (light)))"))
     of_text = validator.check_file(text, file="plan", on_failure=on_failure)

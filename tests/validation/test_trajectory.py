@@ -1,4 +1,4 @@
-"""Trajectory constraints and preferences: Gerevini & Long's definitions at their corners."""
+"""Trajectory constraints and preferences: boundary cases of Gerevini & Long's definitions."""
 
 import pytest
 
@@ -27,7 +27,7 @@ TIMED = (
 
 
 def check(constraint: str, plan: str, *, timed: bool = False, goal: str = "()") -> ValidationReport:
-    """Judge a plan; one letter or word is a step, `2.5:b` a step with its time."""
+    """Judge a plan; one letter or word is a step, `2.5:b` a timed step."""
     text = "\n".join(
         (f"{step.partition(':')[0]}: ({step.partition(':')[2]})" if ":" in step else f"({step})")
         for step in plan.split()
@@ -44,7 +44,7 @@ def check(constraint: str, plan: str, *, timed: bool = False, goal: str = "()") 
 @pytest.mark.parametrize(
     ("constraint", "plan", "step"),
     [
-        # (step: where it is known to be violated; -1: at the end; None: it is fulfilled)
+        # step at which the violation is known; -1: at the end; None: satisfied
         ("(always (not (a)))", "b", None),
         ("(always (not (a)))", "b a", 2),
         ("(always (a))", "a", 0),  # the initial state counts
@@ -59,12 +59,12 @@ def check(constraint: str, plan: str, *, timed: bool = False, goal: str = "()") 
         ("(at-most-once (a))", "a na a", 3),
         ("(at-most-once (not (a)))", "a b na", 3),
         ("(sometime-after (a) (b))", "a b", None),
-        ("(sometime-after (a) (b))", "ab", None),  # the same state will do
-        ("(sometime-after (a) (b))", "b a", None),  # b holds still
+        ("(sometime-after (a) (b))", "ab", None),  # the same state suffices
+        ("(sometime-after (a) (b))", "b a", None),  # b still holds
         ("(sometime-after (a) (b))", "b nb a", -1),
         ("(sometime-after (a) (b))", "", None),
         ("(sometime-before (a) (b))", "b nb a", None),
-        ("(sometime-before (a) (b))", "ab", 1),  # the same state will not do
+        ("(sometime-before (a) (b))", "ab", 1),  # the same state does not suffice
         ("(sometime-before (a) (b))", "a", 1),
         ("(always-within 1 (a) (b))", "a b", None),
         ("(always-within 1 (a) (b))", "a na b", 3),
@@ -73,7 +73,7 @@ def check(constraint: str, plan: str, *, timed: bool = False, goal: str = "()") 
         ("(hold-during 1 3 (a))", "a b na", None),  # the end of the window is open
         ("(hold-during 1 3 (a))", "a na", 2),
         ("(hold-during 1 3 (a))", "b a b", 1),
-        ("(hold-during 5 6 (a))", "a", None),  # the last state goes on
+        ("(hold-during 5 6 (a))", "a", None),  # the last state persists
         ("(hold-during 5 6 (a))", "b", -1),
         ("(hold-after 2 (a))", "b a b", None),
         ("(hold-after 2 (a))", "b b a", 2),
@@ -105,7 +105,7 @@ def test_constraints_on_sequences(constraint: str, plan: str, step: int | None) 
         ("(always-within 1.5 (a) (b))", "1:a 2.6:b", False),
         ("(hold-during 1 2.5 (a))", "1:a 2.5:na", True),
         ("(hold-during 1 2.5 (a))", "1:a 2.4:na", False),
-        # The state that holds when the window opens counts.
+        # The state at the opening of the window counts.
         ("(hold-during 1 2.5 (a))", "1.5:a 3:b", False),
         ("(hold-during 1 2.5 (a))", "0.5:a 3:b", True),
         ("(hold-after 3 (a))", "2:a 5:b", True),

@@ -1,4 +1,4 @@
-"""The validator: stepping, going back, and saying why not."""
+"""The validator: stepping, undoing, and explaining failures."""
 
 import json
 from fractions import Fraction
@@ -73,7 +73,7 @@ def step(text: str) -> GroundAction:
 
 
 def shown(failure: Failure | None) -> dict[str, str | None]:
-    """The unmet literals with the step that changed each."""
+    """Return the unmet literals with the step that changed each."""
     assert failure is not None
     return {str(u): u.changed_by and str(u.changed_by) for u in failure.literals}
 
@@ -118,13 +118,13 @@ def test_a_failing_step_changes_nothing(task: Task) -> None:
 @pytest.mark.parametrize(
     ("plan", "unmet"),
     [
-        # of an exists, the instance with fewest unmet literals, of those one that can be mended
+        # exists: the instance with the fewest unmet literals, preferably a repairable one
         ("(brew)", {"(hot kettle)": None}),
         ("(heat mug)(brew)", {"(hot kettle)": None}),
-        # of a forall, the offenders
+        # forall: the violating instances
         ("(open cooler)(leave)", {"(not (open cooler))": "step 1 (open cooler)"}),
         ("(swap mug mug)", {"(not (= mug mug))": None}),
-        # a literal may have changed more than once; the last change counts
+        # the last change of a literal counts
         (
             "(pick mug table)(put mug table)(pick mug table)(put mug table)(put mug table)",
             {"(holding mug)": "step 4 (put mug table)"},
@@ -328,7 +328,7 @@ def test_states_and_changes_on_the_way(task: Task) -> None:
     validator = Validator(task)
     assert Atom("holding", ("mug",)) in validator.state_after(plan, 1)
     assert validator.state_after(plan, 0) == task.initial
-    # The plan fails at its second step, and that is where it stands still.
+    # The plan fails at its second step, and the validator stops there.
     assert validator.state_after(plan, 3) == validator.state_after(plan, 1)
     found = list(validator.trace(plan))
     assert [(number, time) for number, time, *_ in found] == [(1, None)]
@@ -442,7 +442,7 @@ def test_a_metric_too_large_to_compute_leaves_the_question_open() -> None:
 
 
 def test_a_plan_that_cannot_be_decided_leaves_nothing_behind_for_the_next() -> None:
-    """Its steps were executed up to a state whose derived atoms are too costly."""
+    """Its steps led to a state whose derived atoms are too expensive."""
     square = "(* (* (x) (x)) (* (x) (x)))"
     domain = parse_domain(
         f"""(define (domain d) (:predicates (p) (q) (large)) (:functions (x))
@@ -462,7 +462,7 @@ def test_a_plan_that_cannot_be_decided_leaves_nothing_behind_for_the_next() -> N
 
 
 def test_steps_to_blame_are_placed_in_the_plan_that_is_judged() -> None:
-    """Not in one that was judged before."""
+    """They are not taken from a plan judged earlier."""
     domain = parse_domain(
         """(define (domain d) (:predicates (p) (q))
         (:action add :effect (p)) (:action take :precondition (p) :effect (not (p))))"""

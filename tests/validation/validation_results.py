@@ -45,7 +45,7 @@ def judged(
 
 
 def changed(value: Any, **changes: Any) -> Any:
-    """Return a value with other values for some fields."""
+    """Return a copy with some fields replaced."""
     return type(value)(**{n: getattr(value, n) for n in value.__match_args__} | changes)
 
 

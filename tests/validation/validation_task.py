@@ -1,4 +1,4 @@
-"""A tiny task, and plans of every outcome for it, as files."""
+"""A tiny task as files, with plans of every outcome."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Each action: what it changes, and how it fails."""
+"""Each action: its effects, and its failures."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_dict_and_keywords_mean_the_same(kitchen: Kitchen) -> None:
     assert kitchen.last_event.metadata["agent"]["rotation"]["y"] == 180.0
 
 
-# looking targets up
+# target lookup
 
 
 def test_lookup_of_an_unknown_id(kitchen: Kitchen) -> None:

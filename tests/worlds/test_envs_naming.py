@@ -1,4 +1,4 @@
-"""Names: stable, and predictable for pieces."""
+"""Object names: stable, and predictable for pieces."""
 
 from __future__ import annotations
 

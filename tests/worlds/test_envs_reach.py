@@ -1,4 +1,4 @@
-"""In every kitchen everything can be gone to, and everything pickupable picked up."""
+"""In every kitchen every object is reachable, and every pickupable object can be picked up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every packaged scene loads and makes sense; bad names and bytes are told apart."""
+"""Every packaged scene loads and is consistent; bad names and bad bytes are distinguished."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_facts_cover_every_type_and_every_piece() -> None:
 
 
 def unpacked(path: Path) -> bytes:
-    """Return the content of a file; the headers of packed files differ between Pythons."""
+    """Return the content of a file; headers of packed files differ between Python versions."""
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 

@@ -1,4 +1,4 @@
-"""Atomic actions end to end, and how they are refused."""
+"""Atomic actions end to end, and their refusals."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_no_knob_no_flame(do: Do) -> None:
 
 
 class Deaf(Kitchen):
-    """An environment that does not know PickupObject."""
+    """An environment without PickupObject."""
 
     def step(self, action: object = None, **kwargs: object) -> Event:
         if action == "PickupObject":

@@ -1,4 +1,4 @@
-"""Effects nobody asks for, time, determinism, snapshots, metadata."""
+"""Side effects, time, determinism, snapshots, metadata."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ TYPES: dict[str, Any] = {
 
 
 def check(value: Any, schema: dict[str, Any], path: str, problems: list[str]) -> None:
-    """A small part of JSON Schema: type, enum, required, properties, items."""
+    """Check a value against a subset of JSON Schema: type, enum, required, properties, items."""
     kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(isinstance(value, TYPES[kind]) for kind in kinds):

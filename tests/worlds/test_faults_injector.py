@@ -1,4 +1,4 @@
-"""Faults: what they do to the world and to what is reported, and what the log says of it."""
+"""Faults: their effect on the world and on reports, and the log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def faulty(*faults: Fault, seed: int = 0) -> FaultyEnvironment:
 
 
 def play(env: FaultyEnvironment, plan: tuple[str, ...] = COFFEE) -> list[bool]:
-    """Whether each atomic action was reported as done."""
+    """Return whether each atomic action was reported as done."""
     return [perform(env, NAMES, *_split(step)).success for step in plan]
 
 
@@ -86,7 +86,7 @@ def test_an_action_that_is_not_done(kind: FaultKind, step: int) -> None:
     before = facts(env)
     reported = env.last_event.metadata["lastAction"] if step != CARRY else "PickupObject"
     done += play(env, COFFEE[step - 1 : step])
-    if step in (GO, CARRY) and kind is FaultKind.FAILED:  # the robot goes to another place
+    if step in (GO, CARRY) and kind is FaultKind.FAILED:  # the robot arrives elsewhere
         assert env.steps > step and done[-1]
         return
     assert facts(env) == before
@@ -271,7 +271,7 @@ def test_the_same_seed_gives_the_same_run(kind: FaultKind) -> None:
 
 @pytest.mark.parametrize("kind", sorted(set(FaultKind) - PERCEPTION_KINDS), ids=str)
 def test_whatever_fires_leaves_a_sound_world(kind: FaultKind) -> None:
-    """Every kind on every action: what is held is held, and what is in is in."""
+    """Every kind on every action leaves held and contained objects consistent."""
     env = FaultyEnvironment(Kitchen("FloorPlan16"), Schedule.random([kind], 1.0, seed=2))
     play(env)
     metadata = env.last_event.metadata

@@ -1,4 +1,4 @@
-"""Schedules: JSON and back, and what is wrong with a bad one."""
+"""Schedules: JSON round trips, and faults in schedules."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
 @pytest.mark.slow
 @given(_WHEN, st.integers(1, 9), st.integers(1, 40))
 def test_when_a_fault_is_due(when: FaultTiming, start: int, steps: int) -> None:
-    """By counting: from the nth matching action from `step` on, `times` times."""
+    """Counting from the nth matching action at or after `step`, `times` times."""
     when = replace(when, step=start, probability=1.0)
     trigger = Trigger(Fault(FaultKind.FAILED, when), "0")
     action = when.actions[0] if when.actions else "OpenObject"

@@ -1,5 +1,6 @@
-"""Whatever is asked of a kitchen: an error in the event, ValueError where the Python client of
-AI2-THOR raises one, and the world as it was."""
+"""Any bad request gives an error in the event, or ValueError where AI2-THOR's Python client raises
+one, and leaves the world unchanged.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ ANYTHING = st.recursive(
 )
 ARGUMENTS = sorted({name for spec in ACTIONS.values() for name in spec.allowed} - {"action"})
 SLOW = {"GetReachablePositions", "GetInteractablePoses"}
-"""Questions that are right to take long for strange grids; asked with few arguments only."""
+"""Actions that may take long on unusual grids; called with few arguments only."""
 
 
 @pytest.mark.slow

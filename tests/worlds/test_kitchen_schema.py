@@ -1,4 +1,4 @@
-"""Events are AI2-THOR's: the whole metadata validates against its schema, at any moment."""
+"""Events match AI2-THOR's: all metadata validates against its schema at any moment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 
 
 def valid(metadata: dict[str, Any]) -> None:
-    """It validates, as it is and after a way through JSON, and has no field of its own."""
+    """Check that metadata validates, also after a JSON round trip, without extra fields."""
     document = json.loads(json.dumps(metadata, allow_nan=False))
     problems = [
         f"{list(e.absolute_path)}: {e.message}"[:200] for e in VALIDATOR.iter_errors(document)

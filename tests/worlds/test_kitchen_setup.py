@@ -1,4 +1,4 @@
-"""Setting a scene up: Initialize, poses, random places, temperatures, crouching, pointing."""
+"""Scene set-up: Initialize, poses, random places, temperatures, crouching, pointing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""hvr's adapter through the real ai2thor client against the stand-in, which is not Unity."""
+"""hvr's adapter through the real ai2thor client against the stand-in, not Unity."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_an_unknown_scene_at_the_start(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("server", ["http", "fifo"])
 def test_without_images(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    # Left to itself, the client would ask vulkaninfo for a GPU, and it wants a display.
+    # By default the client would call vulkaninfo for a GPU, and need a display.
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     monkeypatch.delenv("DISPLAY", raising=False)
     options = ThorOptions(executable=command(), headless=True, server=server, timeout=600)

@@ -1,4 +1,4 @@
-"""`hvr doctor thor`: what is missing is said with what to do, and nothing is fetched."""
+"""`hvr doctor thor`: names missing parts and remedies, and downloads nothing."""
 
 from __future__ import annotations
 

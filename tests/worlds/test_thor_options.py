@@ -1,4 +1,4 @@
-"""Options of AI2-THOR: what text they are read from, and what is refused."""
+"""Options of AI2-THOR: accepted texts, and refusals."""
 
 from __future__ import annotations
 

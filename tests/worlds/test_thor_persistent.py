@@ -1,4 +1,4 @@
-"""Second tries: when they happen, that they end, and what is told of them."""
+"""Retries: their conditions, their end, and their reports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Refuse = Callable[[dict[str, Any], int], str]
 
 
 class Stubborn:
-    """A kitchen that refuses some interactions, and says so as AI2-THOR does."""
+    """A kitchen that refuses some interactions with AI2-THOR's messages."""
 
     def __init__(self, refuse: Refuse, moving: int = 0) -> None:
         self.kitchen = Kitchen("FloorPlan1")

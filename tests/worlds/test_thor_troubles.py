@@ -1,4 +1,4 @@
-"""A simulator that does not start, does not answer, or ends: one clear error, nothing left."""
+"""A simulator that does not start, does not answer, or ends: one clear error, no leftovers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def behaving(how: str = "", **options: object) -> ThorOptions:
 
 
 def children() -> set[str]:
-    """Process ids of the children of this process, ended ones that nobody waited for included."""
+    """Return the process IDs of this process's children, including zombies."""
     tasks = Path(f"/proc/{os.getpid()}/task").glob("*/children")
     return {pid for task in tasks for pid in task.read_text().split()}
 
@@ -95,7 +95,7 @@ def test_an_action_that_fails_for_good(how: str, timeout: float, words: list[str
         with pytest.raises(SimulatorError) as failed:
             env.step("Pass")
         assert all(word in str(failed.value) for word in words), str(failed.value)
-        with pytest.raises(SimulatorError) as again:  # not another story for the next step
+        with pytest.raises(SimulatorError) as again:  # the next step gives the same error
             env.step("RotateRight")
         assert str(again.value) == str(failed.value)
         with pytest.raises(SimulatorError):

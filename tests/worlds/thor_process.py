@@ -1,10 +1,10 @@
-"""A process that speaks AI2-THOR's pipe protocol and misbehaves as it is told.
+"""A process that speaks AI2-THOR's pipe protocol and misbehaves on request.
 
     python thor_process.py [BEHAVIOUR[:ACTION]]
 
-`exit`, `signal`, `hang`, `garbage` or `wrong-number` when ACTION arrives (`hello`: before anything
-is said); `drip` and `flood` never end their answer to it, and `deaf` reads nothing after it;
-`cameras` has a map camera; without a behaviour it only answers.
+`exit`, `signal`, `hang`, `garbage` and `wrong-number` act when ACTION arrives (`hello`: before the
+first message); `drip` and `flood` never end their answer to it, and `deaf` reads nothing after it;
+`cameras` has a map camera; without a behaviour the process only answers.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def test_a_day_in_the_kitchen(controller: Any) -> None:
 
 @pytest.mark.slow
 def test_every_event_is_the_kitchens_own(controller: Any) -> None:
-    """Every field that the client receives equals that of a kitchen in this process."""
+    """The client receives exactly the fields of a kitchen in this process."""
     for scene in ("FloorPlan5", "FloorPlan16"):
         kitchen = Kitchen(scene)
         controller.reset(scene)

@@ -1,4 +1,4 @@
-"""hvr as an engine of unified-planning: its own test cases, and its own validators."""
+"""hvr as an engine of unified-planning, on its own test cases and validators."""
 
 from __future__ import annotations
 
@@ -49,11 +49,10 @@ VALID, INVALID = ValidationResultStatus.VALID, ValidationResultStatus.INVALID
 ENGINE = HvrPlanValidator()
 SUPPORTED = sorted(n for n, e in examples().items() if ENGINE.supports(e.problem.kind))
 BROKEN = {"basic_undef_numeric"}
-"""Its "valid" plan makes 2 of 1 where the goal is 1; unified-planning's validator says so too."""
+"""Its "valid" plan gives 2 where the goal is 1; unified-planning's validator also rejects it."""
 
 
 def status(problem: Any, plan: Any) -> ValidationResultStatus:
-    """Return hvr's verdict."""
     return ENGINE.validate(problem, plan).status
 
 
@@ -70,7 +69,7 @@ def test_plans_of_the_examples(name: str) -> None:
 
 
 def test_what_is_supported() -> None:
-    """Only continuous change, events, tasks and schedules are not."""
+    """Everything except continuous change, events, tasks and schedules is supported."""
     missing = set(examples()) - set(SUPPORTED)
     kinds = [examples()[n].problem.kind for n in missing]
     beyond = {
@@ -144,7 +143,7 @@ def test_metrics_in_time() -> None:
 
 
 def values(problem: Any, plan: Any) -> list[Any]:
-    """Return the values of the metrics of a valid plan."""
+    """Return the metric values of a valid plan."""
     result = ENGINE.validate(problem, plan)
     assert result.status is VALID, result.log_messages
     return list((result.metric_evaluations or {}).values())
@@ -206,7 +205,7 @@ def test_a_plan_of_another_problem() -> None:
 
 
 def test_values_that_are_not_there() -> None:
-    """A condition that reads a fluent without a value is not satisfied, as the examples say."""
+    """A condition on a fluent without a value is unsatisfied, as in the examples."""
     problem = examples()["basic_undef_bool"].problem
     one, two = problem.action("a1"), problem.action("set_b")
     assert status(problem, SequentialPlan([one()])) is VALID

@@ -1,6 +1,6 @@
-"""The reference validator VAL accepts what hvr exports: kitchen plans, and printed models.
+"""The reference validator VAL accepts hvr's exports: kitchen plans and printed models.
 
-VAL is named by the environment variable VAL, as in `VAL=/opt/val/Validate pytest
+The environment variable VAL names its binary, as in `VAL=/opt/val/Validate pytest
 tests/planning/interop`.
 """
 
@@ -22,7 +22,7 @@ VAL = shutil.which(os.environ.get("VAL", ""))
 
 pytestmark = pytest.mark.skipif(VAL is None, reason="the variable VAL names no VAL binary")
 
-# What VAL's grammar wants differently from PDDL's, each in one small action.
+# Deviations of VAL's grammar from PDDL, each in one small action.
 ACTIONS = {
     "a bare numeric effect": ":precondition (p) :effect (increase (f) 1)",
     "one literal": ":precondition (not (q)) :effect (p)",
@@ -40,7 +40,7 @@ LEFT_OUT = {
 
 
 def accepted(domain: Path, problem: Path, steps: Path) -> str:
-    """Return "" when VAL says that a plan is valid, else what it says."""
+    """Return "" if VAL accepts a plan, otherwise its output."""
     assert VAL is not None
     command = [VAL, str(domain), str(problem), str(steps)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
@@ -50,7 +50,7 @@ def accepted(domain: Path, problem: Path, steps: Path) -> str:
 
 @pytest.mark.parametrize("task", paper_task_ids())
 def test_kitchen_plans(task: str, tmp_path: Path) -> None:
-    # Any proven plan will do: a short search is enough.
+    # Any proven plan suffices, so a short search is enough.
     scene = load_task(task).scenes[0]
     options = Options(scene=scene, save=tmp_path / "run", execute=False, budget=600)
     run = plan(task=task, options=options)
@@ -69,7 +69,7 @@ def test_left_out_parts(name: str, tmp_path: Path) -> None:
 
 
 def printed_and_judged(action: str, folder: Path, kind: str) -> str:
-    """Return what VAL says against a valid plan of one action, for the printed model."""
+    """Return VAL's objections to a valid plan of one action in the printed model."""
     domain = parse_domain(
         "(define (domain d) (:requirements :adl :fluents) (:types t - object)"
         f"(:constants c - {kind}) (:predicates (p) (q) (r ?x ?y - {kind})) (:functions (f))"

@@ -1,4 +1,4 @@
-"""Problems and plans to unified-planning and back: nothing changes its verdict on the way."""
+"""Round trips of problems and plans through unified-planning preserve the verdict."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NOT_IN_PDDL = {
 
 
 def said_in_pddl() -> list[str]:
-    """Return the names of the examples that PDDL can say."""
+    """Return the names of the examples that PDDL can express."""
     found = []
     for name, example in examples().items():
         try:
@@ -87,8 +87,8 @@ def test_examples_there_and_back(name: str) -> None:
             assert engine.validate(back.unified, again).status is one, str(variant)
 
 
-# Its writer knows no preferences, and writes timed effects and several constraints in a way that
-# is not PDDL.
+# unified-planning's writer does not support preferences, and writes timed effects and several
+# constraints in a form that is not PDDL.
 NOT_WRITTEN = {
     "basic_numeric_with_timed_effect",
     "basic_oversubscription",
@@ -109,7 +109,7 @@ def test_written_by_unified_planning(name: str) -> None:
 
 
 def there_and_back(name: str) -> Any:
-    """Return an example that went to PDDL and back."""
+    """Return an example after a round trip through PDDL."""
     return to_unified(*from_unified(examples()[name].problem))
 
 
@@ -150,7 +150,7 @@ PLANS = [
 
 
 def small() -> tuple[Domain, Problem]:
-    """Return a domain of its own."""
+    """Return a small hand-written domain and problem."""
     domain = parse_domain(DOMAIN)
     return domain, parse_problem(PROBLEM, domain)
 

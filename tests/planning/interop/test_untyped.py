@@ -53,7 +53,7 @@ def test_plans_are_judged_as_with_types() -> None:
     domain = parse_domain(FARM)
     problem = parse_problem(MORNING, domain)
     bare, posed = without_types(domain, problem)
-    # What is printed is what other planners read.
+    # Other planners read the printed form.
     bare = parse_domain(print_domain(bare))
     posed = parse_problem(print_problem(posed), bare)
     assert not bare.types

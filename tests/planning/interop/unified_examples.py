@@ -14,7 +14,7 @@ from unified_planning.plans import ActionInstance, SequentialPlan, TimeTriggered
 
 @cache
 def examples() -> dict[str, Any]:
-    """Return the examples that unified-planning ships, by name."""
+    """Return the examples of unified-planning by name."""
     from unified_planning.test.examples import get_example_problems
 
     with warnings.catch_warnings():
@@ -23,7 +23,7 @@ def examples() -> dict[str, Any]:
 
 
 def variants(plan: Any, seed: int, count: int = 12) -> Iterator[Any]:
-    """Yield plans like a plan: steps left out, swapped, repeated, with other arguments or times."""
+    """Yield variations of a plan: steps dropped, swapped, repeated or changed."""
     choose = random.Random(seed)
     timed = isinstance(plan, TimeTriggeredPlan)
     for _ in range(count):
@@ -49,7 +49,7 @@ def variants(plan: Any, seed: int, count: int = 12) -> Iterator[Any]:
 
 
 def _another(row: Any) -> Any:
-    """Return the same step with an instance of its own: unified-planning tells them apart."""
+    """Return a distinct copy of a step: unified-planning compares steps by identity."""
     if isinstance(row, ActionInstance):
         return ActionInstance(row.action, row.actual_parameters)
     start, instance, length = row

@@ -1,4 +1,4 @@
-"""Random entries and libraries."""
+"""Random library entries and libraries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hvr.planning.library import Entry, Library, Origin, Parameter, Use
 from hvr.planning.library.entry import make
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12)
-"""Any text, quotes and backslashes and what Turtle must escape included."""
+"""Any text, including quotes, backslashes and characters that Turtle must escape."""
 _NAMES = st.builds(
     lambda words, end: f"{words} ?mug1 {end}".strip(),
     _TEXT.map(lambda t: " ".join(t.replace("?", "").split())),

@@ -27,14 +27,14 @@ def graph_of(scene: str) -> KnowledgeGraph:
 
 @cache
 def task_in(scene: str, agent: str = "single-arm") -> Task:
-    """The whole scene as a task."""
+    """Return a whole scene as a task."""
     domain = load_agent(agent).domain()
     return Task(domain, graph_of(scene).problem(domain, "scene"))
 
 
 @cache
 def room(agent: str, *facts: str) -> Task:
-    """A mug on a counter beside a table, and a fridge, so small that a pusher can work in it."""
+    """Return a tiny room that a pusher can work in: a mug on a counter, a table and a fridge."""
     hands = "" if agent == "pusher" else "(hand_empty)"
     domain = load_agent(agent).domain()
     text = f"""(define (problem room) (:domain {domain.name})
@@ -66,9 +66,9 @@ def block(name: str, *steps: str) -> AABlock:
 
 @cache
 def ground_truth(task_id: str) -> tuple[Task, Plan]:
-    """A task's ground truth with the blocks that hvr cuts it into.
+    """Return a task's ground truth with the blocks that hvr cuts it into.
 
-    Of its scene the problem has the objects of the plan, where they are, what belongs to them.
+    The problem has the plan's objects, their places and their parts.
     """
     truth = load_task(task_id).ground_truth
     graph, domain = graph_of(truth.scene), load_agent("single-arm").domain()
@@ -83,7 +83,7 @@ def ground_truth(task_id: str) -> tuple[Task, Plan]:
 
 @cache
 def learnt(*task_ids_: str) -> Library:
-    """What the ground truths of some tasks teach; of all tasks if none is named."""
+    """Return the library learnt from the ground truths of some tasks, by default all."""
     found = Library()
     for task_id in task_ids_ or paper_task_ids():
         task, plan = ground_truth(task_id)

@@ -1,4 +1,4 @@
-"""`hvr library`: what it prints, writes and refuses."""
+"""`hvr library`: output, files and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters across agents, and what their members have in common."""
+"""Clusters across agents, and the common part of their members."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_pushing_and_carrying_the_mug_to_the_table_are_one_cluster() -> None:
         general.postcondition
     )
     assert {"(on ?mug1 ?countertop1)", "(pickupable ?mug1)"} <= set(general.precondition)
-    # Only the pusher needs the surfaces side by side, only hands must be empty.
+    # Only the pusher needs adjacent surfaces, and only hands must be empty.
     assert not any("beside" in t or "hand" in t for t in general.precondition)
     assert general.name == "… ?mug1 … ?diningtable1"
 

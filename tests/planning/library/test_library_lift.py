@@ -1,4 +1,4 @@
-"""Lifting: objects become variables, conditions are what execution shows."""
+"""Lifting: objects become variables, conditions come from execution."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_what_the_words_speak_of_is_no_bystander() -> None:
 
 
 def renamed(task: Task, found: AABlock) -> tuple[Task, AABlock]:
-    """The same with other numbers for all objects, in the opposite order."""
+    """Return the same block with all objects renumbered in reverse order."""
     names = {
         o.name: f"{o.name.rpartition('-')[0]}-{100 - int(o.name.rpartition('-')[2])}"
         for o in task.problem.objects
@@ -141,7 +141,7 @@ def test_a_block_that_does_not_work_is_not_lifted() -> None:
 
 @pytest.mark.parametrize("task_id", paper_task_ids())
 def test_the_conditions_are_sound(task_id: str) -> None:
-    """What a block is said to need holds before it, what it is said to bring about after."""
+    """Preconditions of a block hold before it, and postconditions after it."""
     task, plan = ground_truth(task_id)
     state = task.initial
     for found in plan.blocks:

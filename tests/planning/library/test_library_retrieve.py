@@ -1,4 +1,4 @@
-"""Retrieval: whatever is offered works from the present state, and is what was asked for."""
+"""Retrieval: every offered macro works in the present state and fits the request."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_in_the_state_where_it_was_learnt_every_block_is_found_again(task_id: st
     task, plan = ground_truth(task_id)
     library, state = learnt(task_id), task.initial
     for found in plan.blocks:
-        # With what the block does for good, as the pipeline knows it after planning.
+        # Include the block's lasting effects, which the pipeline knows after planning.
         wanted = [t for t in found.macro.postcondition if "present" not in t]
         match = find(library, found.macro.name, task, state, "single-arm", *wanted)
         assert match is not None, found.macro.name
@@ -89,7 +89,7 @@ SCENES = ["FloorPlan1", "FloorPlan3", "FloorPlan10", "FloorPlan16"]
 def test_whatever_is_offered_works(name: str, scene: str, agent: str, moves: list[str]) -> None:
     task = task_in(scene, agent)
     state = task.initial
-    for move in moves:  # from states that other macro actions have led to, too
+    for move in moves:  # also from states after other macro actions
         match = find(learnt(), move, task, state, agent)
         state = state if match is None else after(task, state, match.block.actions)
     match = find(learnt(), name, task, state, agent)
@@ -117,7 +117,7 @@ def test_in_another_scene_it_binds_other_objects() -> None:
         library = Library([lift(found, here, here.initial, agent="single-arm")])
         match = find(library, found.macro.name, there)
         if found is slice_it:
-            # The only knife there lies in a closed drawer; with it open the block works.
+            # The only knife lies in a closed drawer; once the drawer is open, the block works.
             assert match is None
             opened = Atom("opened", ("drawer-9",))
             state = there.state([*there.initial.atoms(), opened])
@@ -225,7 +225,7 @@ def test_words_are_read_with_articles_plurals_and_separated_verbs() -> None:
     assert not found.verb
 
 
-# --- what is wanted ---
+# --- requests ---
 
 
 def test_a_wanted_postcondition_binds_and_is_proven() -> None:
@@ -264,7 +264,7 @@ def test_what_holds_already_is_not_done_again() -> None:
     assert again is None
 
 
-# --- which objects ---
+# --- objects ---
 
 
 @pytest.mark.slow
@@ -279,7 +279,7 @@ def test_the_nearest_fitting_object_is_preferred() -> None:
         )  # fmt: skip
         assert match is not None
         knives[near] = match.block.actions[-1].args[1]
-    # The mug is on countertop-3 already.
+    # The mug already stands on countertop-3.
     assert knives["countertop-1"] == "countertop-1"
     assert knives["countertop-2"] == "countertop-2"
 

@@ -1,4 +1,4 @@
-"""Libraries as sets and as files: merging is a union, files are whole or untouched."""
+"""Libraries as sets and as files: merging is a union, files are complete or unchanged."""
 
 from __future__ import annotations
 
@@ -317,6 +317,6 @@ def test_a_killed_writer_leaves_a_whole_library_and_no_lock(tmp_path: Path) -> N
     found = read_library(target)
     assert len(found) == 4
     used = max(entry.used for entry in found)
-    # What it said is there, with the other's one use; it may have been killed before its line.
+    # All reported entries are stored, with one more use if it was killed before its report.
     assert len(told) + 1 <= used <= len(told) + 2
     assert update_library(target, Library(learnt().entries[:5])) == read_library(target)

@@ -1,4 +1,4 @@
-"""Generated problems: what is said of each is so, and the same seed gives the same problem."""
+"""Generated problems have the stated properties, and equal seeds give equal problems."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_as_few_matches_as_there_can_be(matches: list[int], fuses: list[int]) ->
     cellar = Cellar(matches, fuses)
     given_ = cellar.assignment()
     if given_ is None:
-        assert sum(fuses) >= max(matches)  # else one match would do
+        assert sum(fuses) >= max(matches)  # otherwise one match would suffice
         return
     assert sorted(fuse for some in given_ for fuse in some) == list(range(len(fuses)))
     for light, some in zip(matches, given_, strict=True):

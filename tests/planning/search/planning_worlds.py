@@ -1,4 +1,4 @@
-"""Small random tasks and searches that are too simple to be wrong."""
+"""Small random tasks, and searches simple enough to trust."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ ROOM = """
 
 @st.composite
 def room_tasks(draw: st.DrawFn) -> Task:
-    """Fetch, warm and cut things: what the reductions are made for."""
+    """Draw tasks of fetching, warming and cutting objects, the targets of the reductions."""
     places = [f"p{i}" for i in range(draw(st.integers(2, 3)))]
     things = [f"t{i}" for i in range(draw(st.integers(1, 2)))]
     init = ["(free)", f"(at {draw(st.sampled_from(places))})"]
@@ -85,7 +85,7 @@ def room_tasks(draw: st.DrawFn) -> Task:
 
 @st.composite
 def loose_tasks(draw: st.DrawFn) -> Task:
-    """Propositional tasks without any structure."""
+    """Draw propositional tasks without structure."""
     names = [f"f{i}" for i in range(draw(st.integers(2, 6)))]
 
     def literals(most: int) -> str:
@@ -116,7 +116,7 @@ def loose_tasks(draw: st.DrawFn) -> Task:
 
 @st.composite
 def plans(draw: st.DrawFn) -> tuple[Task, tuple[GroundAction, ...]]:
-    """A task in a room and a valid plan for it that wanders about first."""
+    """Draw a task in a room, and a valid plan that begins with a random walk."""
     task = draw(room_tasks().filter(lambda task: shortest(task) is not None))
     operators = [task.ground(action) for action in ground_all(task)]
     state = task.initial.bits
@@ -134,7 +134,7 @@ tasks = room_tasks() | loose_tasks()
 
 
 def states(task: Task, start: int | None = None) -> dict[int, tuple[GroundAction, ...]]:
-    """Every state that can be reached, with a shortest way to it."""
+    """Return every reachable state with a shortest path to it."""
     first = task.initial.bits if start is None else start
     found: dict[int, tuple[GroundAction, ...]] = {first: ()}
     waiting = deque(found)
@@ -151,13 +151,13 @@ def states(task: Task, start: int | None = None) -> dict[int, tuple[GroundAction
 
 
 def shortest(task: Task, start: int | None = None) -> tuple[GroundAction, ...] | None:
-    """A shortest plan by breadth-first search."""
+    """Return a shortest plan by breadth-first search."""
     ways = [way for state, way in states(task, start).items() if task.goal.holds(state)]
     return min(ways, key=len, default=None)
 
 
 def cheapest(problem: SearchProblem) -> tuple[int, ...] | None:
-    """A plan of least cost of a search problem, by Dijkstra's algorithm."""
+    """Return a cheapest plan of a search problem by Dijkstra's algorithm."""
     queue: list[tuple[int, tuple[int, ...], int]] = [(0, (), problem.initial)]
     done: set[int] = set()
     while queue:
@@ -176,7 +176,7 @@ def cheapest(problem: SearchProblem) -> tuple[int, ...] | None:
 
 
 def reachable(problem: SearchProblem) -> set[int]:
-    """Every state that the operators of a search problem reach."""
+    """Return every state that the operators reach."""
     found = {problem.initial}
     waiting = deque(found)
     while waiting:
@@ -191,7 +191,7 @@ def reachable(problem: SearchProblem) -> set[int]:
 
 
 def apply(operator: GroundOperator, state: int) -> int:
-    """The state after an operator; what is both deleted and added is true."""
+    """Return the state after an operator; adds take precedence over deletes."""
     add, delete = operator.add, operator.delete
     for condition, more, less in operator.conditional:
         if condition.holds(state):
@@ -201,7 +201,7 @@ def apply(operator: GroundOperator, state: int) -> int:
 
 
 def conditions(problem: SearchProblem) -> Iterator[Literals]:
-    """All that a search problem looks at."""
+    """Yield every condition of a search problem."""
     yield from problem.goals
     for operator in problem.operators:
         yield from (needs for needs, _, _ in operator.effects())

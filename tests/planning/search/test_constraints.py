@@ -1,4 +1,4 @@
-"""Trajectory constraints in search: plans keep them, and are as short as any that do."""
+"""Trajectory constraints in search: plans satisfy them, and are shortest among those that do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_STEPS = 4
 
 @st.composite
 def watched_tasks(draw: st.DrawFn) -> Task:
-    """Propositional tasks with one to three trajectory constraints."""
+    """Draw propositional tasks with one to three trajectory constraints."""
     names = ["p", "q", "r"]
 
     def literals(most: int) -> str:
@@ -59,7 +59,7 @@ def watched_tasks(draw: st.DrawFn) -> Task:
 
 
 def sequences(task: Task) -> Iterator[tuple[GroundAction, ...]]:
-    """All sequences of a few actions, short ones first."""
+    """Yield all sequences of a few actions, short ones first."""
     actions = tuple(ground_all(task))
     for length in range(MOST_STEPS + 1):
         yield from product(actions, repeat=length)
@@ -119,7 +119,7 @@ def test_a_constraint_costs_the_steps_that_it_takes(constraint: str, more: int) 
     "constraint",
     [
         "(always (not (open box)))",
-        "(always (held knife))",  # broken from the start
+        "(always (held knife))",  # violated from the start
         "(sometime-before (open box) (held loaf))",
         "(sometime (and (lit table) (dusty table)))",
     ],

@@ -35,13 +35,13 @@ def domain() -> Domain:
 
 
 def truth(domain: Domain, name: str) -> tuple[Task, tuple[GroundAction, ...]]:
-    """A task of the paper with the whole scene's objects that its plan names, and its plan."""
+    """Return a task of the paper, restricted to the objects of its plan, and the plan."""
     task = load_task(name)
     graph = KnowledgeGraph.create(None, load_ontology())
     scene = load_scene(task.ground_truth.scene)
     inventory = World(Kitchen(scene, 0), graph).inventory()
     steps = task.ground_truth.steps
-    # What they are on or in, and what is made of them, belongs to them.
+    # Include their supports and pieces.
     names = {arg for step in steps for arg in step.args}
     names |= {inventory.parents[n] for n in names if n in inventory.parents}
     names |= {
@@ -87,7 +87,7 @@ def test_ground_truth_without_navigation_is_made_valid_again(domain: Domain, nam
     repaired = repair_navigation(task, task.initial, bare)
     assert valid(task, repaired)
     assert [s for s in repaired if s.name not in navigation.actions] == bare
-    # A shortest plan may reach two things from one place.
+    # A shortest plan may reach two objects from one place.
     assert len(repaired) <= len(steps) + 2
     assert repair_navigation(task, task.initial, repaired) == repaired
 
@@ -114,7 +114,7 @@ def test_the_example_of_the_paper(domain: Domain) -> None:
 def test_what_is_wrong_otherwise_is_left_alone(domain: Domain) -> None:
     task, _ = truth(domain, "T2")
     assert insert_navigation(task, task.initial, action("put_on mug-1 countertop-2")) is None or (
-        # Nothing of nearness is then unmet.
+        # Then no nearness condition is unmet.
         repair_navigation(task, task.initial, [action("put_on mug-1 countertop-2")])[0].name
         == "navigate_to_obj"
     )

@@ -1,4 +1,4 @@
-"""Fast Downward and unified-planning: proven lengths, the same answer each time, clean ends."""
+"""Fast Downward and unified-planning: proven lengths, determinism, clean exits."""
 
 import os
 import subprocess
@@ -36,7 +36,7 @@ def room(goal: str) -> Task:
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which temporary folders are made."""
+    """The parent folder of temporary folders."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
@@ -67,7 +67,7 @@ def test_the_absence_of_a_plan_is_proven() -> None:
     # One hand cannot hold both.
     result = solve(room("(and (held knife) (held loaf))"), 600)
     assert (result.plan, result.optimal) == (None, True)
-    # Whoever goes to one of them leaves the other one.
+    # Going to one of them means leaving the other.
     result = solve(room("(and (near knife) (near loaf) (at shelf))"), 600)
     assert (result.plan, result.optimal) == (None, True)
 
@@ -160,7 +160,7 @@ def test_an_unproven_plan_comes_with_the_bound_that_was_proven(
 
 
 class _TimeUpWithPlan:
-    """A clock that stands still until both searches have written what they have to say."""
+    """A clock that stands still until both searches have written their results."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""A recorded planner gives the same results again, whatever the planner would find now."""
+"""A recorded planner repeats its results, whatever the planner would find now."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def task(goal: str) -> Task:
 
 
 class Once:
-    """Finds one plan and then nothing any more."""
+    """Finds one plan, then none."""
 
     def __init__(self, plan: tuple[GroundAction, ...] | None) -> None:
         self.plan = plan

@@ -1,4 +1,4 @@
-"""From task to search problem: nothing that a shortest plan needs is lost."""
+"""Grounding a task as a search problem keeps everything a shortest plan needs."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -116,7 +116,7 @@ def test_simplifying_twice_changes_nothing(task: Task) -> None:
 
 
 SPECIAL = {
-    # Being called changes what going there first would undo.
+    # Calling the object changes what going there first would undo.
     "joined although the second does not read": """
         (:action go :parameters (?p - place)
           :effect (and (forall (?q - place) (not (at ?q))) (at ?p)))
@@ -174,7 +174,7 @@ CUP = """(define (domain cup) (:predicates (full ?c) (wet ?c) (dry ?c))
     "goal",
     [
         "(and (full a) (not (full a)))",
-        "(and (full a) (not (wet a)))",  # always true together: one stands for both
+        "(and (full a) (not (wet a)))",  # always equal: one represents both
         "(and (wet a) (dry a))",
     ],
 )

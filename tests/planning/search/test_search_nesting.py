@@ -1,4 +1,4 @@
-"""Conditions nested to 10,000 levels, of fluents that actions change, go through planning."""
+"""Planning handles conditions nested to 10,000 levels over fluents that actions change."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ PROBLEM = "(define (problem p) (:domain deep) (:init (seen)) (:goal (and (done) 
 
 
 def nested(levels: int) -> str:
-    """A condition that is (on), of `and` and `or` by turns."""
+    """Return a condition equal to (on), with alternating `and` and `or`."""
     return "(or (shown) (and (on) " * (levels // 2) + "(on)" + "))" * (levels // 2)
 
 

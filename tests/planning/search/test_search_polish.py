@@ -1,4 +1,4 @@
-"""Improving plans and cutting them into blocks: the laws that must hold for any plan."""
+"""Improving plans and cutting them into blocks: laws for every plan."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,4 +1,4 @@
-"""Conditional effects that get in the way: no search may miss the plan that avoids them."""
+"""Searches find plans that avoid unwanted conditional effects."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_what_changes_the_condition_of_an_effect_is_relevant(
 
 @st.composite
 def tasks(draw: st.DrawFn) -> Task:
-    """Propositional tasks whose actions have conditional effects."""
+    """Draw propositional tasks whose actions have conditional effects."""
     names = ["p", "q", "r", "s"]
 
     def literals() -> str:
@@ -73,7 +73,7 @@ def tasks(draw: st.DrawFn) -> Task:
 
 
 def length_of_shortest(task: Task) -> int | None:
-    """The number of steps to the goal by a search through all states, None without a plan."""
+    """Return the shortest plan length by exhaustive search; None without a plan."""
     actions = tuple(ground_all(task))
     known = {task.initial.bits: 0}
     waiting = deque([Validator(task)])

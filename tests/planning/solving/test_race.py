@@ -1,4 +1,4 @@
-"""Planners that take turns: pauses, crashes, and the reports about them."""
+"""Racing planners: pauses, crashes, and their reports."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BUSY = "end = time.process_time() + {}\nwhile time.process_time() < end: pass"
 
 @dataclass(frozen=True)
 class Script(Program):
-    """A planner that is a few lines of Python."""
+    """A planner of a few lines of Python."""
 
     code: str = ""
 
@@ -62,7 +62,7 @@ def test_one_that_never_ends_does_not_keep_others_waiting(tmp_path: Path) -> Non
     slow = Script("slow", code=f"{BUSY.format(0.8)}\n{PLAN}")
     result = run(tmp_path, endless, slow)
     assert result.best is not None and result.best.planner == "slow"
-    # It was paused at least twice, and went on where it had stopped.
+    # It was paused at least twice, and resumed where it had stopped.
     assert result.ends["endless"][0] == PlannerEnd.OUT_OF_TIME
 
 

@@ -42,7 +42,7 @@ LIFT = """(define (domain lift)
 
 
 def lift(people: tuple[int, ...], start: int = 0, floors: int = 4) -> str:
-    """Return a problem of the lift: on which floor each person waits."""
+    """Return a lift problem with the floors where people wait."""
     names = " ".join(f"f{n}" for n in range(floors))
     persons = " ".join(f"p{n}" for n in range(len(people)))
     rows = [f"(next f{n} f{n + 1})" for n in range(floors - 1)]
@@ -101,7 +101,7 @@ def test_what_a_planner_lacks_is_named(files: tuple[Path, Path]) -> None:
     with pytest.raises(UsageError, match="cannot plan with derived predicates"):
         solve(domain, problem, planner="fast-downward")
     parsed = parse_domain(text)
-    # Its grounding would take what rules say for never true, and prove what is wrong.
+    # Its grounding would treat derived atoms as never true, and prove a falsehood.
     with pytest.raises(PlannerError, match="derived predicates"):
         build(Task(parsed, parse_problem(problem, parsed)))
     assert solve(domain, problem).planner == "downward"
@@ -152,9 +152,7 @@ def test_a_planner_ends_with_its_context(files: tuple[Path, Path], tmp_path: Pat
     start=st.integers(0, 3),
 )
 def test_blocks_say_what_matters(people: list[int], start: int) -> None:
-    """Blocks make the plan again; each begins where its precondition holds and ends where its
-    postcondition does.
-    """
+    """Blocks concatenate to the plan, and their conditions hold before and after."""
     domain = parse_domain(LIFT)
     task = Task(domain, parse_problem(lift(tuple(people), start), domain))
     actions = search(task, 10.0, patience=0.1).plan
@@ -184,7 +182,7 @@ def test_constraints_are_kept_by_the_plans(files: tuple[Path, Path]) -> None:
     problem.write_text(text.replace("(at f0) (next", "(at f2) (next", 1))
     solution = solve(domain, problem)
     assert solution.planner == "fast-downward" and solution.proven
-    problem.write_text(text)  # it begins where it must not be
+    problem.write_text(text)  # the initial state is forbidden
     assert solve(domain, problem).steps is None
     problem.write_text(text.replace("(sometime (at f2))", "(within 5 (at f2))"))
     with pytest.raises(PlannerError, match="within"):
@@ -290,7 +288,7 @@ def test_whatever_ends_hvr_ends_its_planners(
         env={**environment(), "TMPDIR": str(temporary)}, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
-    # SIGKILL before the first program has been started leaves an empty folder.
+    # SIGKILL before the first program starts leaves an empty folder.
     kills = number == signal.SIGKILL
     wait_for(
         lambda: any(working_in(temporary) if kills else temporary.glob("hvr-solve-*/race/*/log"))
@@ -302,7 +300,7 @@ def test_whatever_ends_hvr_ends_its_planners(
 
 def test_a_planner_over_its_memory_is_named(hvr_: Hvr, files: tuple[Path, Path]) -> None:
     files[1].write_text(lift(tuple(n % 20 for n in range(60)), floors=20))
-    # Optimal search for this takes hours; the limit is checked five times a second.
+    # Optimal search takes hours here; the limit is checked five times a second.
     words = ("--planner", "downward", "--optimal", "--memory", "0.001")
     done = hvr_("solve", *map(str, files), *words)
     assert done.code == 4

@@ -1,4 +1,4 @@
-"""Estimates over numbers, and the forward search that they guide."""
+"""Heuristics over numbers, and the forward search that they guide."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ SCRIPT = Path(__file__).parents[3] / "benchmarks" / "survivors.py"
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and orphans are adopted")
 def test_every_end_leaves_nothing_behind() -> None:
-    """One solve for each end; HVR_SURVIVORS=200 makes it 200."""
+    """One solve for each way to end; HVR_SURVIVORS sets the number."""
     solves = os.environ.get("HVR_SURVIVORS", "7")
     done = subprocess.run(
         [sys.executable, str(SCRIPT), "--solves", solves, "--jobs", "2"],

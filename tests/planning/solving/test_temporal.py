@@ -1,4 +1,4 @@
-"""Timed plans without an engine."""
+"""Temporal planning without an external engine."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def solved(domain: str, problem: str, seconds: float = 20.0) -> list[str]:
 def test_subtypes_numbers_and_durations_in_effects() -> None:
     plan = solved(ROBOTS, robots("(painted b) (at m b)"))
     assert {step.split("(")[1].split()[0] for step in plan} == {"go", "charge", "paint"}
-    # Both charge and go at the same time, and painting takes as long as it must.
+    # Both charge and go at the same time, and painting takes its minimum time.
     assert sum(step.startswith("0: (charge") for step in plan) == 2
     assert any("paint" in step and step.endswith("[3]") for step in plan)
 

@@ -1,4 +1,4 @@
-"""Planners take turns by their records."""
+"""The order of planners follows their records."""
 
 from __future__ import annotations
 

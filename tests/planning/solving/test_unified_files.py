@@ -1,4 +1,4 @@
-"""Plan files of engines that their own reader refuses."""
+"""Plan files of unified-planning engines that the engine's own reader refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Goals that a model writes: what is understood, what is sent back, and what PDDL they make."""
+"""Goals written by a model: accepted forms, rejections, and the resulting PDDL."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ pytest.importorskip("jsonschema")
 
 @cache
 def words() -> GoalVocabulary:
-    """The words of FloorPlan16."""
+    """The vocabulary of FloorPlan16."""
     return GoalVocabulary(Taxonomy(load_ontology()), scene()[1], domain())
 
 
 def literal(text: str) -> dict[str, Any]:
-    """A literal as JSON: "in a Bowl", "not opened Fridge"."""
+    """Return a literal as JSON: "in a Bowl", "not opened Fridge"."""
     holds = not text.startswith("not ")
     predicate, *args = text.removeprefix("not ").split()
     return {"predicate": predicate, "args": args, "holds": holds}
@@ -41,7 +41,7 @@ def checked(
     always: Sequence[str] = (),
     **more: Any,
 ) -> CheckedGoal:
-    """A goal, checked."""
+    """Return a checked goal."""
     data = {
         "things": list(things),
         "stages": [[literal(text) for text in stage] for stage in stages],
@@ -52,13 +52,13 @@ def checked(
 
 
 def thing(name: str, *kinds: str, every: bool = False, where: Sequence[str] = ()) -> dict[str, Any]:
-    """A thing as JSON."""
+    """Return an object description as JSON."""
     described = {"where": [literal(text) for text in where]} if where else {}
     return {"name": name, "kinds": list(kinds), "every": every, **described}
 
 
 def conditions(goal: CheckedGoal) -> tuple[str, ...]:
-    """The stages as PDDL, which parses."""
+    """Return the stages as PDDL that parses."""
     assert goal.problems == ()
     graph, inventory = scene()
     texts = stage_conditions(goal, words().taxonomy, inventory)
@@ -68,7 +68,7 @@ def conditions(goal: CheckedGoal) -> tuple[str, ...]:
     return texts
 
 
-# What is sent back --------------------------------------------------------------------------------
+# Rejections ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_all_of_a_kind_must_be_able() -> None:
     assert "a plate lacks the affordance Cookable" in goal.problems[0]
 
 
-# What PDDL it makes -------------------------------------------------------------------------------
+# PDDL ---------------------------------------------------------------------------------------------
 
 
 def test_a_kind_stands_for_one_thing_of_it() -> None:
@@ -165,7 +165,7 @@ def test_stages_speak_of_the_same_thing() -> None:
 
 
 def kept(goal: CheckedGoal) -> tuple[str, ...]:
-    """The constraints as PDDL, which parses."""
+    """Return the constraints as PDDL that parses."""
     assert goal.problems == ()
     graph, inventory = scene()
     texts = constraints(goal, words().taxonomy, inventory)
@@ -240,7 +240,7 @@ def test_whatever_is_written_is_sent_back_or_is_a_condition_of_the_kitchen(
 
 
 def test_things_that_have_nothing_to_do_with_each_other_are_apart_in_the_formula() -> None:
-    """One quantifier over all would have too many instances."""
+    """One quantifier over all objects would have too many instances."""
     (text,) = conditions(checked(["washed Mug", "in Mug c", "cooked Potato", "on Potato Plate"],
                                  things=[thing("c", "Cabinet")]))  # fmt: skip
     assert text.startswith("(and (exists (") and text.count("(exists (") == 2

@@ -1,4 +1,4 @@
-"""What a request names and a goal does not speak of."""
+"""Objects that a request names and the goal omits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenes, models that answer from a list, and policies made of them."""
+"""Scenes, scripted models, and policies that use them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ class Hasty:
     inner: Planner
 
     def solve(self, task: Task) -> SearchResult:
-        """A plan for a problem of few objects."""
         if len(task.problem.objects) > 30:
             raise PlannerError("the problem has too many objects")
         return self.inner.solve(task)
@@ -54,7 +53,7 @@ Answers = Callable[[Request], str] | Sequence[str] | str
 class Fake:
     """A model that answers by the purpose of a request: a text, texts in turn, or a function.
 
-    The last of some texts is repeated. A purpose without answers is a failure.
+    The last text is repeated. A purpose without answers is a failure.
     """
 
     answers: Mapping[str, Answers]
@@ -63,7 +62,6 @@ class Fake:
     simulated = True
 
     def answer(self, request: Request) -> Answer:
-        """The next answer of the purpose."""
         place = self.asked(request.purpose)
         self.requests.append(request)
         found = self.answers.get(request.purpose)
@@ -76,29 +74,28 @@ class Fake:
         return Answer(text=found[min(place, len(found) - 1)])
 
     def asked(self, purpose: str) -> int:
-        """How often it was asked for something."""
+        """Return the number of requests with a purpose."""
         return sum(r.purpose == purpose for r in self.requests)
 
     def prompts(self, purpose: str) -> list[str]:
-        """What the user said at last, of the requests with a purpose."""
+        """Return the user's last turn in each request with a purpose."""
         return [r.messages[-1].text for r in self.requests if r.purpose == purpose]
 
 
 @cache
 def domain() -> Domain:
-    """The kitchen."""
     return parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
 
 
 @cache
 def scene(name: str = SCENE) -> tuple[KnowledgeGraph, Inventory]:
-    """The graph and the inventory of a scene; nothing that plans may change them."""
+    """Return the read-only graph and inventory of a scene."""
     world = World(Kitchen(load_scene(name), 0), KnowledgeGraph.create(None, load_ontology()))
     return world.graph, world.inventory()
 
 
 def predicted_scene(name: str = SCENE) -> PredictedScene:
-    """The predicted world before the first step."""
+    """Return the predicted world before the first step."""
     graph, inventory = scene(name)
     return PredictedScene(graph, domain(), inventory)
 
@@ -111,7 +108,7 @@ def policy(
     library: Library | None = None,
     planner: Planner = PLANNER,
 ) -> LLMPolicy:
-    """The language model's policy with a setting by name."""
+    """Return the language model's policy with a named setting."""
     return LLMPolicy(
         Equipment(
             ontology=load_ontology(),
@@ -134,23 +131,23 @@ def write(
     place: str = SCENE,
     listen: Callable[[PolicyEvent], None] | None = None,
 ) -> PlanningRecord:
-    """A plan in a scene."""
+    """Return the record of a plan in a scene."""
     return policy(model, setting, listen=listen).write(request, *scene(place))
 
 
 def steps(*texts: str) -> tuple[GroundAction, ...]:
-    """Actions, each written as in `pick_up mug-1`."""
+    """Parse actions such as `pick_up mug-1`."""
     return tuple(GroundAction(t.split()[0], tuple(t.split()[1:])) for t in texts)
 
 
 def answer_of(*texts: str) -> str:
-    """The answer of a model that wants some actions."""
+    """Return a model's answer with these actions."""
     lines = [f"{i}. ({', '.join(t.split())})" for i, t in enumerate(texts, start=1)]
     return "\n".join(["Description: what has to be done.", "Actions:", *lines])
 
 
 def macro(name: str, before: str = "", after: str = "") -> MacroAction:
-    """A macro action whose literals are separated by commas."""
+    """Return a macro action with comma-separated literals."""
     return MacroAction(name, _literals(before), _literals(after))
 
 

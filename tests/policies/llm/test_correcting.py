@@ -1,4 +1,4 @@
-"""Correction prompts of long plans, cut down until they fit."""
+"""Correction prompts of long plans, shortened until they fit."""
 
 from __future__ import annotations
 

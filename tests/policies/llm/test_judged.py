@@ -1,4 +1,4 @@
-"""The judge before execution: what a model's plan lacks is put in, what it does in vain goes."""
+"""The judge before execution inserts missing steps of a model's plan and removes redundant ones."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_plan_that_nothing_mends_stays_and_it_is_said() -> None:
 
 
 def test_what_a_later_step_supposes_to_be_undone_is_not_wanted() -> None:
-    # Nobody wants to hold both with one hand: the bag is put down again, or not picked up at all.
+    # One hand need not hold both: the bag is put down again, or never picked up.
     task = gripper().task
     goal = intended_outcome(
         task, task.initial, parse_plan("(pick bag a) (pick ball a)"), frozenset()

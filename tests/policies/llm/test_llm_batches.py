@@ -1,4 +1,4 @@
-"""Blocks of several macro actions from one prompt, and what prompts tell besides objects."""
+"""Blocks of several macro actions from one prompt, and prompt contents other than objects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BOTH = f"Macro action 1: Take the cup\n{TAKE}\nMacro action 2: Put the cup\n{PUT
 
 
 def model(blocks: str) -> Fake:
-    """A model that lays a cup on the table."""
+    """Return a model that lays a cup on the table."""
     return Fake({
         "select": "Cup, DiningTable", "macro_plan": MACROS, "conditions": CONDITIONS,
         "correct_conditions": CONDITIONS, "blocks": blocks,
@@ -38,7 +38,7 @@ def model(blocks: str) -> Fake:
 
 
 def asked(fake: Fake) -> list[str]:
-    """What was asked, in order."""
+    """Return the purposes of the requests in order."""
     return [request.purpose for request in fake.requests]
 
 
@@ -106,7 +106,7 @@ def test_a_meal_is_told_as_the_ontology_has_it() -> None:
         (prompt,) = fake.prompts(purpose)
         assert "vegan meal: LettuceSliced" in prompt
     (prompt,) = fake.prompts("blocks")
-    assert "potato-1 (Potato)" in prompt  # which the model did not pick
+    assert "potato-1 (Potato)" in prompt  # the model did not pick it
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Blocks: what is asked of the model, checked, corrected and bounded."""
+"""Blocks: requested from the model, checked, corrected and bounded."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def model(
 
 
 def replace_answers(fake: Fake, **answers: Answers) -> Fake:
-    """The model with other answers to some purposes."""
+    """Return the model with other answers for some purposes."""
     return Fake({**fake.answers, **answers})
 
 
@@ -65,7 +65,7 @@ def valid(record: PlanningRecord) -> bool:
     return count_applicable(task, task.initial, record.plan.actions) == len(record.plan.actions)
 
 
-# What is done to a block --------------------------------------------------------------------
+# Processing of a block ----------------------------------------------------------------------
 
 
 def test_a_good_block_is_taken_as_it_is() -> None:
@@ -141,14 +141,14 @@ def test_the_backprompt_shows_the_present_block_not_the_first() -> None:
 
 
 def listed(prompt: str) -> set[str]:
-    """The objects that a prompt tells of."""
+    """Return the objects listed in a prompt."""
     lines = prompt.rpartition("Objects:\n")[2].split("\n\n")[0]
     return set(re.findall(r"^([a-z]+-\d+) \(", lines, re.MULTILINE))
 
 
 @pytest.mark.slow
 def test_what_a_problem_speaks_of_is_told_of_from_then_on() -> None:
-    """The model did not pick the fridge, in which the egg is: feedback names it."""
+    """The model did not pick the fridge, which holds the egg: feedback names it."""
     closed = answer_of("navigate_to_obj egg-1", "pick_up egg-1")
     fake = replace_answers(model("none", [closed, closed, answer_of(*GOOD)]), select="Egg")
     (block,) = write(fake, "HVR-expansion").blocks
@@ -228,7 +228,7 @@ def test_the_tries_are_counted_against_the_length_of_the_present_block() -> None
     fake = model(answer_of(*FULL_HAND), shorter)
     (block,) = write(fake, "HVR").blocks
     assert block.tries == fake.asked("correct_block") == 5
-    # One step is wrong in each: the one that gets more done.
+    # One step is wrong in each; the block that gets further wins.
     assert block.actions == steps(*FULL_HAND)
 
 
@@ -292,7 +292,7 @@ def test_a_missed_postcondition_can_be_corrected() -> None:
 
 
 def test_the_best_block_is_kept_when_the_tries_are_spent() -> None:
-    """The corrections are worse than what was written first."""
+    """The corrections are worse than the first version."""
     nearly = answer_of("navigate_to_obj fridge-1", "open_obj fridge-1")
     fake = model(nearly, [answer_of(*STUCK), nearly, answer_of("navigate_to_obj cup-1")])
     said: list[PolicyEvent] = []
@@ -303,7 +303,7 @@ def test_the_best_block_is_kept_when_the_tries_are_spent() -> None:
     assert [e.source for e in said if isinstance(e, BlockWritten)][-1] == "best"
 
 
-# Answers that cannot be used ----------------------------------------------------------------
+# Unusable answers ---------------------------------------------------------------------------
 
 CHAT = "I am afraid that I cannot help with this. Would you like a recipe instead?"
 
@@ -345,7 +345,7 @@ def test_an_unreadable_plan_is_asked_for_again(answer: str) -> None:
     assert record.plan.actions == steps(*GOOD)
 
 
-# Without parts of it ------------------------------------------------------------------------
+# Disabled parts -----------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -435,7 +435,7 @@ def test_a_block_that_cannot_be_carried_out_keeps_its_conditions() -> None:
     assert (done.macro, done.verified_after, done.achieved) == (TAKE_EGG, False, False)
 
 
-# What a request forbids on the way ---------------------------------------------------------
+# Constraints of a request -------------------------------------------------------------------
 
 ONE_DOOR = "Take the egg out of the fridge and open the microwave, never two doors open"
 TWO_OPEN = ("navigate_to_obj microwave-1", "open_obj microwave-1", *GOOD)

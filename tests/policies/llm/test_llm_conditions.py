@@ -1,4 +1,4 @@
-"""Conditions of macro actions: what is kept of them, the check, and its correction."""
+"""Conditions of macro actions: accepted ones, their check, and their correction."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check(*macros: MacroAction) -> MacroCheck:
 
 
 def kept(answer: str, *names: str) -> tuple[list[tuple[tuple[str, ...], tuple[str, ...]]], str]:
-    """The conditions that are kept of an answer, and what is said of the others."""
+    """Return the accepted conditions of an answer, and the notes about the others."""
     mapper = Mapper(ActionSet(WORLD.task), LexicalEmbedder(), tuple(WORLD.task.objects))
     written = read_conditions(answer, len(names))
     macros, dropped = with_conditions(names, written, mapper, WORLD.nearness)
@@ -156,7 +156,7 @@ def test_it_is_verified_as_far_as_the_preconditions_hold_one_after_the_other(
     assert bool(found.problem) == (verified < len(sides))
 
 
-# What is kept of an answer ------------------------------------------------------------------
+# Accepted conditions ------------------------------------------------------------------------
 
 
 def test_what_the_prompt_shows_can_be_read_again() -> None:
@@ -234,13 +234,13 @@ def test_conditions_that_never_get_right_are_corrected_five_times() -> None:
     assert before == after
     assert after.verified == 1
     attempts = [e.attempt for e in events if isinstance(e, MacroPlanChecked)]
-    # And a look at what is left after the first block, which put it right.
+    # The first block fixed the rest, which is checked again.
     assert attempts == [0, 1, 2, 3, 4, 5, 0]
 
 
 @pytest.mark.slow
 def test_after_a_block_the_conditions_of_the_rest_are_checked_where_it_ended() -> None:
-    """The block leaves a cup in the hand, which nobody had foreseen."""
+    """The block unexpectedly ends with a cup in the hand."""
     take = answer_of("navigate_to_obj cup-1", "pick_up cup-1")
     wait = macro("Wait")
     model = Fake({

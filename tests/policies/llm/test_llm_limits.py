@@ -1,4 +1,4 @@
-"""A model that writes too much, or without an end: it is told, or the plan ends."""
+"""A model with overlong or endless answers gets feedback, or the plan ends."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_macro_plan_of_as_many_as_allowed_is_taken() -> None:
     model = Fake({**SMALL, "macro_plan": titles})
     record = write(model, "HR")
     assert model.asked("macro_plan") == 1 and len(record.blocks) == LIMITS.macro_limit
-    # The names stand in every later prompt.
+    # Every later prompt contains the names.
     assert max(len(block.macro.name) for block in record.blocks) <= 200
 
 
@@ -73,7 +73,7 @@ def test_a_block_that_is_too_long_is_cut_and_the_model_is_told(line: str) -> Non
 
 def test_a_condition_that_is_too_long_is_cut_and_it_is_said() -> None:
     class Mapper:
-        """Takes every literal."""
+        """Accepts every literal."""
 
         task = None
 
@@ -94,7 +94,7 @@ def test_a_condition_that_is_too_long_is_cut_and_it_is_said() -> None:
     assert f"the first {MAX_LITERALS} are read" in dropped[-1] and len(dropped) <= 11
 
 
-# One model that never gets it right, in each of the settings.
+# A model that never corrects itself, in each of the settings.
 
 
 @pytest.mark.slow
@@ -114,7 +114,7 @@ def test_a_model_that_never_gets_it_right_ends_within_the_calls_of_a_plan(settin
 
 @pytest.mark.slow
 def test_corrections_of_a_block_are_bounded_by_its_length() -> None:
-    # Each correction makes the block longer, and with it the number of corrections.
+    # Each correction makes the block longer, which raises the number of corrections.
     def longer(request: object) -> str:
         del request
         return answer_of(*["put_on mug-1 fridge-1"] * (2 * model.asked("correct_block")))

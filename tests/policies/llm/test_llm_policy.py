@@ -1,4 +1,4 @@
-"""The whole policy: whatever the model says, what comes of it, and what it is told."""
+"""The whole policy: outcomes of any answers, and the prompts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def assert_valid(record: PlanningRecord, place: str) -> None:
     json.dumps(record.to_json())
 
 
-# Whatever the model says --------------------------------------------------------------------
+# Any answers --------------------------------------------------------------------------------
 
 LINES = [f"({', '.join((a.name, *a.args))})" for a in TASK.ground_truth.steps]
 CHAT = ["", "Sure! Here is the plan:", "```", "(fly, moon-1)", "{\"actions\": [1, null]}",
@@ -103,7 +103,7 @@ def test_why_a_plan_was_broken_off_is_told_to_the_model() -> None:
     assert all("the cup fell down." in r.messages[-1].text for r in fake.requests)
 
 
-# The same answers, the same record ----------------------------------------------------------
+# Determinism --------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -131,7 +131,7 @@ ORIGIN = Origin(request=TASK.id, scene=PLACE, model="fake", run="one run")
 
 
 def scripted_calls(library: Library | None) -> tuple[int, PlanningRecord, Library]:
-    """Calls of the model, the record, and what the plan teaches."""
+    """Return the number of model calls, the record, and the learnt library."""
     scripted = make_scripted("scripted", TASK, PLACE, 0)
     fake = Fake({p: lambda request: scripted.answer(request).text for p in PURPOSES})
     planner = policy(fake, "HVR+", library=library)
@@ -156,7 +156,7 @@ def test_with_what_was_learnt_the_model_is_asked_less_and_the_plan_is_as_good() 
 
 
 def goal_holds(record: PlanningRecord) -> bool:
-    """The task's gold goal holds after a plan."""
+    """Return whether the task's gold goal holds after a plan."""
     world = predicted_scene(PLACE)
     world.advance(record.plan.actions)
     formula = parse_formula(TASK.goal, domain(), world.task.problem.objects, file="<goal>")
@@ -171,11 +171,11 @@ def test_a_library_is_not_looked_at_when_it_is_off() -> None:
     assert planner.write(TASK.goal_oriented, *scene(PLACE)).library_used == 0
 
 
-# What the model is told ---------------------------------------------------------------------
+# Prompts ------------------------------------------------------------------------------------
 
 
 def listed(prompt: str) -> set[str]:
-    """The objects that a prompt tells of."""
+    """Return the objects listed in a prompt."""
     lines = prompt.split("Objects:\n")[1].split("\n\n")[0]
     return set(re.findall(r"^([a-z]+-\d+) \(", lines, re.MULTILINE))
 
@@ -200,7 +200,7 @@ def test_with_retrieval_only_the_chosen_objects_are_told_of(setting: str) -> Non
         for prompt in fake.prompts(prompts):
             assert listed(prompt) == chosen[-1]
     for prompt in fake.prompts("correct_block"):
-        # And what the problem, with the step that cannot be done, speaks of.
+        # It also lists the objects of the failed step.
         assert listed(prompt) == chosen[-1] | {"faucet-1"}
     for prompt in fake.prompts("conditions"):
         assert listed(prompt) == chosen[0]

@@ -1,4 +1,4 @@
-"""The templates: hvr's own and those of a user's folder."""
+"""Prompt templates: hvr's own and a user's folder."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def test_notes_say_why_there_is_no_action(mapper: Mapper) -> None:
 
 
 class Stubborn:
-    """An embedder that finds everything equally alike."""
+    """An embedder that finds all texts equally similar."""
 
     def __init__(self, likeness: float) -> None:
         self.likeness = likeness

@@ -1,4 +1,4 @@
-"""Planner-assisted repair: ways to conditions, and blocks made applicable."""
+"""Planner-assisted repair: reaching conditions, and making blocks applicable."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.policies.llm.llm_worlds import (
 )
 
 SHORT = tuple(i for i in paper_task_ids() if len(load_task(i).ground_truth.steps) <= 20)
-"""Tasks whose plans are short; searches of the others take longer."""
+"""Tasks with short plans; searches for the others take longer."""
 
 
 @cache
@@ -41,7 +41,7 @@ def truth(task_id: str) -> tuple[PredictedWorld, tuple[tuple[GroundAction, ...],
 
 @st.composite
 def places(draw: st.DrawFn) -> tuple[PredictedWorld, State, tuple[GroundAction, ...]]:
-    """A world after some blocks of a ground truth, and the next block."""
+    """Draw a world after some blocks of a ground truth, and the next block."""
     world, blocks = truth(draw(st.sampled_from(SHORT)))
     number = draw(st.integers(0, len(blocks) - 1))
     prefix = [a for block in blocks[:number] for a in block]
@@ -58,7 +58,7 @@ def test_it_leads_to_the_postcondition_of_the_next_block(
     task = world.task
     _, post, _ = block_conditions(task, before.bits, block)
     goal = conjunction(task, post)
-    # From anywhere within the block, too.
+    # Also from any place within the block.
     now = run_actions(task, before, block[: data.draw(st.integers(0, len(block)))])
     way = PlannerRepair(PLANNER).to(now, goal, world)
     assert way is not None
@@ -68,7 +68,7 @@ def test_it_leads_to_the_postcondition_of_the_next_block(
 
 @st.composite
 def mutants(draw: st.DrawFn) -> tuple[PredictedWorld, State, tuple[GroundAction, ...]]:
-    """A block with steps dropped, swapped, doubled, or with another object or action."""
+    """Draw a block with steps dropped, swapped, doubled, or with another object or action."""
     world, state, block = draw(places())
     found = list(block)
     names = [*sorted({n for a in block for n in a.args}), "apple-1", "unicorn-1", "water"]
@@ -107,7 +107,7 @@ def test_any_block_can_be_carried_out_afterwards(
 
 
 class Failing:
-    """A planner that never finds anything."""
+    """A planner that never finds a plan."""
 
     def solve(self, task: Task) -> SearchResult:
         del task
@@ -115,7 +115,7 @@ class Failing:
 
 
 class Lying:
-    """A planner whose plans do not work."""
+    """A planner with invalid plans."""
 
     def solve(self, task: Task) -> SearchResult:
         del task
@@ -124,7 +124,7 @@ class Lying:
 
 
 class Hopeless:
-    """A planner that proves that there is no plan."""
+    """A planner that always proves unsolvability."""
 
     def solve(self, task: Task) -> SearchResult:
         del task

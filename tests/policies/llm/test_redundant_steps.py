@@ -1,4 +1,4 @@
-"""Elimination: the end is the same, with fewer steps."""
+"""Elimination of redundant steps keeps the outcome."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ROUND_TRIP = steps(
     "navigate_to_obj apple-1", "pick_up apple-1", "navigate_to_obj diningtable-1",
     "put_on apple-1 diningtable-1",
 )  # fmt: skip
-"""The apple ends where it began."""
+"""The apple ends in its initial place."""
 TAKE_CUP = steps("navigate_to_obj cup-1", "pick_up cup-1")
 
 
 def end(world: PredictedWorld, state: State, actions: Sequence[GroundAction]) -> set[Atom]:
-    """What holds after a plan, nearness apart."""
+    """Return the final state of a plan, without nearness."""
     found = run_actions(world.task, state, actions).atoms()
     return {a for a in found if a.predicate not in world.nearness}
 
@@ -35,7 +35,7 @@ def end(world: PredictedWorld, state: State, actions: Sequence[GroundAction]) ->
 def leaner(
     actions: Sequence[GroundAction], state: State | None = None, world: PredictedWorld = WORLD
 ) -> tuple[GroundAction, ...]:
-    """What is kept of a plan; the law is checked on the way."""
+    """Return the reduced plan after checking the law."""
     start = state or world.task.initial
     numbers = needed_steps(world.task, start, actions, world.nearness)
     assert list(numbers) == sorted(set(numbers)), "a subsequence"
@@ -47,7 +47,7 @@ def leaner(
 
 @cache
 def moves() -> tuple[GroundAction, ...]:
-    """What can be done with a few things around the sink and the stove."""
+    """Return the actions on a few objects around the sink and the stove."""
     names = {
         "mug-1", "plate-1", "apple-1", "knife-1", "sinkbasin-1", "faucet-1", "countertop-1",
         "pan-1", "stoveburner-1", "stoveknob-1", "egg-1", "fridge-1", "coffeemachine-1",
@@ -57,7 +57,7 @@ def moves() -> tuple[GroundAction, ...]:
 
 @st.composite
 def walks(draw: st.DrawFn) -> tuple[GroundAction, ...]:
-    """A plan that wanders about, doing rather than going where it can."""
+    """Draw a wandering plan that prefers other actions to walking."""
     state = TASK.initial
     found: list[GroundAction] = []
     for _ in range(draw(st.integers(0, 9))):
@@ -172,7 +172,7 @@ def test_what_was_on_at_the_start_is_still_turned_off() -> None:
 
 @pytest.mark.slow
 def test_what_is_spared_by_a_detour_is_still_spared() -> None:
-    # The mug is out of the basin while the plate is washed: else it would be filled with water.
+    # The mug is outside the basin while the plate is washed; otherwise it would fill with water.
     start = run_actions(TASK, TASK.initial, steps(
         "navigate_to_obj plate-1", "pick_up plate-1", "navigate_to_obj sinkbasin-1",
         "put_in plate-1 sinkbasin-1",

@@ -1,4 +1,4 @@
-"""Plans that are written to the letter are read in every form that rewards read."""
+"""Plans in any form that rewards accept are followed literally."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def test_what_was_ignored_is_said_where_the_form_is_unusual() -> None:
     [
         "",
         "Nothing has to be done: (stack c a) is not needed.",
-        "1. pick up the mug\n2. (stack a b)",  # names that have to be mapped
+        "1. pick up the mug\n2. (stack a b)",  # names that need mapping
         "Actions:\n(pick-up c)\n(stack c a)\nCorrected actions:\n" + "\n".join(PLAN),
-        "(pick-up a)\n(stack a b))",  # a line that cannot be read
+        "(pick-up a)\n(stack a b))",  # an unreadable line
         "(pick-up a b)\n(fly c)",
     ],
 )

@@ -1,4 +1,4 @@
-"""Pictures of numbers over time."""
+"""Charts of numbers over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The frame that stands in for a camera image."""
+"""The rendered frame in place of a camera image."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_same_scene_gives_the_same_bytes_and_is_left_alone() -> None:
 
 
 def test_sizes_and_scenes_do_not_get_mixed_up() -> None:
-    """What is kept of a scene is not shown for another one, whatever came before."""
+    """Cached parts of a scene never appear in another one."""
     fresh = frame(metadata("FloorPlan2"), 64, 48)
     frame(metadata("FloorPlan5"), 64, 48)
     frame(metadata("FloorPlan2"), 48, 64)

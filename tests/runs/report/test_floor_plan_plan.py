@@ -1,4 +1,4 @@
-"""Floor plans: what is on them, and that nothing gets lost on the way to JSON and back."""
+"""Floor plans: their contents, and lossless conversion to JSON and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The robot's way, worked out from what was sent."""
+"""The robot's route, derived from the sent actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans over time as pictures: each step where and as long as it happens, failures marked."""
+"""Gantt charts: each step at its time and duration, with failures marked."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_names_are_text_and_many_lanes_are_packed() -> None:
     for text in (draw_gantt(timeline(steps), evil), gantt_page(timeline(steps), evil)):
         assert "<script>alert" not in text
     rows = {r.get("y") for r in ET.fromstring(draw_gantt(timeline(steps), "")).iter(f"{SVG}rect")}
-    assert len(rows) == 2  # the paper, and one row that they share
+    assert len(rows) == 2  # the background, and one shared row
 
 
 def test_an_empty_plan_is_drawn() -> None:

@@ -1,4 +1,4 @@
-"""The kit for HTML and SVG: nothing that comes from outside becomes markup."""
+"""The HTML and SVG helpers: outside text never becomes markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a run: well formed, complete, safe to open, honest about what is not known."""
+"""The page of a run: well formed, complete, safe to open, explicit about unknowns."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ VOID = {"meta", "br", "hr", "img", "input", "link"}
 
 
 class Page(HTMLParser):
-    """Reads a page and complains about tags that are not closed in order."""
+    """Parses a page and rejects tags that are not closed in order."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -81,7 +81,7 @@ class Page(HTMLParser):
 
 
 class Clumsy:
-    """A kitchen in which the robot loses what it holds, once, just before it puts it down."""
+    """A kitchen in which the robot once drops its object just before putting it down."""
 
     def __init__(self, scene: str) -> None:
         self.kitchen, self.clumsy = Kitchen(scene), True
@@ -103,7 +103,7 @@ class Clumsy:
 
 @pytest.fixture(scope="module")
 def clumsy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run folder of a run in which something fell and a new plan was made."""
+    """The folder of a run with a dropped object and a new plan."""
     folder = RunFolder(tmp_path_factory.mktemp("run"))
     domain = data_path("domains") / "kitchen" / "domain.pddl"
     policy = SymbolicPolicy(load_ontology(), parse_domain(domain), FastDownward(seconds=600))
@@ -254,7 +254,7 @@ def test_the_script_is_javascript(tmp_path: Path) -> None:
 
 
 def test_the_script_finds_what_it_looks_for(story: Story) -> None:
-    """Every id, class and data field that the script names is on the page."""
+    """The page has every ID, class and data field that the script uses."""
     page = Page(render(story))
     attributes = [a for _, a in page.tags]
     classes = {c for a in attributes for c in (a.get("class") or "").split()}
@@ -308,7 +308,7 @@ def test_a_run_that_broke_off_is_told_as_far_as_it_went(clumsy_run: Path, tmp_pa
         ({"state": "broken off", "error": "X", "message": "full"}, "after 2 steps: full"),
         ({"state": "finished", "reached": False}, "The goal is not reached."),
         ({"state": "finished", "reached": None}, "Carried out."),
-        # Of earlier versions, which gave an account at the end only.
+        # Earlier versions wrote a status at the end only.
         ({"reached": False}, "The goal is not reached."),
         (None, "The run broke off after 2 steps, without an account of why"),
     ],
@@ -319,7 +319,7 @@ def test_the_state_of_a_run_is_told(
     folder = copied(clumsy_run, tmp_path / "run", "trace.jsonl")
     lines = (folder / "trace.jsonl").read_bytes().split(b"\n")
     kept = next(i for i, line in enumerate(lines) if b'"event": "step"' in line) + 2
-    # A kill may cut a letter in two.
+    # A kill may cut a character in two.
     torn = '{"event": "step", "action": "ü'.encode()[:-1]
     (folder / "trace.jsonl").write_bytes(b"\n".join([*lines[:kept], torn]))
     if account is not None:
@@ -376,7 +376,7 @@ def test_a_run_that_goes_on_is_told_from_one_that_was_killed(tmp_path: Path) -> 
 def test_an_end_that_comes_while_it_is_looked_for_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The account is read first, then the lock looked at: in between the run may end."""
+    """The run may end between reading its status and checking its lock."""
     (tmp_path / "task.json").write_text('{"state": "started"}')
     (tmp_path / "trace.jsonl").write_text('{"event": "finished", "reached": true}\n')
 
@@ -395,7 +395,7 @@ def test_the_error_of_a_run_of_an_earlier_version_is_told(tmp_path: Path) -> Non
 
 
 def test_traces_of_other_versions_are_understood(clumsy_run: Path, tmp_path: Path) -> None:
-    """Failures inside and beside steps, recoveries, and events that nobody knows yet."""
+    """Failures inside and between steps, recoveries, and unknown events."""
     folder = copied(clumsy_run, tmp_path / "new", "task.json")
     failure = {"kind": "dropped", "side": "pre", "literals": ["(holding mug-1)"], "step": 1,
                "action": "(put_on mug-1 table-1)", "explanation": "mug-1 fell",
@@ -456,7 +456,7 @@ ODD = st.text(min_size=1, max_size=20) | st.sampled_from(
 
 
 def story_of(texts: list[str]) -> Story:
-    """A story in which every text is one of the given ones."""
+    """Return a story in which every text is one of the given ones."""
     a, b, c, d, e, f, g, h, i, j, k, m, n, o = texts
     step = StoryStep(
         1, f"({a} {b})", 0, 0, False, c, False, (d,), (e,), ((f,), (g,)), (h,),
@@ -474,12 +474,12 @@ def story_of(texts: list[str]) -> Story:
 @settings(max_examples=80)
 @given(odd=st.lists(ODD, min_size=14, max_size=14))
 def test_any_text_stays_text(odd: list[str]) -> None:
-    """Names, messages and facts, whatever is in them, add no element and no attribute."""
+    """Names, messages and facts never add an element or attribute."""
     text, usual = render(story_of(odd)), Page(render(story_of([f"x{i}" for i in range(14)])))
     page = Page(text)
 
     def elements(read: Page) -> list[str]:
-        # Whether an object has a label depends on whether a step is about it.
+        # An object has a label only if a step concerns it.
         return [tag for tag, _ in read.tags if tag != "text"]
 
     assert elements(page) == elements(usual)
@@ -509,7 +509,7 @@ CHROMIUM = next((p for n in ("chromium", "google-chrome") if (p := shutil.which(
 def test_a_browser_shows_the_chosen_step(
     story: Story, tmp_path: Path, fragment: str, clicks: int, chosen: int
 ) -> None:
-    """The page in a real browser: the scrubber is there, Next goes on, links choose a step."""
+    """In a real browser the scrubber exists, Next advances, and links select a step."""
     text = render(story)
     ids = [
         a["id"]

@@ -1,4 +1,4 @@
-"""The dialogue on a run's page: what the model wrote, what was wrong, what was corrected."""
+"""The dialogue on a run's page: the model's answers, faults, and corrections."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hvr.runs.spine import plan
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run whose simulated model is wrong first and corrected."""
+    """A run whose simulated model first errs and is corrected."""
     save = tmp_path_factory.mktemp("run") / "r"
     model = ModelChoice(spec="scripted:error=0.5,seed=1", setting="HVR")
     plan(task="T2", options=Options(policy="llm", model=model, save=save))

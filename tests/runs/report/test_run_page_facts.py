@@ -1,4 +1,4 @@
-"""The page of a run in a world of facts: what each step changed, and what stayed so."""
+"""The page of a run in a world of facts: changes and unchanged facts of each step."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ FACTS = ("(a)", "(b x)", "(c x y)")
 
 
 def rows(markup: str) -> list[list[str]]:
-    """The cells of the body of a table."""
+    """Return the cells of a table's body."""
     body = markup[markup.index("<tbody>") :] if "<tbody>" in markup else ""
     cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in body.split("<tr>")[1:]]
     return [[unescape(cell) for cell in row] for row in cells]
 
 
 def story(changes: list[tuple[str, ...]]) -> Story:
-    """A run with steps that changed this."""
+    """Return a run whose steps made these changes."""
     steps = tuple(
         StoryStep(n, "(go)", 0, 0, True, "", True, (), (), None, (), changed=changed)
         for n, changed in enumerate(changes, 1)

@@ -1,4 +1,4 @@
-"""Prompts for the simulated model, filled in as the pipeline fills them in."""
+"""Prompts for the simulated model, filled in like the pipeline's."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KINDS = (*STEP_KINDS, *CONDITION_KINDS, *MACRO_KINDS, *CHOICE_KINDS)
 
 
 def request(purpose: str, **values: str) -> Request:
-    """A prompt; what it does not ask for is left out."""
+    """Return a prompt without the unused values."""
     defaults = {
         "request": "make lunch", "objects": "", "classes": "", "actions": "(pick_up, o)",
         "predicates": "(holding o)", "history": "nothing", "macro": "", "macros": "",
@@ -44,17 +44,16 @@ def request(purpose: str, **values: str) -> Request:
 
 @cache
 def script(task_id: str) -> Script:
-    """The script of a task in the scene of its ground truth."""
+    """Return the script of a task in its ground truth's scene."""
     task = load_task(task_id)
     return script_of(task, task.ground_truth.scene)
 
 
 @cache
 def scene(task_id: str) -> tuple[str, str, PddlTask]:
-    """Part of the scene of a task: lines for its objects, all classes, and the problem.
+    """Return part of a task's scene: object lines, all classes, and the problem.
 
-    The objects are those of the script, the first ones of the same classes, and what switches
-    them.
+    It has the script's objects, the first object of each of their classes, and their switches.
     """
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
     blocks = script(task_id).blocks
@@ -73,26 +72,26 @@ def scene(task_id: str) -> tuple[str, str, PddlTask]:
 
 
 def listed(task_id: str, names: Iterable[str]) -> str:
-    """The lines of some objects only."""
+    """Return the lines of some objects."""
     wanted = set(names)
     lines = scene(task_id)[0].splitlines()
     return "\n".join(line for line in lines if line.split(" ", 1)[0] in wanted)
 
 
 def only(*kinds: str, **values: float) -> ErrorModel:
-    """An error model with some kinds of errors and no others."""
+    """Return an error model with only some kinds of errors."""
     weights = {kind: float(kind in kinds) for kind in KINDS}
     return ErrorModel(**{"error": 1.0, "macros": 1.0, **weights, **values})
 
 
 def step(text: str) -> GroundAction:
-    """`pick_up mug-1`"""
+    """Parse an action such as `pick_up mug-1`."""
     name, *args = text.split()
     return GroundAction(name, tuple(args))
 
 
 def numbered(steps: Sequence[GroundAction]) -> str:
-    """Actions as the prompts show them."""
+    """Format actions as in the prompts."""
     return "\n".join(f"{i}. ({', '.join((a.name, *a.args))})" for i, a in enumerate(steps, start=1))
 
 
@@ -126,7 +125,7 @@ COFFEE = Script(
         ),
     )
 )
-"""A small plan of a test's own."""
+"""A small hand-written plan."""
 
 COFFEE_OBJECTS = """\
 coffeemachine-1 (CoffeeMachine): not toggled; can be switched; makes coffee; takes one Mug
@@ -139,5 +138,5 @@ toaster-1 (Toaster): not toggled; can be switched; heat source; takes one BreadS
 
 
 def coffee(errors: ErrorModel, seed: int = 0) -> Scripted:
-    """A model that makes coffee."""
+    """Return a model that makes coffee."""
     return Scripted(COFFEE, errors, seed)

@@ -1,4 +1,4 @@
-"""Errors of the simulated model: each kind does what it says, as often as it should."""
+"""Errors of the simulated model: each kind has its effect, at its rate."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def plan(errors: ErrorModel, seed: int, objects: str = OBJECTS) -> list[tuple[st
 
 
 def rare(kind: str) -> ErrorModel:
-    """Errors of a kind, most of the time none or one in a plan of seven steps."""
+    """Return errors of a kind, usually none or one in a plan of seven steps."""
     return only(kind, error=0.15)
 
 
 def changes(kind: str) -> list[list[tuple[str, ...]]]:
-    """Plans with some error, for many seeds."""
+    """Return plans with errors, over many seeds."""
     found = [plan(rare(kind), seed) for seed in range(120)]
     wrong = [steps for steps in found if steps != TRUE]
     assert 20 < len(wrong) < 119
@@ -93,7 +93,7 @@ def test_wrong_objects_are_listed_and_could_be_meant() -> None:
             assert not more
             assert instead in LISTED
             seen.add((old[0], was, instead))
-    # Another mug for the mug, never a fork while there is one; a toaster for the coffee machine.
+    # Another mug for the mug, never a fork if there is one; a toaster for the coffee machine.
     assert ("pick_up", "mug-1", "mug-2") in seen
     assert ("toggle_on", "coffeemachine-1", "toaster-1") in seen
     assert not {x for x in seen if x[1:] == ("mug-1", "fork-1")}
@@ -106,7 +106,7 @@ def test_wrong_objects_are_listed_and_could_be_meant() -> None:
 def test_without_distractors_nothing_is_confused() -> None:
     errors = only("wrong_object", error=1.0)
     assert all(plan(errors, seed, COFFEE_OBJECTS) == TRUE for seed in range(20))
-    # With one other object that fits, the right one is picked half the time.
+    # With one alternative object, the right one is picked half the time.
     right = total = 0
     for seed in range(200):
         steps = plan(errors, seed, OBJECTS)
@@ -181,7 +181,7 @@ def conditions(errors: ErrorModel, seed: int) -> list[tuple[str, ...]]:
 
 
 def words(literal: str) -> list[str]:
-    """Predicate and arguments."""
+    """Return the predicate and the arguments."""
     return literal.removeprefix("(not ").strip("()").split()
 
 
@@ -189,7 +189,7 @@ RIGHT = conditions(ErrorModel(error=0.0), 0)
 
 
 def altered(kind: str) -> list[tuple[str, str]]:
-    """Literals that took the place of others, over many seeds."""
+    """Return pairs of original and replacing literals, over many seeds."""
     pairs: list[tuple[str, str]] = []
     for seed in range(80):
         for old, new in zip(RIGHT, conditions(only(kind, error=0.4), seed), strict=True):
@@ -258,7 +258,7 @@ def test_classes_are_dropped_and_surplus() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("error", [0.1, 0.3, 0.6])
 def test_the_rate_of_errors_is_met(error: float) -> None:
-    """Actions that do not exist are counted: each takes the place of one step."""
+    """Counts invalid actions; each replaces one step."""
     known = set(scene("T2")[2].domain.actions)
     wrong = total = 0
     for seed in range(300):
@@ -303,7 +303,7 @@ def test_kinds_come_in_proportion_to_their_weights() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_with_weight_nought_does_not_occur(kind: str) -> None:
-    """With no kind left, an error rate of 1 changes nothing."""
+    """Without any kind, an error rate of 1 changes nothing."""
     errors = only(kind, error=1.0, **{kind: 0.0})
     assert plan(errors, 1) == TRUE
     assert conditions(errors, 1) == RIGHT

@@ -1,4 +1,4 @@
-"""What the simulated model makes of feedback: with improve=1 it comes to the ground truth."""
+"""The simulated model's use of feedback: with improve=1 it arrives at the ground truth."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_errors_behind_the_failing_step_stay() -> None:
 
 
 def test_navigation_that_a_verifier_put_in_does_not_hide_an_error() -> None:
-    """`navigate_to_obj mug-2` would come back at once; the wrong object is what is undone."""
+    """Undoing `navigate_to_obj mug-2` would not help; the wrong object must be undone."""
     written = block(
         "navigate_to_obj mug-2", "navigate_to_obj mug-1", "pick_up mug-1",
         "navigate_to_obj coffeemachine-1", "put_on mug-1 mug-2",
@@ -168,7 +168,7 @@ def test_nothing_is_changed_where_nothing_is_wrong() -> None:
 
 
 def test_a_guessed_name_that_was_replaced_is_no_error() -> None:
-    """The knife is not listed: the mapper made `butterknife-1` of `knife-1`."""
+    """The knife is not listed, so the mapper turned `knife-1` into `butterknife-1`."""
     true = block("pick_up knife-1", "navigate_to_obj mug-1", "slice_obj mug-1")
     written = block("pick_up butterknife-1", "slice_obj mug-1")
     assert undo_step_error(written, true, failing(2), ALL) == block(
@@ -177,7 +177,7 @@ def test_a_guessed_name_that_was_replaced_is_no_error() -> None:
 
 
 def test_a_guessed_name_that_failed_is_an_error() -> None:
-    """Nor does a step stand for a guess when it is right where it is."""
+    """A step that is right in its place is never taken for a guess."""
     true = block("pick_up knife-1", "slice_obj mug-2", "pick_up mug-1")
     assert (
         undo_step_error(block("pick_up mug-2", *map(str_of, true[1:])), true, failing(1), ALL)
@@ -196,7 +196,7 @@ def test_feedback_for_a_block_looks_at_the_block() -> None:
     assert actions(model.answer(asked).text) == block("pick_up mug-1")
 
 
-# With set probabilities -----------------------------------------------------------------------
+# Given probabilities --------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -222,7 +222,7 @@ def test_without_improvement_there_are_repetitions_and_more_errors() -> None:
         assert sum(a != b for a, b in zip(answer, written, strict=True)) == 1
 
 
-# Until it is right ----------------------------------------------------------------------------
+# Convergence ----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -247,7 +247,7 @@ def test_repeated_feedback_leads_to_a_plan_that_works(task_id: str, error: float
             )  # fmt: skip
             written = actions(model.answer(asked).text)
         assert trouble is None, trouble
-        # What follows is written for the state of the ground truth.
+        # Later blocks assume the ground truth's state.
         bits = state.bits
         for action in true.actions:
             bits = task.ground(action).apply(bits)
@@ -312,7 +312,7 @@ def test_the_condition_that_the_problem_names_is_undone_first() -> None:
     problem = "macro action 3 (Take the mug) cannot follow: (hand_empty) must be true but is false"
     expected = RIGHT.replace("(present mug-1) ", "(present mug-2) ")
     assert undone(wrong, problem) == shown(expected)
-    # Without an atom that is known, the first difference: what is said of mug-2 goes.
+    # Without a known atom, the first difference goes: the literal about mug-2.
     other = "macro action 3 (Take the mug) cannot follow"
     assert undone(expected, other) == shown(RIGHT.replace("(present mug-1) ", ""))
 

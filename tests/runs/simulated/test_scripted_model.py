@@ -1,4 +1,4 @@
-"""The simulated model: without errors it tells the ground truth, and the same in every process."""
+"""The simulated model: without errors it returns the ground truth, equally in every process."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_what_is_not_listed_is_guessed() -> None:
     others = listed("T11", ["countertop-3", "knife-1"])
     answer = model.answer(request("block", macro=name, objects=others))
     assert written(answer.text)[-1] == ("put_on", "knife-1", "countertop-3")
-    # A name that another line has is known.
+    # A name from another line is known.
     others = f"{others}\nfork-1 (Fork): on countertop-2; can be picked up"
     answer = model.answer(request("block", macro=name, objects=others))
     assert written(answer.text)[-1] == ("put_on", "knife-1", "countertop-2")
@@ -218,7 +218,7 @@ def test_what_is_no_prompt_of_the_pipeline_is_refused() -> None:
         model.answer(Request(messages=hello, purpose="block", schema={"type": "object"}))
 
 
-# The same everywhere ------------------------------------------------------------------------
+# Determinism --------------------------------------------------------------------------------
 
 _PROGRAM = """
 from tests.runs.simulated.simulated_cases import COFFEE_OBJECTS, DISTRACTORS, coffee, request

@@ -1,6 +1,6 @@
-"""A library behind an MCP server, for agents that misbehave: `library_server.py FILE`.
+"""A library behind an MCP server, for misbehaving agents: `library_server.py FILE`.
 
-Each call that changes something is a line of FILE.
+Each successful write appends a line to FILE.
 """
 
 from __future__ import annotations

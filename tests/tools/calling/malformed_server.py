@@ -1,6 +1,6 @@
-"""An MCP server whose list has malformed tools: `malformed_server.py [PORT]`, stdio or HTTP.
+"""An MCP server with malformed tools in its list: `malformed_server.py [PORT]`, stdio or HTTP.
 
-It speaks JSON-RPC itself, since the official package would not send such a list.
+It implements JSON-RPC itself, because the official package would not send such a list.
 """
 
 from __future__ import annotations
@@ -51,7 +51,6 @@ class Handler(BaseHTTPRequestHandler):
     """Streamable HTTP without a stream."""
 
     def do_POST(self) -> None:
-        """Answer a message."""
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         told = answer(asked)
         body = b"" if told is None else json.dumps(told).encode()
@@ -61,8 +60,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """Print nothing."""
+    def log_message(self, format: str, *args: Any) -> None: ...
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""An MCP server for tests, by the official package: `mcp_server.py [PORT]` over stdio or HTTP."""
+"""An MCP server for tests, with the official package: `mcp_server.py [PORT]`, stdio or HTTP."""
 
 from __future__ import annotations
 

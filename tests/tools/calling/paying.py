@@ -1,4 +1,4 @@
-"""A bank whose payments are lines of a file; as a program it pays once."""
+"""A bank that records payments as lines of a file; as a program it pays once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAY = ToolCall("pay", {"to": "Bob", "amount": 5})
 
 
 def pay(folder: Path, seconds: float = 0) -> Callable[[str, int], None]:
-    """Return the function that pays, and takes some time before and after it has."""
+    """Return a payment function with delays before and after the payment."""
 
     def paying(to: str, amount: int) -> None:
         time.sleep(seconds)
@@ -40,7 +40,7 @@ def bank(folder: Path, seconds: float = 0) -> PythonTools:
 
 
 def paid(folder: Path) -> int:
-    """Return how often was paid."""
+    """Return the number of payments."""
     file = folder / "payments"
     return len(file.read_text().splitlines()) if file.exists() else 0
 

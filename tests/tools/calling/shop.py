@@ -1,4 +1,4 @@
-"""A shop with two tools that read and one that writes."""
+"""A shop with two read-only tools and one that writes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""An HTTP server for tests that keeps what it was sent; it runs in this process, on loopback."""
+"""An HTTP server for tests that records its requests; it runs in this process, on loopback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass
 class Heard:
-    """A request as the server heard it."""
+    """A received request."""
 
     method: str
     target: str
@@ -24,7 +24,7 @@ class Heard:
 
 @dataclass
 class Shop:
-    """A server: its address, what it heard, and the answers that it gives by path."""
+    """A server: its address, received requests, and answers by path."""
 
     url: str = ""
     heard: list[Heard] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Shop:
     wait: float = 0.0
 
     def answer(self, path: str, value: Any, status: int = 200, **headers: str) -> None:
-        """Give a value as JSON for a path, with headers."""
+        """Set the JSON answer for a path, with headers."""
         named = {"Content-Type": "application/json"}
         named |= {name.replace("_", "-"): text for name, text in headers.items()}
         self.answers[path] = status, named, json.dumps(value).encode()
@@ -40,7 +40,7 @@ class Shop:
 
 @contextmanager
 def running() -> Iterator[Shop]:
-    """Run a server as long as the block lasts."""
+    """Run a server for the duration of the block."""
     shop = Shop()
 
     class Handler(BaseHTTPRequestHandler):
@@ -56,9 +56,9 @@ def running() -> Iterator[Shop]:
             if not shop.wait:
                 self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            for byte in content:  # a slow server sends a byte now and then
+            for byte in content:  # a slow server sends single bytes
                 time.sleep(shop.wait)
-                with suppress(ConnectionError):  # the client may not wait for the end
+                with suppress(ConnectionError):  # the client may disconnect early
                     self.wfile.write(bytes([byte]))
 
         def log_message(self, *_: object) -> None:

@@ -27,7 +27,7 @@ def _package() -> None:
 
 
 def dialogues(kind: str) -> Iterator[dict[str, Any]]:
-    """The dialogues of a kind that are for development."""
+    """Yield the development dialogues of a kind."""
     path = DIALOGUES / f"multi_turn_{kind}.jsonl.gz"
     if not path.is_file():
         pytest.skip(f"BFCL's dialogues are not at {path} (set HVR_SHARED_DATA)")
@@ -36,9 +36,9 @@ def dialogues(kind: str) -> Iterator[dict[str, Any]]:
 
 
 def arguments(call: dict[str, Any]) -> dict[str, Json]:
-    """The arguments of a recorded call.
+    """Return the arguments of a recorded call.
 
-    A tweet's list of mentions is kept by the class and grew after it was recorded.
+    The class keeps a tweet's list of mentions, which grew after the recording.
     """
     kwargs: dict[str, Json] = dict(call["kwargs"])
     if call["api"] == "post_tweet" and "mentions" in kwargs:
@@ -60,7 +60,7 @@ def test_recorded_dialogues_end_in_the_recorded_state(kind: str) -> None:
             before = tools.state()
             outcome = tools.call(ToolCall(recorded["api"], arguments(recorded)))
             assert outcome.ok, (dialogue["id"], outcome)
-            if recorded["api"] != "logarithm":  # its number was recorded as an empty object
+            if recorded["api"] != "logarithm":  # recorded as an empty object instead of a number
                 assert outcome.result == recorded["result"]
             if effect is Effect.READS:
                 assert tools.state() == before

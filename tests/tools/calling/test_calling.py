@@ -1,4 +1,4 @@
-"""Calls of tools: checked, traced, guarded, logged, and failing on purpose."""
+"""Tool calls: validated, traced, guarded, logged, and failing on purpose."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SAID = {("order",): Source(Provenance.SAID, "the request says it")}
 
 @pytest.fixture
 def tools() -> PythonTools:
-    """Return the shop, in its first state."""
+    """The shop in its initial state."""
     opened = open_module(shop)
     marked = tuple(
         replace(t, effect=Effect.WRITES if t.name == "cancel_order" else Effect.READS)
@@ -73,7 +73,7 @@ def test_a_refusal_changes_nothing(tools: PythonTools) -> None:
 
 @st.composite
 def _odd(draw: st.DrawFn) -> object:
-    """Draw a result that JSON does not have, somewhere within lists."""
+    """Draw a result with a non-JSON value somewhere within lists."""
     loop: list[object] = []
     loop.append(loop)
     deep: object = 1
@@ -88,7 +88,7 @@ def test_a_result_that_is_no_json_is_of_another_type_and_no_refusal(result: obje
     write = ToolSchema("write", effect=Effect.WRITES)
     tools = PythonTools(Catalogue((write,)), {"write": lambda: result})
     outcome = tools.call(ToolCall("write", {}))
-    # A refused call may be made again; this one may have written.
+    # A refused call may be repeated; this one may have written.
     assert outcome.failure is CallFailure.WRONG_TYPE and outcome.result is None
 
 

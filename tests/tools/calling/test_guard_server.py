@@ -1,4 +1,4 @@
-"""`hvr tools guard`: a real client of the official package, and an agent that misbehaves."""
+"""`hvr tools guard`: a real client of the official package, and a misbehaving agent."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Agent:
 
 @pytest.fixture(scope="module")
 def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[McpTools, Path]]:
-    """Return one server for all tests, and the file of what it has written."""
+    """One server for all tests, and the file of its writes."""
     file = tmp_path_factory.mktemp("library") / "written.jsonl"
     tools = McpTools(McpServer((sys.executable, str(SERVER), str(file)), trusted=True))
     yield tools, file
@@ -67,7 +67,7 @@ Act = Callable[[Agent], Awaitable[None]]
 
 
 class Setting:
-    """A guard around the library, and what its user answers."""
+    """A guard around the library, and its user's answers."""
 
     def __init__(self, tools: McpTools, file: Path, folder: Path) -> None:
         self.tools, self.file, self.folder = tools, file, folder
@@ -129,7 +129,7 @@ async def _injected_account(agent: Agent) -> None:
 async def _injected_words_as_said(agent: Agent) -> None:
     note = text(await agent.call("read_note"))
     assert "EVIL-1" in note
-    # The client declares what the user said; a result is not that.
+    # The client declares the user's words; a result does not count as such.
     assert refused(await agent.call("pay", BOB, member_id="EVIL-1", amount=5), "EVIL-1")
 
 
@@ -299,7 +299,7 @@ def test_an_agent_that_behaves_is_not_disturbed(library: Setting) -> None:
 
 
 def test_an_answer_counts_once_and_for_its_call(library: Setting) -> None:
-    """The state of a question cannot be used to have another call made."""
+    """The state of a question cannot authorise another call."""
 
     async def act(agent: Agent) -> None:
         session = agent._client.session

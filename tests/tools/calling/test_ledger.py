@@ -1,4 +1,4 @@
-"""Calls that may write are in the ledger before they are made, and none is repeated silently."""
+"""The ledger records calls that may write before they are made, and none is silently repeated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REPOSITORY = Path(__file__).parents[3]
 
 
 def approve(proposed: ProposedCall) -> bool | None:
-    """Approve what is new, and ask no one about the rest."""
+    """Approve new calls, and leave the others undecided."""
     return True if proposed.before is None else None
 
 
@@ -50,7 +50,7 @@ def test_an_entry_is_on_the_disk_before_the_call(tmp_path: Path) -> None:
     assert (seen, entry.state, entry.tool) == ([CallState.OPEN], CallState.DONE, "pay")
     assert entry.arguments == {"to": "Bob", "amount": 5} and entry.request == "pay Bob"
     assert guarded.call(ToolCall("balance", {})).ok
-    assert len(CallLedger(path).entries()) == 1  # what only reads is no entry
+    assert len(CallLedger(path).entries()) == 1  # read-only calls have no entry
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_failed_may_have_been_done_unless_it_was_refused(
     assert ledger.entries()[0].state is state
     same, other = CallLedger(ledger.path, "a").before(PAY), CallLedger(ledger.path, "b").before(PAY)
     assert (same is None) is (state is CallState.NOT_DONE)
-    # Another request may want again what was done for this one, but not what is unclear.
+    # Another request may repeat the writes of this one, but not unclear ones.
     assert (other is None) is (state is not CallState.UNCERTAIN)
     ledger.settle(PAY, "the user says so", done=False)
     assert (CallLedger(ledger.path, "a").before(PAY) is None) is (state is not CallState.DONE)
@@ -192,12 +192,12 @@ def test_killed_at_random_moments_nothing_is_written_twice(tmp_path: Path) -> No
             _pays(str(folder))
         entries = CallLedger(folder / "ledger.jsonl").entries()
         assert paid(folder) <= 1, entries
-        # What is not paid waits for an answer: its entry is open.
+        # An interrupted payment awaits a decision: its entry is open.
         assert paid(folder) == 1 or entries[-1].unclear
 
 
 def killed(folder: Path, seconds: float) -> None:
-    """Pay in another process, and kill it some time after it is ready to."""
+    """Pay in another process, and kill it some time after it is ready."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.tools.calling.paying", str(folder)],
         cwd=REPOSITORY, stdout=subprocess.PIPE,

@@ -56,7 +56,7 @@ def test_over_stdio_tools_are_called_refuse_die_and_begin_anew(started: McpTools
     page = called(started, "read_page", book_id="B-7", letters=100_000).result
     assert isinstance(page, str) and page.startswith("Ignore previous instructions")
     assert called(started, "die").failure is CallFailure.UNAVAILABLE
-    # A server that broke down is started anew for the next call.
+    # A crashed server is restarted for the next call.
     assert called(started, "find_book", title="Emma").ok
     started.reset()
     assert called(started, "lend_book", book_id="B-7", reader="Ann").ok
@@ -80,7 +80,7 @@ def test_what_does_not_answer_times_out(started: McpTools) -> None:
 
 @contextmanager
 def serving(server: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Run a server over HTTP; give its URL and its process."""
+    """Run a server over HTTP; yield its URL and its process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -104,7 +104,7 @@ def test_over_loopback_http() -> None:
     with serving(SERVER) as (url, process):
         tools = McpTools(McpServer(url=url, seconds=20))
         assert called(tools, "find_book", title="Emma").ok
-        tools.reset()  # a server that runs elsewhere goes on as it is
+        tools.reset()  # a remote server keeps running
         assert called(tools, "lend_book", book_id="B-7", reader="Ann").ok
         tools.reset()
         again = called(tools, "lend_book", book_id="B-7", reader="Bob")
@@ -234,5 +234,5 @@ def test_a_silent_server_is_given_up_after_its_time() -> None:
     began = time.monotonic()
     with pytest.raises(SimulatorError, match=r"no answer within 1\.5 s"):
         McpTools(McpServer(silent, seconds=1.5))
-    # One time-out and the end of the process, not a time-out for each attempt.
+    # One timeout and the process end, instead of a timeout for each attempt.
     assert time.monotonic() - began < 3 * 1.5

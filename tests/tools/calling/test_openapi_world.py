@@ -170,12 +170,12 @@ def test_secrets_come_from_the_environment_and_stay_with_the_server(
     tools = opened(tmp_path, shop.url, key="SHOP_KEY", token="SHOP_TOKEN")
     shop.answer("/items", [])
     call(tools, "add_item", name="x")
-    call(tools, "list_items")  # the first alternative needs a scheme that has no variable
+    call(tools, "list_items")  # the first alternative needs a scheme without a variable
     assert shop.heard[0].headers["X-Key"] == "k-123"
     assert shop.heard[1].headers["Authorization"] == "Bearer t-456"
     assert "X-Key" not in shop.heard[1].headers
     shop.answer("/items/1", None)
-    call(tools, "delete_item", itemId="1")  # the operation asks for no secret
+    call(tools, "delete_item", itemId="1")  # the operation needs no secret
     assert "X-Key" not in shop.heard[2].headers
     with running() as other:
         other.answer("/items", [1])
@@ -239,7 +239,7 @@ def test_other_servers_are_reached_through_the_proxy(
 
 def test_a_slow_answer_ends_with_the_time(shop: Shop, tmp_path: Path) -> None:
     shop.answer("/items", ["a", "b", "c", "d"])
-    shop.wait = 0.1  # each byte comes within the time, all of them do not
+    shop.wait = 0.1  # each byte arrives in time, but all of them do not
     outcome = call(opened(tmp_path, shop.url, 0.5), "list_items")
     assert outcome.failure is CallFailure.TIMED_OUT
 
@@ -259,7 +259,7 @@ def test_what_is_no_server_or_no_json_is_an_outcome(shop: Shop, tmp_path: Path) 
 
 
 def test_the_address_is_that_of_the_world_or_the_document(tmp_path: Path) -> None:
-    opened(tmp_path, "")  # the document's, with the default of its variable
+    opened(tmp_path, "")  # the document's address, with its variable's default
     with pytest.raises(HvrError, match="write server ="):
         opened(tmp_path, "/v1")
     with pytest.raises(HvrError, match="write server ="):

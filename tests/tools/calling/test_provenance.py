@@ -1,4 +1,4 @@
-"""Where values of calls come from, and that no other value is written."""
+"""Sources of call values; values from other sources are never written."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_leaves_are_all_that_arguments_hold(arguments: dict[str, Json]) -> None:
     leaves = dict(leaf_values(ToolCall("t", arguments)))
     assert all(at(arguments, place) == value for place, value in leaves.items())
     assert all(not isinstance(value, (list, dict)) or not value for value in leaves.values())
-    # Nothing lies outside them: every part is a leaf or the beginning of one's place.
+    # Every part is a leaf, or a prefix of a leaf's path.
     todo: list[tuple[Place, Json]] = [((k,), v) for k, v in arguments.items()]
     while todo:
         place, value = todo.pop()
@@ -113,5 +113,5 @@ def test_only_tools_that_read_are_called_with_what_no_one_said(
         assert outcome.failure is CallFailure.NOT_ALLOWED
         assert 'item = "lamp" (the item of an old order)' in outcome.error
     assert outcome.sources == {("item",): source}
-    # Who knows nothing of the values can only read.
+    # Without sources only reads are allowed.
     assert guarded.call(ToolCall("order", {"item": "desk"})).ok is (effect is Effect.READS)

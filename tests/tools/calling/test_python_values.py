@@ -1,4 +1,4 @@
-"""Functions with hints, called with values of JSON."""
+"""Type-annotated functions called with JSON values."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def test_arguments_become_what_hints_say_and_results_json(
     tools = open_tools(world)
     given = {"size": "s", "point": POINT, "ids": [ONE], "cost": 2}
     kinds = tools.call(ToolCall("kinds", given))
-    # `line` has to be given and may be null, so it is.
+    # `line` is required but may be null.
     assert kinds.result == ["Size", "Point", "date", "NoneType", "UUID", "int"], kinds.error
     line = tools.call(ToolCall("kinds", {**given, "line": {"ends": [POINT, POINT]}, "cost": "2.5"}))
     assert line.result == ["Size", "Point", "date", "dict", "UUID", "Decimal"], line.error
     moved = tools.call(ToolCall("move", {"point": POINT, "by": 1.5, "size": "s"}))
     assert moved.result == {"x": 2.5, "day": "2026-01-02"}
-    # What functions print does not become part of what the command prints.
+    # The functions' prints stay out of the command's output.
     assert capsys.readouterr().out == "" and "hvr_tools_shapes" in sys.modules
 
 

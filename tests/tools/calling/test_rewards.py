@@ -1,4 +1,4 @@
-"""Rewards of calls by the state that they lead to."""
+"""Rewards of calls by the resulting state."""
 
 from __future__ import annotations
 

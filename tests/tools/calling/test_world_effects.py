@@ -1,4 +1,4 @@
-"""The effects of tools that a user has said stay in the file of the world."""
+"""Effects of tools set by the user stay in the world's file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders of tools: what their world.toml says, checked and shown."""
+"""Folders of tools: world.toml, checked and shown."""
 
 from __future__ import annotations
 

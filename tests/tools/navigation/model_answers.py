@@ -1,4 +1,4 @@
-"""Answers of a model that reads requests to tools."""
+"""Answers of a model that reads tool requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests in worlds of tools, on the executor of all worlds."""
+"""Requests in tool worlds, on the common executor."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def carried(tools: GuardedTools, found: tuple[ParameterMeaning, ...], asked: Too
 def parcels(
     name: str, policy: CallPolicy | None = None, faults: Mapping[str, ToolFault] | None = None
 ) -> tuple[ToolRun, Any]:
-    """Carry out a task of the world of parcels; return the run and the state in the end."""
+    """Run a task in the world of parcels; return the run and the final state."""
     world = load_world("parcels")
     task = world.tool_tasks[name]
     tools = open_tools(world)
@@ -104,7 +104,7 @@ KEY = "sk-proj-" + "a1B2" * 10
 
 
 def hostile(result: Json, error: str = "") -> PythonTools:
-    """Two tools whose names and results try to be more than data."""
+    """Return two tools whose names and results attempt an injection."""
     names = ('look"up\nnow', 'LOOK"UP\nNOW')
     tools = tuple(
         ToolSchema(name, takes=(ToolParameter("q", "string", required=True),),

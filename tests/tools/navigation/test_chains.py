@@ -1,4 +1,4 @@
-"""Chains of calls are cheapest, and what to do next follows from them."""
+"""Chains of calls are cheapest, and determine the next call."""
 
 from __future__ import annotations
 

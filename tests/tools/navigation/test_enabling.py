@@ -1,4 +1,4 @@
-"""What makes a refused call possible is learnt, kept beside the graph, and proposed, never done."""
+"""Calls that enable a refused call are learnt, stored with the graph, and proposed, never made."""
 
 from __future__ import annotations
 
@@ -151,6 +151,6 @@ def test_a_write_that_makes_a_goal_possible_is_proposed_and_not_made(
     planned = hvr_("tools", "plan", str(tmp_path), "--goal", "renew", *given)
     assert "learnt: 'pay_fine' made 'renew' possible" in planned.out
     assert asked("cid", "pay_fine", "renew")["reached"]
-    # Where nothing was learnt, the refusal is all that there is to say.
+    # Without learnt calls, only the refusal is reported.
     graph = tmp_path / "other.jsonl"
     assert asked("dan", "renew")["code"] == 1

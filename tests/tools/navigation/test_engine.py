@@ -1,4 +1,4 @@
-"""The one engine for tool tasks keeps refusals that pass, the log of what it learnt, and plans."""
+"""The engine for tool tasks: temporary refusals, the log of learnt facts, and plans."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from hvr.tools.navigation.tasks import FailureHandling, Learnt
 
 
 def door() -> tuple[PythonTools, dict[str, bool]]:
-    """A door that opens when it is unlocked, and a look at it."""
+    """Return a door that opens once unlocked, and a query of its state."""
     state = {"locked": True, "open": False}
 
     def open_door(door: str) -> str:
@@ -59,7 +59,7 @@ def test_what_was_refused_is_called_again_when_something_was_written(refusals: i
     )
     called = [outcome.call.tool for outcome in went.outcomes]
     assert went.steps.complete and state["open"]
-    # Unlocked at once, and opened right after it: a refusal is not repeated while nothing changed.
+    # Unlock at once, then open: a refused call is not repeated while nothing has changed.
     assert called == ["open_door", "unlock", "open_door"]
 
 
@@ -179,7 +179,7 @@ def test_what_the_user_says_of_meanings_is_not_overruled_by_names() -> None:
 
 
 def office(desks: int) -> PythonTools:
-    """Desks that each give a number by the number of the one before, and stamps that take them."""
+    """Return desks that each map a number to the next one, and stamps that take them."""
     taken = {f"desk_{n}": f"number_{n}" for n in range(desks)}
     schemas, functions = [], {}
     for name, number in taken.items():
@@ -214,7 +214,7 @@ def test_what_fails_for_good_ends_a_run_long_before_the_budget(
         GuardedTools(faulty, "office", CallPolicy(60)), stamped(desks),
         retrying=FailureHandling(refusals=refusals), was_done=lambda _: False,
     )  # fmt: skip
-    # Each call once, again where something has changed since, and few tries in vain.
+    # Each call once, again after a change, and few futile attempts.
     assert len(went.outcomes) <= 4 * desks + MAX_REPEATED_FAILURES < 60
     assert all(outcome.failure is not CallFailure.NOT_ALLOWED for outcome in went.outcomes)
 
@@ -236,7 +236,7 @@ def test_a_tool_that_comes_back_is_used_within_ten_calls(
 
 
 def test_an_entity_that_the_call_changes_is_taken_as_it_is_described() -> None:
-    """The trip's class is to become another: its flight is found in it all the same."""
+    """The call will change the trip's class, and its flight is still found in it."""
     trip = {"trip_id": "T1", "cabin": "economy",
             "flights": [{"flight_number": "F1", "date": "2024-05-19"},
                         {"flight_number": "F2", "date": "2024-05-20"}]}  # fmt: skip

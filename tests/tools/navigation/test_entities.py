@@ -1,4 +1,4 @@
-"""Results as a graph of entities, and which of them a request means."""
+"""Results as a graph of entities, and the entities a request refers to."""
 
 from __future__ import annotations
 

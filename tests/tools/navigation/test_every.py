@@ -1,4 +1,4 @@
-"""A request that means every entity leads to a call for each, and to no other."""
+"""A request for every entity leads to a call for each, and to no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph is the sum of its events: any order of calls, rebuilt byte for byte from its log."""
+"""The graph is the sum of its events, in any order, and is rebuilt from its log byte for byte."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_tool_that_fails_goes_is_tried_again_and_comes_back() -> None:
     assert failed.absent["bad"].since == 10.0
     back = graph.observe(ObservedCall("bad", True, 21.0))
     assert "bad" not in back.absent
-    # What worked last stays, however much it failed before.
+    # The link that worked last stays, however often it failed before.
     assert evolved(back, 30.0).usable("bad")
 
 

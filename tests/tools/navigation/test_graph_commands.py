@@ -40,7 +40,7 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def write_log(path: Path, runs: int) -> None:
-    """Runs, a day apart, of which every third call of weather fails."""
+    """Write runs a day apart, in which every third weather call fails."""
     lines = []
     for run in range(runs):
         outcomes: list[CallOutcome] = []
@@ -120,7 +120,7 @@ def test_what_cannot_be_used_is_one_line(
 
 @contextmanager
 def serving(*words: object, folder: Path) -> Iterator[str]:
-    """The address of a server in a process of its own."""
+    """Yield the address of a server in a separate process."""
     process = subprocess.Popen(
         [sys.executable, "-m", "hvr", "tools", "serve-stats", *map(str, words)],
         stdout=subprocess.PIPE, text=True, cwd=folder, env=environment(),

@@ -1,4 +1,4 @@
-"""The folder of a run of tools that breaks off, and what a run says of what was wanted."""
+"""The folder of an interrupted tool run, and the run's report on its goals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_what_a_wanted_look_up_gave_is_shown_without_keys(world: Path, hvr_: Hvr
     asked = ("tools", "run", str(world), "--goal", "find", "--given", "title=Emma")
     said = hvr_(*asked)
     assert said.code == 0 and '"book_id": "B-7"' in said.out and KEY not in said.out
-    # More came than the schema says: nobody else has changed the world.
+    # The result has more than the schema declares; no one else has changed the world.
     assert "changed by others" not in said.out and "!!" not in said.out
     results = json.loads(hvr_(*asked, "--json").out)["results"]
     assert results["find"]["book_id"] == "B-7" and results["find"]["token"] == "***"
@@ -49,7 +49,7 @@ def test_a_run_that_is_interrupted_is_in_its_folder(world: Path, hvr_: Hvr, tmp_
     assert (account["state"], account["message"]) == ("broken off", "interrupted")
     calls = [json.loads(line) for line in (run / "calls.jsonl").read_text().splitlines()]
     assert [call["tool"] for call in calls] == ["find", "send"]
-    # It may have been done: whoever goes on has to know.
+    # It may have taken effect, which a resuming user must know.
     assert calls[1]["failure"] == "timed out" and "may have been done" in calls[1]["error"]
     assert calls[1]["arguments"] == {"book_id": "B-7"}
     events = [json.loads(line)["event"] for line in (run / "trace.jsonl").read_text().splitlines()]

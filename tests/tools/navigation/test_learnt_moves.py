@@ -1,4 +1,4 @@
-"""What judged dialogues say of requests to a world of tools, and that it brings in no call."""
+"""Judged dialogues influence requests to a tool world, but never add a call."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_an_opinion_brings_in_no_tool_that_did_not_come_into_question(
     read = reading(*tools) if clear else replace(reading(), tools=tuple(tools))
     found = with_dialogue_opinion(read, opinion, reading)
     if read.request is not None:
-        # What was read is carried out as it is, or has to be confirmed.
+        # A reading is executed unchanged, or needs confirmation.
         assert found.read.request == read.request and found.read.move is None
         assert found.doubted == (not {NextMove.CALL, NextMove.ASK} & set(opinion.admissible))
     elif found.read.request is not None:
@@ -110,7 +110,7 @@ def test_an_opinion_brings_in_no_tool_that_did_not_come_into_question(
     elif found.read.move is not None:
         assert found.read.move is move and move in (NextMove.ANSWER, NextMove.FIND)
     assert with_dialogue_opinion(read, None, reading).read == read
-    # What the words settle stays settled.
+    # Explicit words take precedence.
     forbidden = replace(read, request=None, move=NextMove.ANSWER)
     assert with_dialogue_opinion(forbidden, opinion, reading).read == forbidden
 
@@ -149,7 +149,7 @@ def test_a_world_with_judged_dialogues_knows_when_no_tool_is_of_use(
     assert hvr_("tools", "plan", "parcels", parcel).code == 0
     yes = hvr_("tools", "plan", "parcels", parcel, "--decisions", str(file), "--json")
     assert yes.code == 0 and json.loads(yes.out)["calls"] == ["get_parcel (wanted)"]
-    # A world may name the file itself; one that tells nothing is not used.
+    # A world may name the file itself; an uninformative one is not used.
     record = json.loads(file.read_text(encoding="utf-8"))
     record["figures"]["by_chance"] = 0.5
     file.write_text(json.dumps(record), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A model reads requests to tools: real clients, servers on loopback, scripted answers."""
+"""Tool requests read by a model: real clients, servers on loopback, scripted answers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _clients(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Encoder:
-    """Vectors that are all orthogonal."""
+    """Returns orthogonal vectors."""
 
     def encode(self, texts: list[str]) -> Any:
         import numpy as np
@@ -63,7 +63,7 @@ class Encoder:
 def read(
     text: str, *answers: object, given: Mapping[str, Json] | None = None
 ) -> tuple[ReadRequest, list[Received]]:
-    """Have a scripted model read a request."""
+    """Read a request with a scripted model."""
     replies = [Reply(one if isinstance(one, str) else json.dumps(one)) for one in answers]
     with OpenAIServer(replies) as server:
         model = connect(ModelChoice(spec="openai:test", base_url=server.url))
@@ -128,15 +128,15 @@ def test_an_answer_that_does_not_satisfy_the_schema_is_asked_for_again(broken: s
 
 
 def test_a_value_that_the_request_does_not_say_is_left_out_and_asked() -> None:
-    """Whatever else calls need is looked up or asked for by the engine."""
+    """The engine looks up or asks for all other inputs of calls."""
     found, _ = read(CANCEL, call(goal("cancel_parcel", parcel_id="P-1002", reason="lost")))
     assert goals(found) == [("cancel_parcel", {"parcel_id": "P-1002", "reason": EntityQuery()})]
     assert 'reason = "lost"' in found.why
-    # An optional value would be missed by no one: it is a question.
+    # The engine would not miss an optional value, so it becomes a question.
     found, _ = read(CANCEL, call(goal("cancel_parcel", parcel_id="P-1002", reason="late", fee=5)))
     assert found.request is None and found.move is NextMove.ASK
     assert [(one.name, one.choices) for one in found.questions] == [("fee", ((5, ""),))]
-    # For a look-up it is just left out.
+    # For a query it is simply left out.
     assert goals(read("List my parcels", call(goal("list_parcels", limit=10)))[0]) == [
         ("list_parcels", {})
     ]
@@ -195,7 +195,7 @@ def test_descriptions_and_choices_among_several_are_kept_as_far_as_they_are_said
     expected = EntityQuery((NamedValue("city", "Bern"),), selection)
     assert goals(found) == [("get_parcel", {"parcel_id": expected})]
     assert "'get_parcel' with parcel_id of the one with city Bern" in found.why
-    # Nothing in these words chooses among several, and they do not mean all.
+    # These words neither choose among several nor mean all.
     query = {"name": "parcel_id", "every": True, "order": "listed", "position": 2}
     found, _ = read("Cancel my parcel, it is late",
                     call(goal("cancel_parcel", query, reason="late")))  # fmt: skip

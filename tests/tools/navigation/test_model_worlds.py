@@ -1,6 +1,6 @@
-"""Requests that a model reads, carried out in tool worlds: Python, MCP over stdio, OpenAPI.
+"""Requests read by a model and executed in tool worlds: Python, MCP over stdio, OpenAPI.
 
-The answers of the model are scripted; its client, the servers and the tools are real.
+The model's answers are scripted; its client, the servers and the tools are real.
 """
 
 from __future__ import annotations
@@ -128,8 +128,7 @@ def openapi_world(folder: Path, stack: ExitStack) -> str:
         def do_DELETE(self) -> None:
             self._answer()
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Print nothing."""
+        def log_message(self, format: str, *args: Any) -> None: ...
 
     server = stack.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -152,7 +151,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 
 
 def run(hvr_: Hvr, folder: Path, text: str, answer: object, *more: str) -> tuple[Any, Any, int]:
-    """Run a request with a scripted model; return what came, and what it was shown."""
+    """Run a request with a scripted model; return the outcome and the model's prompts."""
     with OpenAIServer([Reply(json.dumps(answer))]) as server:
         done = hvr_("tools", "run", f"{folder}/", text, "--llm", "openai:test", "--base-url",
                     server.url, "--json", *more)  # fmt: skip

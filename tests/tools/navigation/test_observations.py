@@ -1,4 +1,4 @@
-"""What a log of calls tells the graph: names and outcomes, with the sources of values."""
+"""Observations from a log of calls: names and outcomes, with the sources of values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions learnt from refusals: candidates first, trusted when they have predicted."""
+"""Conditions learnt from refusals: candidates first, confirmed by predictions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _numbers = count()
 
 
 def outcome(ok: bool, thing: int | None = None) -> CallOutcome:
-    """A call on a thing, another one each time unless it is named."""
+    """Return a call on a given object, or on a new one each time."""
     arguments = {"thing": next(_numbers) if thing is None else thing}
     return CallOutcome(ToolCall("cancel", arguments), failure=None if ok else CallFailure.REFUSED)
 

@@ -1,4 +1,4 @@
-"""What a run writes was said, or is the id of the one thing that meets what was said."""
+"""Written values are stated in the request, or are the ID of the one matching entity."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_the_property_of_the_described_thing_is_the_answer(library: Library) -> 
 def test_no_answer_is_given_for_what_was_not_asked(
     library: Library, goal: str, said: dict[str, str]
 ) -> None:
-    """Bob has only Dune, and nothing tells its colour."""
+    """Bob has only Dune, and nothing reveals its colour."""
     code, told = library.run(goal, email="bob@lib.org", **said)
     assert code == 2 and told["values"] == {} and not told["reached"]
     (question,) = told["questions"]

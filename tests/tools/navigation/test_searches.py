@@ -1,4 +1,4 @@
-"""Calls decide which chain is cheapest, and narrowing loses no cheapest chain."""
+"""Calls determine the cheapest chain, and narrowing never loses it."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ PRICES = st.lists(st.integers(1, 9), min_size=8, max_size=8)
 def cheapest_cost(
     tools: list[NavigationTool], costs: dict[str, int], start: CallFacts, goal: CallFacts
 ) -> int | None:
-    """Return the least cost of the sets of tools that reach a goal: all are tried."""
+    """Return the least cost of a set of tools that reaches a goal, by brute force."""
     ways = [
         sum(costs[t.name] for t in some)
         for size in range(len(tools) + 1)

@@ -1,4 +1,4 @@
-"""Tasks are carried out in shops of drawn people and orders, whose tools fail in drawn ways."""
+"""Tasks in random shops whose tools fail at random."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ THINGS = ("lamp", "desk", "mug", "kettle")
 
 
 def shop(orders: list[tuple[str, str]]) -> tuple[PythonTools, dict[str, Any]]:
-    """Return a shop in which Ann has orders of (thing, status)."""
+    """Return a shop in which Ann has orders of (item, status)."""
     state: dict[str, Any] = {
         "orders": {
             f"#{number}": {"order_id": f"#{number}", "user_id": "ann_1", "status": status,
@@ -140,7 +140,7 @@ def test_another_tool_is_called_where_one_fails_for_good() -> None:
 
 
 class Said:
-    """A user who always says the same, and remembers of which calls."""
+    """A user with a constant answer who records the calls."""
 
     def __init__(self, said: bool | None) -> None:
         self._said = said
@@ -190,7 +190,7 @@ def test_conditions_are_trusted_when_confirmed_and_then_another_entity_is_taken(
 
 
 def address_book() -> tuple[PythonTools, dict[str, Any]]:
-    """Return orders to two towns, of a user who lives in the second."""
+    """Return orders to two towns for a user who lives in the second."""
     homes = {"#1": {"city": "Ulm", "street": "A 1"}, "#2": {"city": "Bonn", "street": "B 2"}}
 
     def get_user_details(user_id: str) -> dict[str, Any]:

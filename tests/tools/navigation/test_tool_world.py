@@ -1,4 +1,4 @@
-"""The public door to worlds of tools: `hvr.open_tools`."""
+"""The public API for tool worlds: `hvr.open_tools`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_request_is_planned_proposed_and_carried_out_once(folder: Path) -> Non
         assert lent(folder) == []
         run = world.run("lend_book", **GIVEN, approve=yes)
         assert run.reached and lent(folder) == ["B-7 Ann"]
-    # The ledger lies beside the world: another process does not lend the book a second time.
+    # The ledger lies beside the world, so another process does not repeat the loan.
     with hvr.open_tools(folder, trust=True) as world:
         again = world.run("lend_book", **GIVEN, approve=yes)
         assert not again.reached and again.waiting[0].before is not None
@@ -155,7 +155,7 @@ def example(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where langgraph looks for the types of the state
+    sys.modules[name] = module  # langgraph looks here for the types of the state
     spec.loader.exec_module(module)
     return module
 
@@ -223,14 +223,14 @@ def test_a_pydantic_ai_toolset_asks_and_writes_only_what_is_approved(folder: Pat
             )
 
         assert answer(False).output == "Done." and lent(folder) == []
-        # An approval is for the call that was shown last, and for no other.
+        # An approval only covers the call shown last.
         for approval in (ToolApproved(override_args={"book_id": "B-7", "reader": "Bob"}), True):
             assert isinstance(answer(approval).output, DeferredToolRequests) and lent(folder) == []
         assert answer(True).output == "Done." and lent(folder) == ["B-7 Eve"]
 
 
 def test_a_world_that_begins_anew_repeats_no_call_silently(folder: Path) -> None:
-    seen = "\nstate: dict = {}\n"  # what is visible is not kept, and neither is the ledger
+    seen = "\nstate: dict = {}\n"  # neither visible values nor the ledger are saved
     (folder / "desk.py").write_text(DESK + seen)
     with hvr.open_tools(folder, trust=True) as world:
         assert world.run("lend_book", **GIVEN, approve=yes).reached

@@ -1,4 +1,4 @@
-"""A reading, whoever made it, leads to no writing call that the request does not order."""
+"""No reading, whatever its source, leads to a write that the request does not order."""
 
 from __future__ import annotations
 

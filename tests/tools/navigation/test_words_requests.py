@@ -1,4 +1,4 @@
-"""Requests in words are read without a model: goal calls, values, questions, and what is left."""
+"""Requests read without a model: goal calls, values, questions, and unread words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parcels() -> RequestReader:
 
 
 def server(name: str) -> RequestReader:
-    """Return a reader of the tools of a public MCP server."""
+    """Return a reader for the tools of a public MCP server."""
     listed = json.loads(SERVERS.read_text())["servers"][name]["tools"]
     catalogue = Catalogue(tuple(read_tool(tool, name) for tool in listed))
     return RequestReader(catalogue, meanings(catalogue, ENCODER), ENCODER.encode)

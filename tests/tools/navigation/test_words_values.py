@@ -1,4 +1,4 @@
-"""Values in words are told by their form, each with its place in the text."""
+"""Values recognised by their form, each with its place in the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small random hierarchical problems with plans, many of which are nearly solutions."""
+"""Small random hierarchical problems with plans, many of them nearly solutions."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from random import Random
 OBJECTS = ("o0", "o1")
 
 Network = tuple[list[tuple[str, list[str]]], list[tuple[int, int]]]
-"""Subtasks with their arguments, and pairs of indexes that are ordered."""
+"""Subtasks with their arguments, and ordered pairs of indexes."""
 
 
 class Model:
-    """The texts of a random domain and problem, with what is needed to make plans.
+    """The texts of a random domain and problem, with the data for making plans.
 
     Args:
-        chance: where everything comes from.
-        total: whether all networks are ordered totally.
+        chance: Source of randomness.
+        total: Whether all networks are totally ordered.
     """
 
     def __init__(self, chance: Random, *, total: bool = False) -> None:
@@ -76,7 +76,7 @@ class Model:
 
     def _network(self, names: list[str], level: int, count: int) -> Network:
         chance = self.chance
-        # A task leads to later ones only, so that every decomposition ends.
+        # A task only leads to later ones, so that every decomposition ends.
         choice = [n for n in self.arity if n[0] == "a" or int(n[1:]) > level]
         subtasks = []
         for _ in range(count):
@@ -95,7 +95,7 @@ class Model:
     # Plans ------------------------------------------------------------------------------------
 
     def plan(self) -> str:
-        """A plan: a random decomposition, in an order that may be wrong, with a rare fault."""
+        """Return a random decomposition, in a possibly wrong order, with a rare fault."""
         chance = self.chance
         self._next = 0
         self._lines: dict[int, str] = {}

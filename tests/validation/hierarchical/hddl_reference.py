@@ -1,9 +1,9 @@
-"""The definition of a solution, twice and slowly: certificates are checked, and all ways are tried.
+"""Two slow reference checks of solutions: verify a certificate, or try every decomposition.
 
 Höller et al., "HDDL: An Extension to PDDL for Expressing Hierarchical Planning Problems" (2020): a
-solution is an executable sequence that is a linearisation of a primitive network which methods make
-of the initial one; the precondition of a method is an action without effect before its subtasks.
-Nothing is shared with hvr.pddl.hierarchy but the model and the reading of plans.
+solution is an executable linearisation of a primitive network that methods derive from the initial
+one; a method's precondition is an action without effects before its subtasks. This module shares
+only the model and the plan reader with hvr.pddl.hierarchy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Binding = Mapping[str, str]
 
 
 class HierarchyReference:
-    """Judges plans of one problem, whose lines refer to lines that are there."""
+    """Judges plans of one problem whose references between lines are valid."""
 
     def __init__(self, domain: HierarchicalDomain, problem: HierarchicalProblem) -> None:
         self.domain = domain
@@ -29,12 +29,12 @@ class HierarchyReference:
         self.classical = Reference(domain.domain, problem.problem)
 
     def worlds(self, plan: HierarchicalPlan) -> list[World] | None:
-        """All states; None if an action cannot be executed or the goal is not reached."""
+        """Return all states; None if an action is not executable or the goal is missed."""
         verdict = self.classical.judge([GroundAction(a.name, a.args) for a in plan.actions])
         return [world for _, world in verdict.worlds] if verdict.valid else None
 
     def allowed(self, method: Method, binding: Binding) -> bool:
-        """Whether a binding gives all parameters values of their types, as constrained."""
+        """Return whether a binding satisfies a method's types and constraints."""
         return all(
             binding.get(p.name) in self.classical.members(p.types) for p in method.parameters
         ) and bool(
@@ -44,7 +44,7 @@ class HierarchyReference:
     # Certificates -----------------------------------------------------------------------------
 
     def accepts(self, plan: HierarchicalPlan, certificate: Sequence[Decomposed]) -> bool:
-        """Whether a certificate proves that a plan is a solution."""
+        """Return whether a certificate proves that a plan is a solution."""
         worlds = self.worlds(plan)
         if worlds is None:
             return False
@@ -107,10 +107,10 @@ class HierarchyReference:
                 return False
         return bool(self.classical.truth(method.precondition, worlds[one.position], binding))
 
-    # All ways ---------------------------------------------------------------------------------
+    # Brute force ------------------------------------------------------------------------------
 
     def is_solution(self, plan: HierarchicalPlan, *, any_order: bool) -> bool:
-        """Whether some way to read the decomposition makes a plan a solution."""
+        """Return whether some reading of the decomposition makes a plan a solution."""
         worlds = self.worlds(plan)
         if worlds is None:
             return False
@@ -155,7 +155,7 @@ class HierarchyReference:
         worlds: Sequence[World],
         chosen: Sequence[tuple[PlanLine, Method, tuple[int, ...], Binding]],
     ) -> bool:
-        """Replace task after task, then look for a linearisation with the given actions."""
+        """Decompose task after task, then search for a linearisation with the given actions."""
         way_of = {line.identifier: (method, ids, binding) for line, method, ids, binding in chosen}
         nodes: set[object] = {-1}
         before: set[tuple[object, object]] = set()
@@ -198,7 +198,7 @@ class HierarchyReference:
     # Without a decomposition ------------------------------------------------------------------
 
     def leads_to(self, plan: HierarchicalPlan) -> bool:
-        """Whether some decomposition leads to the actions of a plan, by trying all of them."""
+        """Return whether some decomposition yields the actions of a plan, by brute force."""
         worlds = self.worlds(plan)
         if worlds is None:
             return False

@@ -1,4 +1,4 @@
-"""`hvr validate` on hierarchical plans: chosen by what the domain says, in all formats."""
+"""`hvr validate` on hierarchical plans, selected by the domain, in all formats."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Agreement with the recorded verdicts on hierarchical plans, where the corpus is at hand."""
+"""Agreement with recorded verdicts on hierarchical plans, if the corpus is available."""
 
 import json
 import os
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
     reason=f"the corpus of hierarchical plans is not at {CORPUS} (set HVR_SHARED_DATA)",
 )
 
-# The recorded verdict is that of a validator that does not ask whether each subtask is there.
+# The recording validator does not check that every subtask is present.
 ARGUED = {("to-Transport-pfile01--wrong_method", True): "invalid"}
 
 

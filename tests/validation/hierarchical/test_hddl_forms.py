@@ -1,4 +1,4 @@
-"""Hierarchical models and plans in other forms, and plans of hvr as hierarchical ones."""
+"""Hierarchical models and plans in other formats, and hvr's plans as hierarchical ones."""
 
 import json
 from pathlib import Path
@@ -95,7 +95,7 @@ def test_blocks_become_methods_and_are_verified(claim: str) -> None:
     lifted, task, plan = export_blocks(domain, problem, blocks)
     assert list(lifted.tasks) == ["put-a-on-b", "pick-up-2"]
     report = DecompositionVerifier(lifted, task).check(plan)
-    # What a block claims of the world before it is the precondition of its method.
+    # A block's precondition becomes the precondition of its method.
     assert report.failure is not None
     assert str(report.failure.action) == (
         "(put-a-on-b a b)" if claim == "(not (clear a))" else "(pick-up-2 c a b)"

@@ -1,4 +1,4 @@
-"""Verdicts on random partial-order networks are those of the definition, tried out in full."""
+"""Verdicts on random partial-order networks agree with a brute-force reference."""
 
 from random import Random
 
@@ -49,7 +49,7 @@ def test_verdicts_are_those_of_the_definition(seed: int, any_order: bool) -> Non
 
 
 def compare_found(seed: int, *, total: bool) -> list[bool]:
-    """Compare what is found of plans without their decomposition; return it."""
+    """Compare the decompositions found from actions alone; return the verdicts."""
     model = Model(Random(seed), total=total)
     domain = parse_hddl_domain(model.domain)
     problem = parse_hddl_problem(model.problem, domain)

@@ -1,4 +1,4 @@
-"""Plans as deep as they are long and conditions of 10,000 levels, and the memory that they take."""
+"""Deep and long plans, conditions of 10,000 levels, and their memory."""
 
 import tracemalloc
 
@@ -9,7 +9,7 @@ from hvr.validation.hierarchical.verifier import DecompositionVerifier
 
 LEVELS = 10_000
 STEPS = 3_000
-"""So many that a plan's share of the memory is larger than that of everything else."""
+"""Large enough for the plan to dominate the memory."""
 DOMAIN = """(define (domain d) (:requirements :hierarchy :adl) (:predicates (p ?a ?b) (q ?a))
   (:task t :parameters (?a))
   (:method more :parameters (?a ?b) :task (t ?a) :precondition PRECONDITION
@@ -23,7 +23,7 @@ PROBLEM = """(define (problem x) (:domain d) (:objects OBJECTS)
 def verifier(
     first: str, precondition: str = "(q ?a)", constraint: str = "(= ?a ?a)"
 ) -> DecompositionVerifier:
-    """What judges plans of a problem that begins with some tasks."""
+    """Return a verifier for a problem with the given initial tasks."""
     text = DOMAIN.replace("PRECONDITION", precondition).replace("CONSTRAINT", constraint)
     domain = parse_hddl_domain(text)
     objects = " ".join(f"o{i}" for i in range(100))
@@ -32,7 +32,7 @@ def verifier(
 
 
 def deep(count: int) -> str:
-    """A plan in which each task leads to an action and to another task."""
+    """Return a plan in which each task decomposes into an action and another task."""
     actions = [f"{i} m o0 o{i % 100}" for i in range(count)]
     tasks = [f"{count + i} t o0 -> more {i} {count + i + 1}" for i in range(count)]
     last = f"{2 * count} t o0 -> none"
@@ -56,7 +56,7 @@ def test_a_plan_takes_at_most_20_times_its_size(ordered: bool) -> None:
         tracemalloc.stop()
     assert report.valid
     assert peak <= 20 * len(text)
-    # What is made when it is asked for is all there.
+    # Lazily created parts are complete.
     count = STEPS + 2 if ordered else 1
     assert len(report.certificate) == len([*report.certificate]) == count
     assert report.certificate[0].method == ""

@@ -1,4 +1,4 @@
-"""Rules about hierarchical models: a change to a clean model breaks each."""
+"""Lint rules for hierarchical models: one change to a clean model violates each."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Plans with their decomposition: each reason, with its rule and its line."""
+"""Plans with their decomposition: each failure with its rule and line."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Forms in which models write one plan, and prose that they put around it."""
+"""Formats of a plan in models' answers, and surrounding prose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Plan = Sequence[str]
 
 
 def _lines(form: str) -> Callable[[Plan], str]:
-    """Return a writer of one step a line; `{n}` is its number, `{s}` the step, `{w}` its words."""
+    """Return a line-by-line formatter: `{n}` is the number, `{s}` the step, `{w}` its words."""
     return lambda plan: "\n".join(
         form.format(n=n, s=s, w=s[1:-1], call=_call(s)) for n, s in enumerate(plan, 1)
     )
@@ -71,4 +71,4 @@ PROSE: tuple[str, ...] = (
     "**Answer**\n\n{plan}\n\nNote that {step} comes when nothing is in the way.",
     "# Plan\n\n{plan}\n\n(This is the shortest plan that I found.)",
 )
-"""Prose around a plan, in which `{step}` is mentioned."""
+"""Prose around a plan that mentions `{step}`."""

@@ -1,4 +1,4 @@
-"""A right plan scores 1.0 in whatever form a model writes it, and a wrong one never does."""
+"""A correct plan scores 1.0 in any format, and a wrong one never does."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_right_plan_has_the_whole_reward_in_every_form(form: str) -> None:
 
 
 def changed(rng: random.Random) -> list[str]:
-    """Return the plan with a step left out, doubled, exchanged or of another object."""
+    """Return the plan with a step dropped, doubled, swapped or on another object."""
     steps, at = list(PLAN), rng.randrange(len(PLAN))
     match rng.randrange(4):
         case 0:
@@ -89,7 +89,7 @@ def test_a_line_that_cannot_be_read_is_the_reason() -> None:
 
 
 def test_answers_with_right_and_wrong_plans_in_prose() -> None:
-    """Every form in every prose: 200 answers with the right plan and 200 with a wrong one."""
+    """Every format in every prose: 200 answers with the right plan and 200 with a wrong one."""
     domain = parse_domain(BLOCKS)
     validator = Validator(domain, parse_problem(TASK, domain))
     rng = random.Random(38)

@@ -1,4 +1,4 @@
-"""Rewards: their order, what they are made of, and that nothing a model writes breaks them."""
+"""Rewards: their order, their parts, and robustness against any answer."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ _TOKENS = [
 
 
 def test_no_combination_of_signs_takes_quadratic_time() -> None:
-    """Repeat a sign 100,000 times behind and before others: 10 s would be a quadratic reader's."""
+    """A quadratic reader would take 10 s for a sign repeated 100,000 times around others."""
     draw = random.Random(0)
     rewards = PlanRewards(Bounds(seconds=0))
     rewards.scores([GOOD], domain=DOMAIN, problem=PROBLEM)

@@ -1,4 +1,4 @@
-"""Rewards of single steps: bounded, and with the sum that leaves the best policy the best."""
+"""Rewards of single steps: bounded, with a sum that preserves the optimal policy."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def steps_of(answer: str) -> tuple[float, ...]:
 
 
 def test_steps_towards_the_goal_are_worth_more() -> None:
-    # The goal has two conditions: the second step makes one of them true, the last ends the plan.
+    # The goal has two conditions: the second step makes one true, the last ends the plan.
     assert steps_of("\n".join(PLAN)) == (0.0, 0.5, 0.0, 0.5)
     assert steps_of("(pick-up a)\n(stack a c)") == (0.0, 0.0)
     assert steps_of("(pick-up a)\n(stack c a)\n(pick-up c)") == (0.0, 0.0, 0.0)
-    # What a plan reaches on its way and does not end with is taken back.
+    # Lost progress is subtracted.
     assert steps_of("(pick-up a)\n(stack a b)\n(pick-up b)") == (0.0, 0.5, -0.5)
 
 

@@ -1,4 +1,4 @@
-"""The example trains a tiny model with TRL's own trainer, where TRL is installed."""
+"""The example trains a tiny model with TRL's own trainer, if TRL is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small house by ProcTHOR's schema 1.0.0, made for these tests: two rooms and a door."""
+"""A small test house in ProcTHOR's schema 1.0.0: two rooms and a door."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small worlds: a parcel robot with doors and a battery, and what runs in them."""
+"""Small worlds: a parcel robot with doors and a battery, and runs in them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TASK = """
 
 
 def rooms() -> tuple[Domain, Problem]:
-    """Return a domain with numbers and a problem of 8 steps or so."""
+    """Return a domain with numbers and a problem of about 8 steps."""
     domain = parse_domain(ROOMS)
     return domain, parse_problem(TASK, domain)
 

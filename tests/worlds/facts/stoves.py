@@ -23,7 +23,7 @@ TEA = """
 
 
 class Kitchen:
-    """A stove with a clock: what is heated and filled becomes so by itself."""
+    """A stove with a clock: heating and filling finish by themselves."""
 
     def __init__(self, off_at: float = -1, no_heat_before: int = 0, spilt_at: float = -1) -> None:
         self.off_at, self.spilt_at, self.refusals = off_at, spilt_at, no_heat_before

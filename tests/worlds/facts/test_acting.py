@@ -1,4 +1,4 @@
-"""Acting in worlds of facts: faults are noticed in their step, and mended where a plan is left."""
+"""Execution in worlds of facts: faults are detected at once, and repaired if a plan exists."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_without_faults_nothing_is_noticed() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(PLAIN), st.integers(1, 8), st.integers(0, 50))
-@example("other-agent", 4, 0)  # charges what has just been charged
+@example("other-agent", 4, 0)  # charges just after a charge
 def test_each_fault_is_noticed_in_its_step_and_nothing_else_is(
     kind: str, step: int, seed: int
 ) -> None:
@@ -70,19 +70,19 @@ def test_that_no_plan_is_left_is_proven() -> None:
 
 def test_a_refusal_makes_hidden_beliefs_doubtful() -> None:
     domain, problem = rooms()
-    # In truth the hands are full in the beginning, which nobody sees.
+    # The hands are actually full at the start, which is unobservable.
     truth = problem.replace(init=problem.init - {a for a in problem.init if a.args == ()})
     env = FaultyWorld(PddlEnvironment(domain, truth, ["hands-free"]), ())
     run = run_world(env, domain, problem, lexicon_for(domain).wording)
     kinds = dict(run.finished.failures)
     assert kinds[DeviationKind.MISPERCEIVED.value] == 1
-    # What was believed is no proof.
+    # Beliefs are not proofs.
     assert run.exit_code == 2 and not run.unreachable
 
 
 @pytest.mark.parametrize("step", range(1, 9))
 def test_what_fails_unseen_is_done_again_when_it_shows(step: int) -> None:
-    """Where the robot is cannot be seen, so that a move without effect shows only later."""
+    """The robot's place is unobservable, so a move without effect shows only later."""
     text = ROOMS.replace(" (>= (battery) 1)", "").replace(" (decrease (battery) 1)", "")
     domain = parse_domain(text)
     problem = parse_problem(TASK, domain)
@@ -147,7 +147,7 @@ def test_what_is_to_be_kept_is_kept_by_new_plans_too() -> None:
         " (:action go :parameters (?a ?b - room) :precondition (and (at ?a) (way ?a ?b))"
         " :effect (and (at ?b) (not (at ?a)))))"
     )
-    # To d over b or over c; c is forbidden, and the first step is refused for good.
+    # To d by way of b or c; c is forbidden, and the first step is refused permanently.
     problem = parse_problem(
         "(define (problem p) (:domain d) (:objects a b c d - room) (:init (at a) (way a b)"
         " (way b d) (way a c) (way c d) (way b a)) (:goal (at d))"
@@ -176,14 +176,12 @@ def test_a_run_is_saved_whole(tmp_path: Path) -> None:
 
 
 class Broken:
-    """An environment with something wrong."""
+    """A faulty environment."""
 
     def __init__(self, facts: Collection[Fact], numbers: Mapping[Fact, float] = {}) -> None:
         self.facts, self.numbers = facts, numbers
 
-    def reset(self) -> None:
-        """Do nothing."""
-
+    def reset(self) -> None: ...
     def step(self, name: str, args: tuple[str, ...]) -> str:
         raise RuntimeError(f"no motor for {name}{args}")
 

@@ -1,4 +1,4 @@
-"""Worlds with something wrong: one message, which names the place."""
+"""Faulty worlds: one message that names the place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Living rooms, bedrooms and bathrooms: a world of files, and any room that was recorded."""
+"""Living rooms, bedrooms and bathrooms: a world of files, and recorded rooms."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read(sentence: str, scene: str) -> Goal:
 
 
 def done(sentence: str, scene: str) -> dict[str, dict[str, object]]:
-    """The objects by type when a sentence has been carried out; the last of each type."""
+    """Return the last object of each type after executing a sentence."""
     kitchen = Kitchen(scene)
     world = open_world(kitchen, ontology=HOME.scene_ontology)
     goal = policy().reader.goal(sentence, world.inventory())

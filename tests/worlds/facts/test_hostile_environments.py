@@ -1,4 +1,4 @@
-"""Environments that hang, lie, crash, flood or answer late: one line each, in time, none left."""
+"""Environments that hang, lie, crash, flood or answer late: one timely line each, no leftovers."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_check_names_what_an_environment_does(
     hvr_: Hvr, blocks: Path, method: str, body: str, message: str
 ) -> None:
     make(blocks, method, body)
-    if "iter" in body:  # an endless iterator of facts is cut off by number
+    if "iter" in body:  # an endless iterator of facts is cut off by count
         message = "shows more than 1,000,000 facts"
     for other in list((blocks / "problems").glob("*.pddl"))[1:]:
         other.unlink()

@@ -1,4 +1,4 @@
-"""ProcTHOR's house files as scenes: what the file tells, what is estimated, what is left out."""
+"""ProcTHOR's house files as scenes: recorded, estimated and omitted parts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_one_walks_through_open_doors_only(opened: Any) -> None:
         return {x > 4.2 for x, _ in scene.grid}
 
     assert rooms(opened()) == {True, False}
-    # The opening is where the file says, at z 2.5 to 3.5: at z 1 there is a wall.
+    # The opening is at z 2.5 to 3.5, as in the file; at z 1 there is a wall.
     assert not [z for x, z in opened().grid if x == 4.0 and not 2.5 <= z <= 3.5]
     (door,) = house()["doors"]
     assert rooms(opened(doors=[{**door, "openness": 0}])) == {False}

@@ -1,4 +1,4 @@
-"""The example of a robot that listens to HTTP: carried out, refused, silent and gone."""
+"""The example robot controlled over HTTP: success, refusal, silence and disconnection."""
 
 from __future__ import annotations
 

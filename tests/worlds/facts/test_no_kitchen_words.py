@@ -1,7 +1,7 @@
-"""Nothing but the worlds' own files knows that a world is a kitchen or a home.
+"""Only the worlds' own files know that a world is a kitchen or a home.
 
-Names of classes, and of the types, constants, predicates and actions of the domains, are looked for
-in all strings of the generic rooms: docstrings and the examples of the command line apart.
+The test searches all strings of the generic rooms, except docstrings and command-line examples, for
+these domains' classes, types, constants, predicates and actions.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ from hvr.pddl import Domain, parse_domain
 REPOSITORY = Path(__file__).parents[3]
 
 NOT_YET_CLEAN: dict[str, int] = {}
-"""Rooms with the number of words that are still in them; none may be added.
-Empty when all is done."""
+"""Remaining words per room; none may be added. Empty when the work is done."""
 
 THE_WORLDS_OWN = (
-    "hvr/worlds/kitchen/",  # plays AI2-THOR's rooms
-    "hvr/worlds/thor/",  # says what AI2-THOR's types and fields mean
-    # Its weights are learnt from plans in kitchens: it is a file of this world, as its tasks are.
+    "hvr/worlds/kitchen/",  # simulates AI2-THOR's rooms
+    "hvr/worlds/thor/",  # defines AI2-THOR's types and fields
+    # Its weights are trained on kitchen plans, so it belongs to this world, like its tasks.
     "hvr/judging/verifier/kitchen/",
     # Generates problems of several domains, a small kitchen among them.
     "hvr/planning/problems/",
@@ -38,41 +37,41 @@ THE_WORLDS_OWN = (
 )
 
 ROLES_FILE = "hvr/knowledge/roles.py"
-"""Names roles in English ("filled", "liquid"), which ontologies give to whatever plays them."""
+"""Names roles in English ("filled", "liquid") that ontologies assign."""
 
 FUNCTION_WORDS = "hvr/language/function_words.py", frozenset({"contains", "large"})
-"""A list of English words, and those of them that are names of relations, too."""
+"""English word list, and its words that also name relations."""
 
 GENERIC = frozenset(
     {
-        "object", "item", "on", "in", "beside", "near", "fits",  # things in space
-        "Control", "Tool",  # of a browser, of a model that calls tools
-        "holding", "present",  # a robot and things that come to be
-        "liquid",  # the upper taxonomy has it
-        "surface", "container",  # where a robot puts things, as the ontology's affordances
+        "object", "item", "on", "in", "beside", "near", "fits",  # spatial objects
+        "Control", "Tool",  # browser keys, tool-calling models
+        "holding", "present",  # a robot, and created objects
+        "liquid",  # part of the upper taxonomy
+        "surface", "container",  # the ontology's affordances for placing objects
     }
 )  # fmt: skip
-"""Words of kitchens' domains that are true of any room with a robot."""
+"""Words of kitchen domains that apply to any room with a robot."""
 
 HOMOGRAPHS = frozenset(
     {
         "book",  # to reserve
         "box",  # axis aligned, or a Markdown tick box
-        "dish",  # what is cooked, in the grammar of requests
+        "dish",  # a cooked dish, in the request grammar
         "floor",  # a floor plan
         "fork",  # a process
         "pillow",  # the package
         "watch",  # --watch
-        "window",  # of a context, or of time
+        "window",  # a context window or a time window
     }
 )
-"""Names of things that are other words, too; only exact names of classes (`Box`) are looked for."""
+"""Object names with other meanings; only exact class names (`Box`) count."""
 
 
 def fields() -> frozenset[str]:
-    """The attributes of scene graphs and of AI2-THOR's protocol that say what a thing is good for.
+    """Return the scene graph and AI2-THOR fields that describe an object's affordances.
 
-    A predicate of some is called like its field (`openable`): where one is read it is the field.
+    Some predicates share a field's name (`openable`); an occurrence counts as the field.
     """
     ontology = load_ontology()
     kinds = ontology.subclasses("AffordingObject")
@@ -81,7 +80,7 @@ def fields() -> frozenset[str]:
 
 @cache
 def things() -> frozenset[str]:
-    """Names of kinds of things and liquids: classes below the affordances, types, constants."""
+    """Return names of objects and liquids: classes below the affordances, types, constants."""
     names = set()
     for world in ("kitchen", "home"):
         ontology = ontology_of(load_world(world).ontology_files)
@@ -100,7 +99,7 @@ def things() -> frozenset[str]:
 
 @cache
 def relations() -> frozenset[str]:
-    """Names of predicates and actions."""
+    """Return names of predicates and actions."""
     names = {name for d in domains() for name in (*d.predicates, *d.actions)}
     return frozenset(names) - GENERIC - fields()
 
@@ -112,11 +111,11 @@ def domains() -> tuple[Domain, ...]:
 
 
 def kitchen_words(text: str) -> Iterator[str]:
-    """Yield the names of kitchens in a text.
+    """Yield the kitchen names in a text.
 
-    A thing is looked for anywhere. So is a relation of two words (`hand_empty`); one of a single
-    word is English, too ("has been opened"), and counts where it can only be the name: alone, in a
-    list of such, in PDDL, or as an alternative of a pattern.
+    Object names and relations of several words (`hand_empty`) count anywhere. A relation of one
+    word may be plain English ("has been opened"), so it counts only where it must be the name:
+    alone, in a list of names, in PDDL, or as an alternative of a pattern.
     """
     words = re.findall(r"[A-Za-z_]+", text)
     for word in words:
@@ -135,12 +134,12 @@ def kitchen_words(text: str) -> Iterator[str]:
 
 
 def strings(source: str, *, examples: bool = False) -> Iterator[tuple[int, str]]:
-    """Yield the strings of a module with their lines, docstrings apart.
+    """Yield the strings of a module with their lines, without docstrings.
 
     Args:
-        source: its text.
-        examples: the strings of help are examples: those named EXAMPLES or DESCRIPTION, or given as
-            `help` or `epilog`, are left out.
+        source: Text of the module.
+        examples: Whether help texts are examples and skipped: strings named EXAMPLES or
+            DESCRIPTION, or given as `help` or `epilog`.
     """
     tree = ast.parse(source)
     left_out: set[int] = set()

@@ -1,4 +1,4 @@
-"""Requests in a world that is no kitchen: its own verbs, means and places, the same grammar."""
+"""Requests in other worlds: their own verbs, tools and places, the same grammar."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def asked(text: str, folder: Path = LABORATORY) -> RequestedProblem:
 
 
 def planned(posed: RequestedProblem) -> list[str]:
-    """Return a plan that is valid, by hvr's validator."""
+    """Return a plan that hvr's validator accepts."""
     plan = StatePlanner(seconds=20).plan(Task(posed.domain, posed.problem)).plan
     steps = [step for block in plan.blocks for step in block.actions]
     assert Validator(posed.domain, posed.problem).check(steps).valid
@@ -40,7 +40,7 @@ def planned(posed: RequestedProblem) -> list[str]:
 @pytest.mark.parametrize(
     ("sentence", "said", "steps"),
     [
-        # An adjective tells which one is meant, and a participle asks for a state.
+        # An adjective selects an object, and a participle requires a state.
         ("put the frozen tube in rack2", "spare is frozen and is in rack2", 3),
         ("put the frozen tube in the rack", "spare is frozen and is in a rack", 3),
         ("freeze two tubes", "each of blood and urine is frozen", 6),
@@ -90,7 +90,7 @@ def test_what_this_world_lacks_is_refused_in_its_own_words(sentence, error, why)
     with pytest.raises(error) as refused:
         asked(sentence)
     assert why in str(refused.value)
-    # The examples of refusals are the kitchen's own.
+    # The examples of refusals are specific to the kitchen.
     assert not re.search(r"mug|cup|bread|counter|microwave", str(refused.value))
 
 
@@ -107,7 +107,7 @@ def test_a_role_that_is_not_played_is_a_piece_of_grammar_less(tmp_path):
     shutil.copytree(LABORATORY, tmp_path / "lab")
     words = tmp_path / "lab" / "words.ttl"
     assert asked("do not use the freezer and spin a tube", tmp_path / "lab").problem.constraints
-    # Without a state of the role "open" nothing tells that a freezer is in use.
+    # Without a state of the role "open", nothing shows that a freezer is in use.
     words.write_text(words.read_text().replace('k:role "open" ;', ""))
     with pytest.raises(HvrError):
         planned(asked("do not use the freezer and freeze a tube", tmp_path / "lab"))

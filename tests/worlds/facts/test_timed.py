@@ -1,4 +1,4 @@
-"""Durative actions carried out: their times, what the world refuses, and what breaks between."""
+"""Execution of durative actions: times, refusals, and interruptions."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_condition_at_the_end_is_looked_at_when_the_action_ends() -> None:
     kitchen = Kitchen(spilt_at=8)
     run = carried_out(kitchen)
     assert any("a is not full" in f.explanation for s in steps_of(run) for f in s.failures)
-    # It is broken off, filled and heated again.
+    # Heating is interrupted, filled and resumed.
     assert run.exit_code == 0
     assert kitchen.calls.count("start fill a 3") == 2 and kitchen.calls.count("end heat a") == 1
 
@@ -91,7 +91,7 @@ def test_what_goes_on_ends_before_a_new_plan() -> None:
     failures = dict(run.finished.failures)
     assert failures == {"action failed": 5}
     begins = [call for call in kitchen.calls if call.startswith("start fill")]
-    assert len(begins) == len({*begins}) == 2  # nothing is done twice
+    assert len(begins) == len({*begins}) == 2  # nothing is repeated
 
 
 @pytest.mark.parametrize(

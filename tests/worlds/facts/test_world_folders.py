@@ -1,4 +1,4 @@
-"""Worlds as folders: made, checked and shown; whatever does not fit is named with its line."""
+"""World folders: created, checked and shown; every fault is named with its line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.worlds.facts.small_worlds import ROOMS, TASK
 
 @pytest.fixture
 def made(tmp_path: Path) -> Path:
-    """A world of the rooms, as `hvr world new` makes it."""
+    """A world of rooms, created by `hvr world new`."""
     (tmp_path / "rooms.pddl").write_text(ROOMS)
     (tmp_path / "two.pddl").write_text(TASK)
     create_world(tmp_path / "rooms", tmp_path / "rooms.pddl", [tmp_path / "two.pddl"])
@@ -32,7 +32,7 @@ def made(tmp_path: Path) -> Path:
 
 
 def findings(folder: Path) -> list[str]:
-    """What is wrong with a world, without its folder."""
+    """Return the findings about a world, without its folder."""
     return [text.removeprefix(f"{folder}/") for text in check_world(WorldFolder(folder), run=True)]
 
 
@@ -262,7 +262,7 @@ def test_sentences_are_goals_and_are_said_back(sentence: str, pddl: str) -> None
     read = parse_goal(sentence, domain, problem, words)
     plain = parse_formula(pddl, domain, problem.objects)
     assert goal_text(read.formula, words) == read.said
-    # What is said back is read as the same again, and both are as true wherever one is.
+    # A paraphrase is read as the same goal, and both have equal truth values.
     again = parse_goal(read.said, domain, problem, words)
     assert again.said == read.said
     assert parse_goal(pddl, domain, problem, words).formula == plain

@@ -1,4 +1,4 @@
-"""Language models plan in any world: prompts, answers, corrections, what becomes of them."""
+"""Language models plan in any world: prompts, answers, corrections, outcomes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def rooms_files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def builder(asked: Received) -> Reply:
-    """Builds the tower; what it first writes for the second macro action forgets a step."""
+    """A model that builds the tower; its first version of the second macro action omits a step."""
     text = asked.text
     if "Kinds of objects that there are" in text:
         return Reply("block")
@@ -96,7 +96,7 @@ def test_a_model_behind_a_server_plans_is_corrected_and_judged(
     assert [line for line in plan.splitlines() if line.startswith("(")] == list(TOWER)
     assert json.loads((saved / "planning.json").read_text())[0]["blocks"][1]["tries"] == 1
     assert (saved / "llm.jsonl").is_file()
-    # What prompts say is from the world: its words, its actions with what they need, its facts.
+    # Prompts are built from the world: its words, its actions with their conditions, its facts.
     (correction,) = [text for text in asked if "A validator has checked the actions" in text]
     assert "(pick-up, ?block): pick ?block up" in correction
     assert "cannot be done: (hand-empty)" in correction
@@ -149,7 +149,7 @@ def test_numbers_are_told_and_followed(hvr_: Hvr, rooms_files: tuple[Path, Path]
     predicted.advance(steps[:1])
     assert "(= (battery) 1)" in predicted.objects(["p1"])
     assert run_actions(task, task.initial, steps).holds(task.problem.goal)
-    # A planner that goes on from there starts with the numbers of that state.
+    # A planner that continues from there starts with the numbers of that state.
     planner_task = predicted.planner_task(
         predicted.state, task.problem.goal, (), task.problem.goal, ()
     )
@@ -216,7 +216,7 @@ def test_kinds_and_names_choose_objects() -> None:
         ["spaceship"], "red is on blue", LexicalEmbedder(), knowledge=True, expansion=False
     )
     assert list(reasons) == ["red", "blue"] and unmatched == ("spaceship",)
-    # Without a kind: what stands on what is named comes along.
+    # Without a kind, the objects on the named ones are included.
     reasons, _ = predicted.pick(
         [], "red is on blue", LexicalEmbedder(), knowledge=True, expansion=True
     )
@@ -244,7 +244,7 @@ def test_what_is_no_call_stays_as_it_is(text: str) -> None:
 
 
 def test_literals_to_the_letter() -> None:
-    """Articles may be names, and nothing is a predicate but what the domain has."""
+    """Articles may be names, and only the domain's predicates count."""
     domain = parse_domain(
         "(define (domain d) (:types t) (:predicates (has ?x ?y - t) (four ?a ?b ?c ?d - t))"
         " (:action go :parameters (?x - t) :precondition (has ?x ?x) :effect (four ?x ?x ?x ?x)))"

@@ -1,5 +1,5 @@
-# ruff: noqa: E501 - the answers are left as they are written
-"""Answers as language models write them, each with what is meant.
+# ruff: noqa: E501 - the answers are verbatim
+"""Answers of language models in the wild, each with its meaning.
 
 Actions are `name arg, arg; …`, in the words of the answer; literals are PDDL.
 """
@@ -657,4 +657,4 @@ WHOLE: tuple[tuple[str, str], ...] = (
     ("{'actions': [('navigate_to_obj', 'mug-1'), ('pick_up', 'mug-1')]}",
      'navigate_to_obj mug-1|pick_up mug-1'),
 )  # fmt: skip
-"""Whole answers and the actions that come of them, `None` for what is not mapped."""
+"""Complete answers and the resulting actions; `None` for unmapped ones."""

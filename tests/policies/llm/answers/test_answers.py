@@ -1,5 +1,5 @@
-# ruff: noqa: E501 - the junk is left as it is
-"""Readers of a model's answers, on a table of messy ones and on anything at all."""
+# ruff: noqa: E501 - the junk is verbatim
+"""Parsers of a model's answers, on a table of messy ones and on arbitrary text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers of answers, on texts that are made to keep them busy."""
+"""Parsers of answers, on texts designed to slow them down."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from hvr.policies.llm.answers import (
 from hvr.policies.llm.answers.plans import MAX_NAMES
 from hvr.policies.llm.answers.text import MAX_READ_CHARACTERS
 
-# Each is repeated without an end; one that a regular expression takes the square of its length for
-# would keep the process busy for minutes.
+# Each is repeated many times; a quadratic regular expression would run for minutes.
 PIECES = (
     "(", ")", "[", "{", ",", ":", "-", "*", "__a", "`", "a", "a_", "a-", "(a)", "((a))", "x=", "->",
     "ﷺ", "<|im", "1.", "1.a", "<think>", "[1],", '["a"],', '{"a":', "pre", "before(", "not", "(not",
@@ -53,7 +52,7 @@ print("done")
 
 
 def hostile_texts() -> list[str]:
-    """The texts: some very long, some of long lines."""
+    """Return the texts: some very long, some with long lines."""
     texts = [piece * (1_000_000 // len(piece)) for piece in ("(", "1. ", "1. a\n", " ", "a")]
     texts += [piece * (30_000 // len(piece)) for piece in (*PIECES, *WORDS)]
     for piece in PIECES:
@@ -66,7 +65,7 @@ def hostile_texts() -> list[str]:
 def test_no_text_keeps_the_readers_busy() -> None:
     pytest.importorskip("jsonschema")
     root = Path(__file__).parents[4]
-    # It takes seconds; the machine may have much else to do.
+    # It takes seconds, on a machine that may be busy.
     ended = subprocess.run(
         [sys.executable, "-c", _PROGRAM],
         cwd=root, capture_output=True, check=False, text=True, timeout=600,
