@@ -59,6 +59,8 @@ class Executor(Generic[Goal]):
         self.steps = self.replans = 0
         self._progress = 0  # steps since the last new plan
         self._failures = Counter[str]()
+        self._started: set[tuple[object, ...]] = set()  # plans, each with its belief
+        self._refused: set[tuple[object, ...]] = set()  # actions, each with the belief
         self._avoid = frozenset[str]()
         self._closing: tuple[str, ...] = ()  # the place opened last
         self._unopenable = frozenset[str]()  # places that could not be opened
@@ -216,6 +218,7 @@ class Executor(Generic[Goal]):
 
     def _execute(self, planned: Planned, watch: BeliefMonitor) -> Impasse | None:
         """Carry out a plan; return the impasse that ends it, or None if its goal is reached."""
+        self._started.add((self._belief(planned.task.initial), planned.plan.actions))
         todo = [
             (number, action)
             for number, block in enumerate(planned.plan.blocks)
@@ -237,6 +240,9 @@ class Executor(Generic[Goal]):
                         self._monitor_constraints(constraints, watch.state, action)
                 success, failures = done.success, done.failures
                 self._progress += success
+                if success and self._belief(watch.state) != self._belief(before):
+                    self._started.clear()
+                    self._refused.clear()
                 if success and not done.difference:
                     self._recovery.done()
                     if better := watch.outdated(rest):
@@ -262,6 +268,8 @@ class Executor(Generic[Goal]):
             impasse = Impasse(failures, action, success, rest, task, state, self.steps)
             steps = self._recovery.repair(impasse)
             if steps is None:
+                if report.ok and not success:
+                    self._refused.add((self._belief(watch.state), action))
                 return impasse
             # Steps added by a strategy belong to the block of the failed step; steps planned
             # earlier keep their blocks.
@@ -359,9 +367,27 @@ class Executor(Generic[Goal]):
         except (ImpossibleGoalError, PlannerError) as error:
             self._report_recovery(strategy, impasse, f"no plan: {error}")
             raise
+        if self._is_repeated(planned):
+            why = f"the new plan would fail like the last one: {impasse.reason}"
+            self._report_recovery(strategy, impasse, f"no plan: {why}")
+            raise PlannerError(why)
         count = len(planned.plan.actions)
         self._report_recovery(strategy, impasse, f"a new plan of {count} step{'s' * (count != 1)}")
         return planned
+
+    def _is_repeated(self, planned: Planned) -> bool:
+        """Return whether nothing that is believed has changed since the plan or its first step
+        failed.
+        """
+        if self.world.may_repeat:
+            return False
+        belief, actions = self._belief(planned.task.initial), planned.plan.actions
+        refused = any((belief, action) in self._refused for action in actions[:1])
+        return refused or (belief, actions) in self._started
+
+    def _belief(self, state: State) -> tuple[object, ...]:
+        """Return the content of a belief, which is comparable between tasks."""
+        return state.atoms(), frozenset(state.numbers().items())
 
     def _look_around(self, impasse: Impasse, everything: bool) -> bool:
         things = self.world.look_around(self.steps, everything)

@@ -340,6 +340,9 @@ class ExecutionWorld(Protocol):
     methods suit a world in which everything is visible and objects have no places.
     """
 
+    may_repeat: bool = False
+    """Whether a refused action may succeed later although nothing that is believed has changed."""
+
     @property
     def wording(self) -> Wording | None:
         """Templates for literals; None for hvr's own."""

@@ -173,6 +173,7 @@ class World:
 
     wording = None
     """Literals use hvr's own templates."""
+    may_repeat = False
 
     def plan(self, policy: Policy[Any], stage: Any, avoid: frozenset[str], reason: str) -> Planned:
         """See `ExecutionWorld`."""

@@ -1,22 +1,27 @@
 """The world of facts for the loop of `hvr.execution.executor`: states as sets of PDDL facts.
 
 Expected and observed outcomes are states of one task. Hidden facts are believed to follow the
-domain. When an applicable step is refused a second time, one of the hidden facts in its
-precondition is retracted.
+domain. When an applicable step is refused a second time, the cheapest hidden beliefs that make its
+precondition true are retracted.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
 from hvr.errors import ImpossibleGoalError, LLMError, SimulatorError
+from hvr.execution.contradiction import Revision, contradicted, revised
 from hvr.execution.deviations import Deviation, DeviationKind, Difference, Side
 from hvr.execution.events import StepDone
 from hvr.execution.facts.detection import (
     FactOutcome,
+    comparison_of,
     detect_facts,
     difference_of,
     effects_of,
@@ -38,11 +43,10 @@ from hvr.pddl import (
     Problem,
     State,
     Task,
+    applicable_actions,
     parse_constraint,
-    substitute,
 )
-from hvr.pddl.facts import necessary_literals
-from hvr.pddl.task import binding_of
+from hvr.pddl.model import FunctionTerm
 from hvr.planning.plans import Planned, RecoveryStrategies
 from hvr.validation import Validator
 from hvr.validation.report import StepReport
@@ -71,7 +75,7 @@ class BeliefRevision:
     def __init__(self) -> None:
         self._alternatives: dict[Atom, Mapping[Atom, bool]] = {}
         self._newest: dict[Atom, int] = {}
-        self._retractions: Counter[Atom] = Counter()
+        self._retractions: Counter[Revision] = Counter()
         self._notes = 0
 
     def note(self, alternative: Mapping[Atom, bool]) -> None:
@@ -85,41 +89,52 @@ class BeliefRevision:
             self._alternatives[atom] = alternative
             self._newest[atom] = self._notes
 
-    def guesses(self, needs: Iterable[tuple[Atom, bool]], state: State) -> list[tuple[Atom, State]]:
-        """Return alternative states, given candidate facts that include a wrong one.
+    def guesses(
+        self, revisions: Iterable[Revision], state: State, refuted: Callable[[State], bool]
+    ) -> list[tuple[Revision, State]]:
+        """Return alternative states, given revisions one of which is right.
 
         Args:
-            needs: The facts, each with its believed value.
+            revisions: Sets of hidden facts and numbers with other values than the believed ones.
+            refuted: Whether a state still contradicts the refusals.
 
         Returns:
-            Each fact with the state in which it is flipped: least retracted first, then most
-                recently
-            changed first.
+            Each revision with its state: least retracted first, then the smallest, then the most
+                recently changed.
         """
-        task = state.task
-        derived = task.derived_predicates
-        base = frozenset(a for a in state.atoms() if a.predicate not in derived)
         ranked = []
-        for atom, value in needs:
-            other = self._alternatives.get(atom, {})
-            # A fact without a contrary alternative is flipped alone.
-            changes = other if other.get(atom, value) != value else {atom: not value}
-            true = {a for a, wanted in changes.items() if wanted}
-            guess = task.state_with((base - changes.keys()) | true, state.numbers())
+        for revision in revisions:
+            flips = {what: value for what, value in revision if isinstance(what, Atom)}
+            changes: dict[Atom | FunctionTerm, bool | Fraction] = dict(revision)
+            for atom, value in flips.items():
+                # Facts that one step changed are retracted together, if that agrees.
+                other = self._alternatives.get(atom, {})
+                if other.get(atom, not value) == value:
+                    changes |= {a: v for a, v in other.items() if flips.get(a, v) == v}
+            guess = revised(state, changes.items())
+            if refuted(guess):
+                changes = dict(revision)
+                guess = revised(state, changes.items())
+                if refuted(guess):
+                    continue
             # Least retracted first, so that repeated refusals try every fact; then newest first,
             # since the latest step is the likeliest to have failed unnoticed.
-            rank = (self._retractions[atom], -self._newest.get(atom, 0), str(atom))
-            ranked.append((rank, atom, guess, changes))
+            newest = max((self._newest.get(atom, 0) for atom in flips), default=0)
+            rank = (self._retractions[revision], len(revision), -newest, sorted(map(str, revision)))
+            ranked.append((rank, revision, guess, changes))
         ranked.sort(key=lambda one: one[0])
         if ranked:
             # The caller adopts the first guess, so the current belief becomes its alternative.
-            _, atom, _, changes = ranked[0]
-            self._retractions[atom] += 1
-            self.note({a: not wanted for a, wanted in changes.items()})
-        return [(atom, guess) for _, atom, guess, _ in ranked]
+            _, revision, _, changes = ranked[0]
+            self._retractions[revision] += 1
+            self.note({a: not v for a, v in changes.items() if isinstance(a, Atom)})
+        return [(revision, guess) for _, revision, guess, _ in ranked]
 
 
 _Result = TypeVar("_Result")
+
+_MAX_UNSEEN_ACTIONS = 500
+"""Maximum number of actions by which another agent may have caused a refusal."""
 
 
 RECOVERY_STRATEGIES = RecoveryStrategies(("retry",), ("satisfy",))
@@ -169,6 +184,8 @@ class FactWorld(ExecutionWorld):
         self.impossible = False
         self.hidden: frozenset[str] = frozenset()
         self._refused: Counter[GroundAction] = Counter()
+        self._unchanged: dict[GroundAction, None] = {}
+        """Actions that were refused repeatedly since the last completed step."""
         self._beliefs = BeliefRevision()
         self._guesses: list[State] = []
         self._ask("reset", env.reset)
@@ -188,7 +205,12 @@ class FactWorld(ExecutionWorld):
         self.impossible = False
         while True:
             try:
-                return self.planned(policy, stage)
+                planned = self.planned(policy, stage)
+                if not self._guesses or planned.plan.actions[:1] not in {
+                    (action,) for action in self._unchanged
+                }:
+                    return planned
+                self.state = self._guesses.pop(0)
             except ImpossibleGoalError:
                 # A proof from a partly believed state says nothing about the true state.
                 self.impossible = not self.hidden
@@ -229,6 +251,7 @@ class FactWorld(ExecutionWorld):
             self._refused[action] += 1
         else:
             self._refused[action] = 0
+            self._unchanged.clear()
         return error
 
     def sent(self, action: GroundAction, error: str) -> dict[str, Any]:
@@ -254,20 +277,43 @@ class FactWorld(ExecutionWorld):
         }
         return believed.task.state_with(atoms, numbers)
 
-    def retract(self, action: GroundAction, state: State) -> tuple[Atom, State] | None:
-        """Return the hidden fact to retract after a second refusal, and the revised state.
+    def retract(self, action: GroundAction, state: State) -> tuple[Revision, State] | None:
+        """Return the hidden beliefs to retract after a second refusal, and the revised state.
 
         The other candidates are kept for the case that the revised state leaves no plan.
         """
         if self._refused[action] < 2:
             return None  # a single refusal may be a transient fault
-        guesses = self._beliefs.guesses(self._hidden_needs(action), state)
-        if not guesses:
-            return None
-        self._refused[action] = 0
-        (atom, guess), *others = guesses
-        self._guesses = [one for _, one in others]
-        return atom, guess
+        # No step was completed in between, so earlier refusals must still be explained.
+        self._unchanged[action] = None
+        for actions in (tuple(self._unchanged), (action,)):
+            revisions = contradicted(state, actions, self._is_hidden)
+            guesses = self._beliefs.guesses(revisions, state, partial(_applicable, actions))
+            if guesses:
+                self._refused[action] = 0
+                (revision, guess), *others = guesses
+                self._guesses = [one for _, one in others]
+                self._guesses += self._after_unseen_actions(state, actions)
+                return revision, guess
+        return None
+
+    def _is_hidden(self, what: Atom | FunctionTerm) -> bool:
+        return (what.predicate if isinstance(what, Atom) else what.function) in self.hidden
+
+    def _after_unseen_actions(
+        self, state: State, refused: tuple[GroundAction, ...]
+    ) -> Iterator[State]:
+        """Yield the states in which another agent's unseen action explains the refusals.
+
+        A single retracted fact may leave an impossible state, such as a robot without a place.
+        """
+        for action in islice(applicable_actions(state), _MAX_UNSEEN_ACTIONS):
+            other = Validator(state.task, state=state)
+            other.apply(action)
+            changed = effects_of(state, other.state)
+            unseen = self.hidden.issuperset(map(predicate_of, changed))
+            if unseen and not _applicable(refused, other.state):
+                yield other.state
 
     def believe(self, before: State, expected: State, observed: State) -> None:
         """Record the hidden changes of a completed step."""
@@ -281,16 +327,6 @@ class FactWorld(ExecutionWorld):
             before if any((a in came) == (a in base_atoms(expected)) for a in hidden) else expected
         )
         self._beliefs.note({a: a in base_atoms(other) for a in hidden})
-
-    def _hidden_needs(self, action: GroundAction) -> tuple[tuple[Atom, bool], ...]:
-        schema = self.domain.actions[action.name]
-        binding = binding_of(schema, action)
-        ground = (
-            (substitute(literal, binding), positive)
-            for literal, positive in necessary_literals(schema.precondition)
-            if isinstance(literal, Atom) and literal.predicate in self.hidden
-        )
-        return tuple((a, positive) for a, positive in ground if isinstance(a, Atom))
 
     def _ask(self, what: str, call: Callable[[], _Result]) -> _Result:
         try:
@@ -339,8 +375,8 @@ class FactMonitor(PlanMonitor):
         outcome = FactOutcome(before, expected, observed, error, unmet if error else ())
         failures = detect_facts(number, action, outcome, self.world.wording)
         if error and not unmet and (retracted := self.world.retract(action, observed)) is not None:
-            atom, observed = retracted
-            failures = (*failures, self._retraction(number, action, atom, observed))
+            revision, observed = retracted
+            failures = (*failures, self._retraction(number, action, revision))
         self._state = self.world.state = observed
         changed = (*report.added, *report.deleted)
         seen = sorted(effects_of(before, observed), key=str)
@@ -394,12 +430,28 @@ class FactMonitor(PlanMonitor):
             return state
         return self.task.state_with(base_atoms(state), state.numbers())
 
-    def _retraction(self, number: int, action: GroundAction, atom: Atom, guess: State) -> Deviation:
-        believed: Expression = Not(atom) if atom in guess else atom
+    def _retraction(self, number: int, action: GroundAction, revision: Revision) -> Deviation:
+        # The literals that were believed.
+        literals: list[Expression] = []
+        for what, value in sorted(revision, key=str):
+            if isinstance(what, FunctionTerm):
+                literals.append(Not(comparison_of(what, Fraction(value))))
+            else:
+                literals.append(Not(what) if value else what)
         text = (
             f"{action} was refused again, so what cannot be seen is taken to be otherwise: "
-            f"{explain_state((believed,), self.world.wording)}."
+            f"{explain_state(literals, self.world.wording)}."
+        )
+        objects = tuple(
+            dict.fromkeys(n for what, _ in sorted(revision, key=str) for n in what.args)
         )
         return Deviation(
-            DeviationKind.MISPERCEIVED, Side.PRE, (believed,), number, action, text, atom.args
+            DeviationKind.MISPERCEIVED, Side.PRE, tuple(literals), number, action, text, objects
         )
+
+
+def _applicable(actions: Iterable[GroundAction], state: State) -> bool:
+    """Return whether any of the actions is applicable in a state."""
+    return any(
+        state.task.precondition(action).holds(state.bits, state.values) for action in actions
+    )

@@ -53,7 +53,11 @@ def difference_of(expected: State, observed: State) -> Difference:
     return Difference(
         tuple(sorted(should - are, key=str)),
         tuple(sorted(are - should, key=str)),
-        tuple(_value(t, v) for t, v in sorted(should_have.items(), key=str) if values.get(t) != v),
+        tuple(
+            comparison_of(t, v)
+            for t, v in sorted(should_have.items(), key=str)
+            if values.get(t) != v
+        ),
     )
 
 
@@ -161,7 +165,7 @@ def effects_of(before: State, after: State) -> frozenset[Expression]:
     """Return the literals that became true between two states."""
     was, then = base_atoms(before), base_atoms(after)
     old = numeric_values(before)
-    changed = [_value(t, v) for t, v in numeric_values(after).items() if old.get(t) != v]
+    changed = [comparison_of(t, v) for t, v in numeric_values(after).items() if old.get(t) != v]
     return frozenset([*(then - was), *(Not(a) for a in was - then), *changed])
 
 
@@ -192,7 +196,8 @@ def _is_bare(literal: Expression) -> bool:
     return not isinstance(atom, Atom) or not atom.args
 
 
-def _value(term: FunctionTerm, value: Fraction) -> Comparison:
+def comparison_of(term: FunctionTerm, value: Fraction) -> Comparison:
+    """Return the condition that a numeric fluent has a value."""
     if "/" not in (text := decimal_text(value)):
         return Comparison("=", term, PddlNumber(Decimal(text)))
     parts = (PddlNumber(Decimal(value.numerator)), PddlNumber(Decimal(value.denominator)))

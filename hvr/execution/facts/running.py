@@ -68,6 +68,8 @@ class TimedWorld(FactWorld):
         SimulatorError: The environment fails.
     """
 
+    may_repeat = True  # time passes, and waiting may help
+
     def __init__(
         self, env: FactEnvironment, domain: Domain, problem: Problem, wording: Wording
     ) -> None:

@@ -222,6 +222,8 @@ class ToolFacts:
 class _ToolWorld(FactWorld):
     env: ToolFacts
 
+    may_repeat = True  # the retry policy of the calls decides
+
     def __init__(self, env: ToolFacts, domain: ToolDomain) -> None:
         wording = lexicon_for(domain.domain).wording
         super().__init__(env, domain.domain, domain.problem, wording)

@@ -1,0 +1,5 @@
+(define (problem mine-1) (:domain mine)
+  (:objects shaft north south - gallery coal iron - ore)
+  (:init (at shaft) (pit shaft) (joined shaft north) (joined north shaft) (joined shaft south)
+         (joined south shaft) (gated shaft south) (dark north) (lies coal north) (lies iron south))
+  (:goal (and (delivered coal) (delivered iron))))

@@ -1,0 +1,5 @@
+(define (problem workshop-1) (:domain workshop)
+  (:objects wall strip - node drill-1 - machine left right - shutter plate rod - part)
+  (:init (source wall) (guards left drill-1) (guards right drill-1) (shut left) (free drill-1)
+         (raw plate) (raw rod) (plugged wall strip))
+  (:goal (and (drilled plate) (drilled rod) (free drill-1))))
