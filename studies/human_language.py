@@ -26,7 +26,7 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.goal_builder import Goal, Stage
 from hvr.pddl import Domain, Task, TypedName, parse_formula
-from hvr.pddl.model import And, Atom, Exists, Expression, Forall, Imply, Not, Or
+from hvr.pddl.formulas import And, Atom, Exists, Expression, Forall, Imply, Not, Or
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.validation import Validator
 from hvr.worlds.environment import Event

@@ -11,7 +11,7 @@ from typing import Any
 
 from hvr.execution.observation import AudioEvent, Fields, SoundKind
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject
-from hvr.pddl.model import Atom
+from hvr.pddl.formulas import Atom
 from hvr.worlds.naming import Names
 from hvr.worlds.thor.types import LIDDED, SILENT
 

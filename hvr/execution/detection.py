@@ -25,7 +25,8 @@ from hvr.execution.deviations import (
 from hvr.execution.explanation import Explanation, RawDeviation, classify_refusal
 from hvr.execution.observation import Expected, Observed, SoundKind, Truth
 from hvr.knowledge.wording import Wording
-from hvr.pddl.model import Atom, Expression, GroundAction, Not
+from hvr.pddl.formulas import Atom, Expression, Not
+from hvr.pddl.model import GroundAction
 from hvr.validation import ValidationReport
 from hvr.worlds.thor.types import FLOOR
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from hvr.execution.observation import Expected, Observed, Truth
 from hvr.knowledge.scene_graph import SceneGraph
-from hvr.pddl.model import Atom, Comparison, Expression, GroundAction, Not, Trajectory
+from hvr.pddl.formulas import Atom, Comparison, Expression, Not, Trajectory
+from hvr.pddl.model import GroundAction
 from hvr.values import Value, json_fields
 from hvr.worlds.thor.skills import SHUFFLE
 

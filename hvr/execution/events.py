@@ -7,7 +7,8 @@ from typing import Any
 
 from hvr.execution.deviations import Deviation, Difference
 from hvr.execution.observation import AudioEvent
-from hvr.pddl.model import Atom, Expression, GroundAction
+from hvr.pddl.formulas import Atom, Expression
+from hvr.pddl.model import GroundAction
 from hvr.planning.plans import Plan
 from hvr.validation import ValidationReport
 from hvr.values import Value, json_fields

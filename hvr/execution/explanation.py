@@ -9,16 +9,16 @@ from hvr.execution.deviations import DeviationKind
 from hvr.execution.observation import AudioEvent, Observed, SoundKind
 from hvr.knowledge.triples import NO_ROOM
 from hvr.knowledge.wording import Wording, load_wording
-from hvr.pddl.model import (
+from hvr.pddl.formulas import (
     Atom,
     Comparison,
     Expression,
     FunctionTerm,
-    GroundAction,
     Not,
     Number,
     NumericExpression,
 )
+from hvr.pddl.model import GroundAction
 from hvr.values import Value
 
 # Clauses ------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from hvr.execution.events import StepDone
 from hvr.execution.observation import Expected, Observed, Truth, sorts_of
 from hvr.execution.recovery import BeliefMonitor
 from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
-from hvr.pddl.model import ActionSchema, changes_of
+from hvr.pddl.model import ActionSchema
+from hvr.pddl.traversal import changes_of
 from hvr.planning.plans import Planned
 from hvr.validation import Validator
 from hvr.validation.report import Failure, StepReport

@@ -13,7 +13,7 @@ from hvr.knowledge.graph_reader import predicate_rules
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.knowledge.terms import k
-from hvr.pddl.model import Atom, Expression
+from hvr.pddl.formulas import Atom, Expression
 from hvr.values import Value, json_fields
 from hvr.worlds.thor.types import FLOOR, SILENT
 

@@ -22,7 +22,7 @@ from hvr.execution.belief import (
 from hvr.execution.observation import AudioEvent, audio_events, fields_of
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject
-from hvr.pddl.model import Atom
+from hvr.pddl.formulas import Atom
 from hvr.values import Value
 from hvr.worlds.environment import Environment
 from hvr.worlds.naming import Names

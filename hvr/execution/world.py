@@ -20,7 +20,8 @@ from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory, take_inventory
 from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.triples import ActionEvent, Change, FailureNote, Statement
-from hvr.pddl.model import Atom, GroundAction
+from hvr.pddl.formulas import Atom
+from hvr.pddl.model import GroundAction
 from hvr.planning.plans import Planned, Policy
 from hvr.validation.trajectory import ConstraintMonitor
 from hvr.worlds.environment import Environment

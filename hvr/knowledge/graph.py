@@ -28,8 +28,9 @@ from hvr.knowledge.triples import (
     notice_quads,
     statements_of,
 )
-from hvr.pddl.model import TRUE as NO_GOAL
-from hvr.pddl.model import Atom, Domain, Formula, Problem, TypedName
+from hvr.pddl.formulas import TRUE as NO_GOAL
+from hvr.pddl.formulas import Atom, Formula, TypedName
+from hvr.pddl.model import Domain, Problem
 from hvr.values import cached_property
 
 if TYPE_CHECKING:

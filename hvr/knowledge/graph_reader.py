@@ -16,7 +16,7 @@ from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.query import run_query
 from hvr.knowledge.terms import RDF, RDF_TYPE, TRUE, Node, k, obj, short, value
 from hvr.knowledge.terms import Value as TermValue
-from hvr.pddl.model import Atom
+from hvr.pddl.formulas import Atom
 from hvr.values import Value
 
 # Mapping ------------------------------------------------------------------------------------------

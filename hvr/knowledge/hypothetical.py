@@ -14,7 +14,7 @@ from hvr.knowledge.graph_reader import PredicateRule, predicate_rules
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.terms import FALSE, OBJECT, RDF_TYPE, TRUE, Node, Triple, k, obj
 from hvr.knowledge.triples import ROBOT
-from hvr.pddl.model import Atom
+from hvr.pddl.formulas import Atom
 
 _DEFAULT = DefaultGraph()
 

@@ -18,7 +18,8 @@ from hvr.language.class_choice import ClassChoice, possible
 from hvr.language.meaning import PORTION, Entity, Meaning
 from hvr.language.spatial import narrowed
 from hvr.language.taxonomy import Taxonomy, literals
-from hvr.pddl.model import Domain, TypedName
+from hvr.pddl.formulas import TypedName
+from hvr.pddl.model import Domain
 from hvr.pddl.problem_parser import parse_formula
 
 

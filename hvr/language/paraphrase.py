@@ -17,7 +17,18 @@ from hvr.language.goal_builder import Stage
 from hvr.language.lexicon import plurals
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain, TypedName, parse_constraint, parse_formula
-from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Forall, Imply, Not, Or, Trajectory
+from hvr.pddl.formulas import (
+    And,
+    Atom,
+    Equal,
+    Exists,
+    Expression,
+    Forall,
+    Imply,
+    Not,
+    Or,
+    Trajectory,
+)
 
 _ORDINALS = ("a second", "a third", "a fourth", "a fifth")
 _ANYTHING = "thing"

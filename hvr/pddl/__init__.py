@@ -1,65 +1,66 @@
 """The planning language: text, lifted model, ground task and state.
 
 `parse_domain`, `parse_problem`, `parse_formula` and `parse_plan` read text into the values of
-`hvr.pddl.model`; `print_…` turns values back into text. A `Task` compiles a domain and a problem
-on demand into operators over `State`s, which are bit sets. This package is independent of robots,
-knowledge graphs and the command line.
+`hvr.pddl.model` and `hvr.pddl.formulas`; `print_…` turns values back into text. A `Task` compiles
+a domain and a problem on demand into operators over `State`s, which are bit sets. This package is
+independent of robots, knowledge graphs and the command line.
 
-Start with `model.py`, then `task.py` and `state.py`. `hierarchy/` does the same for HDDL.
-`checker.py` checks certificates. It shares only the parsers with the rest of hvr, so that a proof
-does not depend on the validator.
+Start with `model.py`, `formulas.py` and `traversal.py`, then `task.py` and `state.py`. `hierarchy/`
+does the same for HDDL. `checker.py` checks certificates. It shares only the parsers with the rest
+of hvr, so that a proof does not depend on the validator.
 """
 
 from typing import TYPE_CHECKING
 
 from hvr.errors import GroundingLimitError, NumberTooLargeError, UndefinedValueError
 from hvr.pddl.diagnostics import Diagnostic, Location, UnsupportedPddlError
-from hvr.pddl.model import (
+from hvr.pddl.formulas import (
     OBJECT,
     TRUE,
-    ActionSchema,
     And,
     Arithmetic,
     Atom,
     Comparison,
     ContinuousEffect,
-    DerivedPredicate,
-    Domain,
     Duration,
-    DurativeActionSchema,
     Effect,
     Equal,
     Exists,
     Expression,
     Forall,
     Formula,
-    Function,
     FunctionTerm,
-    GroundAction,
     Imply,
     IsViolated,
-    Metric,
     Not,
     Number,
     NumericEffect,
     NumericExpression,
     Or,
-    Predicate,
     Preference,
-    Problem,
     Timed,
-    TimedInitial,
     Trajectory,
     TypedName,
     When,
-    atoms_of,
     is_variable,
-    substitute,
+)
+from hvr.pddl.model import (
+    ActionSchema,
+    DerivedPredicate,
+    Domain,
+    DurativeActionSchema,
+    Function,
+    GroundAction,
+    Metric,
+    Predicate,
+    Problem,
+    TimedInitial,
 )
 from hvr.pddl.plan import PlanText, Step, TimedAction, parse_plan, print_plan, read_plan
 from hvr.pddl.problem_parser import parse_constraint, parse_domain, parse_formula, parse_problem
 from hvr.pddl.state import State, holds
 from hvr.pddl.task import Misfit, MisfitKind, Task
+from hvr.pddl.traversal import atoms_of, substitute
 
 if TYPE_CHECKING:
     from hvr.pddl.plan_json import plan_from_json, plan_to_json

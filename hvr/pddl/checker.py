@@ -17,8 +17,9 @@ from operator import add, eq, ge, gt, itemgetter, le, lt, mul, sub, truediv
 from typing import Any
 
 from hvr.errors import HvrError, PddlError
-from hvr.pddl import model as m
+from hvr.pddl.formulas import TRUE, TypedName
 from hvr.pddl.hierarchy.words import TaskAndPlan, read_task_and_plan
+from hvr.pddl.model import DurativeActionSchema
 from hvr.pddl.words import action_words, dependencies, initial_words, rule_words, words_of
 
 SIGNS = {"+": add, "-": sub, "*": mul, "/": truediv}
@@ -63,7 +64,7 @@ class PlanExecution:
     def __init__(self, reading: TaskAndPlan, options: dict[str, str]) -> None:
         self.reading, self.domain, problem = reading, reading.domain, reading.problem
         self.epsilon, self.tolerance = Fraction(options["epsilon"]), Fraction(options["tolerance"])
-        constrained = (self.domain.constraints, problem.constraints) != (m.TRUE, m.TRUE)
+        constrained = (self.domain.constraints, problem.constraints) != (TRUE, TRUE)
         if self.domain.is_hybrid or constrained or self.epsilon < 0:
             raise UnprovenError("cannot check: continuous change, trajectory constraints, epsilon")
         self.types = {o.name: o.types for o in (*self.domain.constants, *problem.objects)}
@@ -90,7 +91,7 @@ class PlanExecution:
                 waiting = [head for head in waiting if head not in self.state]
         self.states.append(self.state)
 
-    def bind(self, parameters: Sequence[m.TypedName], args: Sequence[str]) -> Any:
+    def bind(self, parameters: Sequence[TypedName], args: Sequence[str]) -> Any:
         """Return the argument of each parameter; None if number or types do not match."""
         pairs = [*zip(parameters, args, strict=False)]
         typed = [self.domain.has_type(self.types.get(arg, ()), p.types) for p, arg in pairs]
@@ -164,7 +165,7 @@ class PlanExecution:
         events: list[Any] = []
         for number, step in enumerate(self.reading.steps, 1):
             schema: Any = self.domain.schema(step.action.name)
-            lasts = isinstance(schema, m.DurativeActionSchema)
+            lasts = isinstance(schema, DurativeActionSchema)
             length: Any = step.duration if lasts else 0
             binding = schema and self.bind(schema.parameters, step.action.args)
             if binding is None or length is None or min(step.start, length) < 0:

@@ -15,20 +15,17 @@ from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import GroundingLimitError
 from hvr.pddl import numeric, state
 from hvr.pddl.facts import bindings, necessary_literals
-from hvr.pddl.model import (
-    ActionSchema,
+from hvr.pddl.formulas import (
     And,
     Arithmetic,
     Atom,
     Comparison,
     Duration,
-    DurativeActionSchema,
     Equal,
     Exists,
     Expression,
     Forall,
     FunctionTerm,
-    GroundAction,
     Imply,
     IsViolated,
     Not,
@@ -41,12 +38,11 @@ from hvr.pddl.model import (
     TimeSpecifier,
     TypedName,
     When,
-    all_free_variables,
-    preferences_of,
-    walk,
 )
+from hvr.pddl.model import ActionSchema, DurativeActionSchema, GroundAction
 from hvr.pddl.numeric import Compiled, NumericTest, Rational
 from hvr.pddl.state import Conjunction, NumericChange, Operator, conjunction, disjunction
+from hvr.pddl.traversal import all_free_variables, preferences_of, walk
 
 if TYPE_CHECKING:
     from hvr.pddl.facts import Row

@@ -8,26 +8,28 @@ from decimal import Decimal
 from hvr.base.nested import Steps, run_trampoline
 from hvr.pddl.diagnostics import PddlTextSyntaxError, nearest
 from hvr.pddl.expressions import ExpressionReader
-from hvr.pddl.lists import NAME, RESERVED, ListReader, Types, arguments_text, describe
-from hvr.pddl.model import (
+from hvr.pddl.formulas import (
     OBJECT,
     TRUE,
-    ActionSchema,
     And,
     Arithmetic,
     ContinuousEffect,
-    DerivedPredicate,
-    Domain,
-    DurativeActionSchema,
     Effect,
     Forall,
     Formula,
-    Function,
     Number,
     NumericExpression,
-    Predicate,
     TypedName,
     When,
+)
+from hvr.pddl.lists import NAME, RESERVED, ListReader, Types, arguments_text, describe
+from hvr.pddl.model import (
+    ActionSchema,
+    DerivedPredicate,
+    Domain,
+    DurativeActionSchema,
+    Function,
+    Predicate,
 )
 from hvr.pddl.reader import Group, Node, SourceText, Word, head_of, read_nodes
 

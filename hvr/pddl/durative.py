@@ -8,27 +8,25 @@ from itertools import repeat
 from hvr.base.nested import Steps, run_trampoline
 from hvr.pddl import state
 from hvr.pddl.compiler import Binding, Compiler, Effects, template_of_parts
-from hvr.pddl.model import (
+from hvr.pddl.formulas import (
     TRUE,
     And,
     Arithmetic,
     Comparison,
     Duration,
-    DurativeActionSchema,
     Expression,
     Forall,
-    GroundAction,
     NumericExpression,
     Preference,
     Timed,
     TimeSpecifier,
     When,
-    numbers_of,
-    walk,
 )
+from hvr.pddl.model import DurativeActionSchema, GroundAction
 from hvr.pddl.numeric import Compiled, Rational
 from hvr.pddl.state import Conjunction, Operator
 from hvr.pddl.task import Task, binding_of
+from hvr.pddl.traversal import numbers_of, walk
 from hvr.values import Value
 
 _TIMES = ("at start", "over all", "at end")

@@ -7,15 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn, TypeVar
 
 from hvr.base.nested import Steps, run_trampoline
-from hvr.pddl.lists import ANY_NAME, NUMBER, RESERVED, ListReader, Types, arguments_text, choices
-from hvr.pddl.model import (
+from hvr.pddl.formulas import (
     OBJECT,
     TRUE,
     And,
     Arithmetic,
     Atom,
     Comparison,
-    Domain,
     Duration,
     Effect,
     Equal,
@@ -23,7 +21,6 @@ from hvr.pddl.model import (
     Expression,
     Forall,
     Formula,
-    Function,
     FunctionTerm,
     Imply,
     IsViolated,
@@ -32,16 +29,17 @@ from hvr.pddl.model import (
     NumericEffect,
     NumericExpression,
     Or,
-    Predicate,
     Preference,
     Timed,
     TimeSpecifier,
     Trajectory,
     TypedName,
     When,
-    walk,
 )
+from hvr.pddl.lists import ANY_NAME, NUMBER, RESERVED, ListReader, Types, arguments_text, choices
+from hvr.pddl.model import Domain, Function, Predicate
 from hvr.pddl.reader import Group, Node, SourceText, Word, head_of, node_of
+from hvr.pddl.traversal import walk
 
 Scope = Mapping[str, Types]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby, islice, product
 from typing import Any, overload
 
-from hvr.pddl.model import And, Atom, Equal, Expression, Imply, Not, Or, TypedName, is_variable
+from hvr.pddl.formulas import And, Atom, Equal, Expression, Imply, Not, Or, TypedName, is_variable
 
 # Compact sequences --------------------------------------------------------------------------------
 # A problem may have hundreds of thousands of typed names and ground atoms. An object for each

@@ -10,10 +10,9 @@ from hvr.base.nested import Steps, run_trampoline
 from hvr.pddl import state
 from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.facts import Literal, Relation, bindings, is_true, match_row
-from hvr.pddl.model import (
+from hvr.pddl.formulas import (
     And,
     Atom,
-    DerivedPredicate,
     Equal,
     Exists,
     Expression,
@@ -23,10 +22,11 @@ from hvr.pddl.model import (
     Or,
     TypedName,
     is_variable,
-    substitute,
 )
+from hvr.pddl.model import DerivedPredicate
 from hvr.pddl.numeric import Values
 from hvr.pddl.state import Conjunction, set_bits
+from hvr.pddl.traversal import substitute
 from hvr.values import Value
 
 if TYPE_CHECKING:

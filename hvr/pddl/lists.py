@@ -9,7 +9,7 @@ from itertools import islice, repeat
 from typing import NoReturn
 
 from hvr.pddl.diagnostics import nearest
-from hvr.pddl.model import OBJECT, TypedName
+from hvr.pddl.formulas import OBJECT, TypedName
 from hvr.pddl.numeric import MAX_DIGITS
 from hvr.pddl.reader import Group, Node, SourceText, Word, first_of, head_of, same_words
 

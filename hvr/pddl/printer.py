@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hvr.pddl.model import (
+from hvr.pddl.formulas import (
     OBJECT,
     TRUE,
-    ActionSchema,
     And,
-    Domain,
-    DurativeActionSchema,
     Exists,
     Expression,
     Forall,
@@ -18,12 +15,12 @@ from hvr.pddl.model import (
     Not,
     Or,
     Preference,
-    Problem,
     Timed,
     TypedName,
     When,
     typed_list,
 )
+from hvr.pddl.model import ActionSchema, Domain, DurativeActionSchema, Problem
 
 _WIDTH = 100
 _DEEPEST = 80

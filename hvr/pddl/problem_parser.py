@@ -12,24 +12,20 @@ from hvr.pddl.diagnostics import Diagnostic, nearest
 from hvr.pddl.domain_parser import DomainParser, constraints, define, requirements
 from hvr.pddl.expressions import ExpressionReader
 from hvr.pddl.facts import GroundAtoms, TypedNames
-from hvr.pddl.lists import ListReader, Types
-from hvr.pddl.model import (
+from hvr.pddl.formulas import (
     TRUE,
     Atom,
-    Domain,
     Formula,
     FunctionTerm,
-    Metric,
     Not,
     Number,
     NumericEffect,
-    Problem,
-    TimedEffect,
-    TimedInitial,
     TypedName,
-    preferences_of,
 )
+from hvr.pddl.lists import ListReader, Types
+from hvr.pddl.model import Domain, Metric, Problem, TimedEffect, TimedInitial
 from hvr.pddl.reader import Group, Node, SourceText, Word, node_of, read_nodes
+from hvr.pddl.traversal import preferences_of
 
 # Problem parser -----------------------------------------------------------------------------------
 # Problems from nested lists.

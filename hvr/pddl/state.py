@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import InconsistentEffectError, UndefinedValueError
-from hvr.pddl.model import Atom, Expression, FunctionTerm, GroundAction
+from hvr.pddl.formulas import Atom, Expression, FunctionTerm
+from hvr.pddl.model import GroundAction
 from hvr.pddl.numeric import Compiled, NumericTest, Values, calculate, evaluate, rounded
 
 if TYPE_CHECKING:

@@ -29,28 +29,23 @@ from hvr.pddl.compiler import (
 )
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.facts import Facts, Relation, Row, TypedNames, bindings, necessary_literals, rows_of
-from hvr.pddl.model import (
-    ActionSchema,
+from hvr.pddl.formulas import (
     Arithmetic,
     Atom,
-    Domain,
-    DurativeActionSchema,
     Equal,
     Expression,
     Formula,
     FunctionTerm,
-    GroundAction,
     IsViolated,
     Number,
     NumericEffect,
     NumericExpression,
-    Problem,
     TypedName,
-    changes_of,
-    preferences_of,
 )
+from hvr.pddl.model import ActionSchema, Domain, DurativeActionSchema, GroundAction, Problem
 from hvr.pddl.numeric import Rational, Values
 from hvr.pddl.state import Conjunction, NumericChange, Operator, State
+from hvr.pddl.traversal import changes_of, preferences_of
 from hvr.values import Value
 
 if TYPE_CHECKING:

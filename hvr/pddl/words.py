@@ -10,17 +10,9 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from hvr.pddl.model import (
-    ActionSchema,
-    Atom,
-    DerivedPredicate,
-    Domain,
-    DurativeActionSchema,
-    NumericEffect,
-    Problem,
-    changes_of,
-    signed_parts,
-)
+from hvr.pddl.formulas import Atom, NumericEffect
+from hvr.pddl.model import ActionSchema, DerivedPredicate, Domain, DurativeActionSchema, Problem
+from hvr.pddl.traversal import changes_of, signed_parts
 
 _WORD = re.compile(r"[()]|[^\s()]+")
 

@@ -10,7 +10,7 @@ from operator import or_
 from hvr.base.nested import Steps, run_trampoline
 from hvr.knowledge.wording import BlockTitle, load_action_annotations, load_wording
 from hvr.pddl import GroundAction, Task
-from hvr.pddl.model import Atom
+from hvr.pddl.formulas import Atom
 from hvr.pddl.state import Conjunction, Operator
 from hvr.planning.plans import AABlock, MacroAction
 from hvr.planning.search.ground import Literals, bits

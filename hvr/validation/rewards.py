@@ -21,8 +21,8 @@ from typing import Any, TypeAlias
 
 from hvr.errors import HvrError, UsageError
 from hvr.pddl import Domain, GroundAction, State, UnsupportedPddlError, parse_domain, parse_problem
-from hvr.pddl.model import parts_of
 from hvr.pddl.plan import Step, TimedAction, read_plan
+from hvr.pddl.traversal import parts_of
 from hvr.validation import Outcome, Validator
 from hvr.validation.extraction import Candidate, last_of, plans_in
 from hvr.validation.extraction.lines import KnownSymbols

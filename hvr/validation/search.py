@@ -19,9 +19,9 @@ from hvr.pddl import (
     Task,
     applicable_actions,
 )
-from hvr.pddl.model import functions_of, walk
 from hvr.pddl.numeric import Values
 from hvr.pddl.state import Conjunction, Operator
+from hvr.pddl.traversal import functions_of, walk
 from hvr.validation.relaxation import Deadline, Relaxation, achievers
 
 LONGEST = 20

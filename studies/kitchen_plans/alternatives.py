@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from random import Random
 
-from hvr.pddl.model import Atom, GroundAction
+from hvr.pddl.formulas import Atom
+from hvr.pddl.model import GroundAction
 from hvr.pddl.task import Task
 from studies.kitchen_plans.hard_negatives import Steps, carried_out, other_objects, other_places
 

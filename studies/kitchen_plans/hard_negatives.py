@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
-from hvr.pddl.model import Atom, GroundAction
+from hvr.pddl.formulas import Atom
+from hvr.pddl.model import GroundAction
 from hvr.pddl.task import Task
 from hvr.planning.macro_actions import macro_blocks
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from hvr.errors import SceneError
 from hvr.execution.world import World
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject
-from hvr.pddl.model import Atom, GroundAction
+from hvr.pddl.formulas import Atom
+from hvr.pddl.model import GroundAction
 from hvr.worlds import Names
 from hvr.worlds.faults import Fault
 from studies.reflect.scenarios import Action

@@ -17,7 +17,8 @@ from hvr.execution.world import open_world
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.relevance import Relevant, relevant_objects
 from hvr.pddl import Domain, Task, TypedName, parse_formula
-from hvr.pddl.model import Atom, Expression, GroundAction
+from hvr.pddl.formulas import Atom, Expression
+from hvr.pddl.model import GroundAction
 from hvr.planning.plans import Plan, Planned
 from hvr.validation import Validator
 from hvr.worlds import Kitchen, Names, scene_graph

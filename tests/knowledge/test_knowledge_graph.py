@@ -13,7 +13,8 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.terms import FALSE, RDF_TYPE, TRUE, k, obj
 from hvr.knowledge.triples import ActionEvent, Change
-from hvr.pddl.model import Atom, Domain, Predicate, TypedName
+from hvr.pddl.formulas import Atom, TypedName
+from hvr.pddl.model import Domain, Predicate
 from tests.knowledge.entailments import missing_entailments
 from tests.knowledge.knowledge_kitchen import PIECES, THINGS, scene_of, thing, with_
 

@@ -20,7 +20,7 @@ from hvr.knowledge.journal import NAME, Journal, read_journal
 from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.terms import k, obj
 from hvr.knowledge.triples import ActionEvent
-from hvr.pddl.model import Atom
+from hvr.pddl.formulas import Atom
 from tests.knowledge.knowledge_kitchen import PIECES
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from functools import lru_cache
 from hvr.execution.world import World, open_world
 from hvr.language.goal_builder import Goal
 from hvr.pddl import Domain, TypedName, parse_formula
-from hvr.pddl.model import And, Atom, Exists, Expression, Forall, Imply, Not, Or
+from hvr.pddl.formulas import And, Atom, Exists, Expression, Forall, Imply, Not, Or
 from hvr.worlds.kitchen import Kitchen
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from hvr.execution.executor import Executor
 from hvr.execution.world import open_world
-from hvr.pddl.model import Atom
+from hvr.pddl.formulas import Atom
 from hvr.worlds.kitchen import Kitchen
 
 # scene, sentence, atoms that hold at the end

@@ -22,7 +22,7 @@ from hvr.execution.facts.running import WorldRun, run_world, save_run
 from hvr.execution.facts.sentences import goal_text
 from hvr.models.meter import Meter
 from hvr.pddl import Task, print_domain, print_plan, print_problem
-from hvr.pddl.model import TRUE
+from hvr.pddl.formulas import TRUE
 from hvr.pddl.plan import decimal_text
 from hvr.planning.solving.solve import Solution
 from hvr.policies.facts import ModelPlanner, open_model

@@ -35,7 +35,7 @@ from hvr.pddl import (
     print_plan,
     print_problem,
 )
-from hvr.pddl.model import functions_of, walk
+from hvr.pddl.traversal import functions_of, walk
 from hvr.planning.plans import AABlock, MacroAction, Plan, Planned
 from hvr.validation import Validator
 from hvr.validation.report import StepReport

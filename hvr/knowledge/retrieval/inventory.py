@@ -20,7 +20,7 @@ from hvr.knowledge.roles import (
     Roles,
     roles_of,
 )
-from hvr.pddl.model import And, Atom, Exists, Expression, Not, Or
+from hvr.pddl.formulas import And, Atom, Exists, Expression, Not, Or
 from hvr.values import cached_property
 
 PLACEHOLDER = "x"

@@ -28,7 +28,7 @@ from hvr.knowledge.roles import (
     TREATS,
     roles_of,
 )
-from hvr.pddl.model import Atom
+from hvr.pddl.formulas import Atom
 
 # Supplies -----------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory, ObjectSelection, situation
 from hvr.knowledge.retrieval.means import Means, supplies_of
 from hvr.knowledge.roles import BIN, CARRIER, CUTTABLE, SERVED, SLOT, roles_of
-from hvr.pddl.model import (
+from hvr.pddl.formulas import (
     And,
     Atom,
     Equal,
@@ -20,10 +20,10 @@ from hvr.pddl.model import (
     Imply,
     Not,
     Or,
-    Problem,
     Trajectory,
 )
-from hvr.pddl.model import walk as walk_expression
+from hvr.pddl.model import Problem
+from hvr.pddl.traversal import walk as walk_expression
 
 # Constraints --------------------------------------------------------------------------------------
 # A constraint can be violated with any object that it covers, so these belong to the problem. A

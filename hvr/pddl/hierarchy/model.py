@@ -19,7 +19,7 @@ from hvr.pddl import (
     print_domain,
     print_problem,
 )
-from hvr.pddl.model import typed_list
+from hvr.pddl.formulas import typed_list
 from hvr.values import Compact, Value, cached_property, set_field
 
 # Model --------------------------------------------------------------------------------------------

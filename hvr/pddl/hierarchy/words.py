@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from hvr.pddl.formulas import And, TypedName
 from hvr.pddl.hierarchy.model import Method
 from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
 from hvr.pddl.hierarchy.plan import HierarchicalPlan, read_hierarchical_plan
-from hvr.pddl.model import And, Domain, GroundAction, Problem, TypedName
+from hvr.pddl.model import Domain, GroundAction, Problem
 from hvr.pddl.plan import TimedAction, read_plan
 from hvr.pddl.problem_parser import parse_domain, parse_problem
 from hvr.pddl.reader import decode

@@ -35,7 +35,7 @@ from hvr.pddl import (
     TypedName,
     When,
 )
-from hvr.pddl.model import TimeSpecifier
+from hvr.pddl.formulas import TimeSpecifier
 from hvr.planning.interop.names import InteropError, Vocabulary, decimal
 
 FALSE = Or(())

@@ -35,7 +35,8 @@ from hvr.pddl import (
     When,
 )
 from hvr.pddl.facts import conjuncts
-from hvr.pddl.model import TimeSpecifier, walk
+from hvr.pddl.formulas import TimeSpecifier
+from hvr.pddl.traversal import walk
 from hvr.planning.interop.names import InteropError, UnifiedNames
 
 # To expressions -----------------------------------------------------------------------------------

@@ -26,7 +26,8 @@ from hvr.pddl import (
     Problem,
     When,
 )
-from hvr.pddl.model import TRUE, changes_of, functions_of, walk
+from hvr.pddl.formulas import TRUE
+from hvr.pddl.traversal import changes_of, functions_of, walk
 from hvr.planning.search.fast_downward import OPTIMAL, binary
 
 # Features -----------------------------------------------------------------------------------------

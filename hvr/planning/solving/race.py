@@ -14,7 +14,7 @@ from hvr.errors import HvrError
 from hvr.pddl import And, GroundAction, Problem, State, Step, Task, TimedAction, read_plan
 from hvr.pddl.compiler import Binding
 from hvr.pddl.durative import DurativeOperator, ground_durative
-from hvr.pddl.model import TRUE, Expression
+from hvr.pddl.formulas import TRUE, Expression
 from hvr.pddl.numeric import exact
 from hvr.pddl.state import Operator
 from hvr.pddl.task import binding_of

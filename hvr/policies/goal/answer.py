@@ -25,7 +25,9 @@ from hvr.knowledge.wording import wording_of
 from hvr.language.taxonomy import Taxonomy, literals
 from hvr.pddl import Domain
 from hvr.pddl.diagnostics import nearest
-from hvr.pddl.model import Atom, Predicate, changes_of
+from hvr.pddl.formulas import Atom
+from hvr.pddl.model import Predicate
+from hvr.pddl.traversal import changes_of
 from hvr.planning.search.navigation import find_navigation
 from hvr.values import cached_property
 

@@ -10,7 +10,7 @@ from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.roles import CONTAINS, PORTABLE
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl.diagnostics import nearest
-from hvr.pddl.model import Atom
+from hvr.pddl.formulas import Atom
 from hvr.policies.goal.answer import (
     GoalAnswer,
     GoalLiteral,

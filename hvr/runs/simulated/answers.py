@@ -13,7 +13,7 @@ from hvr.knowledge.wording import load_wording
 from hvr.models.errors import ModelError
 from hvr.models.model import Request
 from hvr.pddl import Atom, Expression, GroundAction
-from hvr.pddl.model import And, Equal, Exists, Forall, Not
+from hvr.pddl.formulas import And, Equal, Exists, Forall, Not
 from hvr.runs.simulated.error_model import CONDITION_KINDS, ErrorModel
 from hvr.runs.simulated.script import Script
 from hvr.runs.simulated.step_errors import Literal, Sides, Streams

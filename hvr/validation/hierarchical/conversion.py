@@ -37,8 +37,8 @@ from hvr.pddl.hierarchy.plan import (
     PlanLine,
     read_hierarchical_plan,
 )
-from hvr.pddl.model import substitute
 from hvr.pddl.reader import SourceText
+from hvr.pddl.traversal import substitute
 from hvr.validation.hierarchical.decomposition_search import Chart, Progression
 from hvr.validation.hierarchical.matching import names_in
 from hvr.validation.hierarchical.reasons import Reasons

@@ -9,7 +9,7 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.embedders import Embedder
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.retrieval.selection import Matcher, default_threshold
-from hvr.pddl.model import Atom
+from hvr.pddl.formulas import Atom
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from hvr.knowledge.retrieval.embedders import LexicalEmbedder
 from hvr.knowledge.retrieval.expansion import expand
 from hvr.knowledge.retrieval.selection import select
 from hvr.models.model import estimate_tokens
-from hvr.pddl.model import Atom
+from hvr.pddl.formulas import Atom
 from hvr.runs.tasks import load_task
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import load_scene

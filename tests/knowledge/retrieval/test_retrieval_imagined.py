@@ -12,7 +12,7 @@ from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.hypothetical import assume_atoms, hypothetical_copy
 from hvr.pddl import Domain, State, Task, parse_domain
-from hvr.pddl.model import Atom
+from hvr.pddl.formulas import Atom
 from hvr.runs.tasks import load_task
 from hvr.validation.validator import Validator
 

@@ -12,7 +12,7 @@ from hvr.execution.world import World
 from hvr.knowledge.retrieval.embedders import LexicalEmbedder
 from hvr.knowledge.retrieval.inventory import Inventory, situation
 from hvr.knowledge.retrieval.selection import Matcher, select
-from hvr.pddl.model import Atom
+from hvr.pddl.formulas import Atom
 from tests.knowledge.retrieval.name_table import HELD_OUT, NAMES
 from tests.knowledge.retrieval.retrieval_scores import everything, score
 

@@ -8,7 +8,7 @@ import pytest
 
 from hvr.knowledge.retrieval.inventory import Inventory, ObjectSelection
 from hvr.knowledge.roles import INSTRUMENT
-from hvr.pddl.model import Atom
+from hvr.pddl.formulas import Atom
 
 
 def test_the_preferred_kind_comes_first_where_both_lie_open(inventory: Inventory) -> None:

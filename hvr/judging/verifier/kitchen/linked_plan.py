@@ -12,7 +12,8 @@ from hvr.errors import DataFileError, UsageError
 from hvr.judging.verifier.kitchen.mentions import FAMILIES
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.wording import load_wording
-from hvr.pddl.model import Atom, GroundAction, Problem
+from hvr.pddl.formulas import Atom
+from hvr.pddl.model import GroundAction, Problem
 from hvr.pddl.state import Operator
 from hvr.pddl.task import Task
 from hvr.planning.macro_actions import support

@@ -16,7 +16,7 @@ from hvr.runs.report.charts import bullets, details, element, escaped, paragraph
 from hvr.runs.report.floor_plan.plan import FloorPlan, Pose, Route
 
 if TYPE_CHECKING:
-    from hvr.pddl.model import Atom
+    from hvr.pddl.formulas import Atom
 
 
 # Dialogue -----------------------------------------------------------------------------------------
