@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hvr.doors.cli import Command, Group
+from hvr.doors.cli import Group
 from hvr.doors.cli.arguments import ArgumentParser
 from hvr.doors.cli.main import command_parser, resolve
 from tests.documentation.pages import ROOT
@@ -85,15 +85,6 @@ def parser_of(words: Sequence[str]) -> ArgumentParser:
     if isinstance(call.called, Group):
         raise UnreadableError(f"no command of hvr: {words}")
     return command_parser(call, call.called)
-
-
-def commands(group: Group, *words: str) -> Iterator[tuple[str, ...]]:
-    """Yield the words of each command in a group, without the first."""
-    for one in group.commands:
-        if isinstance(one, Command):
-            yield (*words, one.name)
-        else:
-            yield from commands(one, *words, one.name)
 
 
 def _check_extras(words: Sequence[str]) -> None:

@@ -22,6 +22,7 @@ from hvr.models.connect import make_model, stack
 from hvr.models.errors import ModelError
 from tests.models.llm_fakes import ask
 from tests.models.servers import GeminiServer, OpenAIServer, RawServer, Reply
+from tests.survivors import wait_for
 
 pytest.importorskip("openai")
 pytest.importorskip("google.genai")
@@ -86,13 +87,6 @@ def packed(data: bytes, coding: str) -> Act:
 
 def no_threads() -> bool:
     return not any(t.name == "hvr-request" for t in threading.enumerate())
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 SLOW = {

@@ -48,6 +48,7 @@ from hvr.pddl import (
     Predicate,
     Preference,
     Problem,
+    State,
     Timed,
     TimedAction,
     TimedInitial,
@@ -672,3 +673,9 @@ def scheduled(draw: st.DrawFn, parts: Parts = EVERYTHING, most: int = 7) -> Worl
         truth = world.reference.truth(world.problem.goal, verdict.worlds[-1][1], {})
         world = lawful(fulfilled(world, truth), verdict.worlds)
     return replace(world, timed=tuple(plan))
+
+
+def same(state: State, plain: Plain) -> bool:
+    """Return whether a state has the expected atoms and numbers."""
+    known = {t: v for t, v in plain.numbers.items() if t.function in state.task.fluent_functions}
+    return state.atoms(static=True) == plain.atoms and state.numbers() == known

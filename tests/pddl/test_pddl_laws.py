@@ -47,6 +47,7 @@ from tests.pddl.pddl_strategies import (
     ground_atoms,
     law,
     planned,
+    same,
     worlds,
 )
 from tests.reference import Reference
@@ -120,12 +121,6 @@ def test_printed_plan_parses_to_an_equal_one(
 @law(30)
 def test_printed_timed_plan_parses_to_an_equal_one(plan: tuple[TimedAction, ...]) -> None:
     assert read_plan(print_plan(plan)).steps == plan
-
-
-def same(state: State, plain: Plain) -> bool:
-    """Return whether a state has the expected atoms and numbers."""
-    known = {t: v for t, v in plain.numbers.items() if t.function in state.task.fluent_functions}
-    return state.atoms(static=True) == plain.atoms and state.numbers() == known
 
 
 @pytest.mark.slow

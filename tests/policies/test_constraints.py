@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.base.files import data_path
 from hvr.errors import ImpossibleGoalError
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.ontology import load_ontology
-from hvr.pddl import parse_domain, parse_plan, parse_problem, print_plan, print_problem
+from hvr.pddl import parse_plan, parse_problem, print_plan, print_problem
 from hvr.planning.plans import Planned
-from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.validation import Validator
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.naming import Names
 from hvr.worlds.thor.skills import perform
+from tests.execution.execution_worlds import symbolic
 
 ONE_DOOR = "(always (not (exists (?a ?b - item) (and (not (= ?a ?b)) (opened ?a) (opened ?b)))))"
 
 
 @pytest.fixture(scope="module")
 def policy() -> SymbolicPolicy:
-    domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=600))
+    return symbolic()
 
 
 def planned(policy: SymbolicPolicy, request: str, *constraints: str) -> Planned:

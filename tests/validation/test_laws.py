@@ -18,7 +18,6 @@ from hvr.pddl import (
     Formula,
     GroundAction,
     Not,
-    State,
     ground_rules,
 )
 from hvr.validation import (
@@ -39,18 +38,13 @@ from tests.pddl.pddl_strategies import (
     atoms,
     law,
     planned,
+    same,
     scheduled,
 )
 from tests.reference import Reference, Verdict
 from tests.reference import World as Plain
 
 SEQUENTIAL = Parts(numbers=True, derived=True, wishes=True)
-
-
-def same(state: State, plain: Plain) -> bool:
-    """Return whether a state has the expected atoms and numbers."""
-    known = {t: v for t, v in plain.numbers.items() if t.function in state.task.fluent_functions}
-    return state.atoms(static=True) == plain.atoms and state.numbers() == known
 
 
 def check_value(report: ValidationReport, verdict: Verdict) -> None:

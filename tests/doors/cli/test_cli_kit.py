@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,19 +19,10 @@ from hvr.doors.cli.options import add_model_options, model_choice
 from hvr.errors import DataFileError, HvrError, PlannerError, UsageError
 from hvr.models.choice import ModelChoice
 from hvr.models.limits import Limits
-from tests.command_line import Hvr
+from tests.command_line import Hvr, commands
 
 SOURCES = Path(hvr.__file__).resolve().parents[1]
-
-
-def commands(group: Group, *words: str) -> Iterator[tuple[tuple[str, ...], Command | Group]]:
-    for command in group.commands:
-        yield (*words, command.name), command
-        if isinstance(command, Group):
-            yield from commands(command, *words, command.name)
-
-
-ALL = tuple(commands(HVR))
+ALL = tuple(commands())
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -153,3 +154,9 @@ def macro(name: str, before: str = "", after: str = "") -> MacroAction:
 
 def _literals(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def listed(prompt: str) -> set[str]:
+    """Return the objects listed in a prompt."""
+    lines = prompt.rpartition("Objects:\n")[2].split("\n\n")[0]
+    return set(re.findall(r"^([a-z]+-\d+) \(", lines, re.MULTILINE))

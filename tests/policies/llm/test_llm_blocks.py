@@ -23,6 +23,7 @@ from tests.policies.llm.llm_worlds import (
     Answers,
     Fake,
     answer_of,
+    listed,
     macro,
     predicted_scene,
     steps,
@@ -138,12 +139,6 @@ def test_the_backprompt_shows_the_present_block_not_the_first() -> None:
     assert "2. (toggle_off, faucet-1)\nProblem" in first
     assert "4. (pick_up, cup-1)" in second
     assert "(hand_empty)" in second.split("Problem:")[1]
-
-
-def listed(prompt: str) -> set[str]:
-    """Return the objects listed in a prompt."""
-    lines = prompt.rpartition("Objects:\n")[2].split("\n\n")[0]
-    return set(re.findall(r"^([a-z]+-\d+) \(", lines, re.MULTILINE))
 
 
 @pytest.mark.slow

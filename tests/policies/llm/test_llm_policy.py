@@ -24,6 +24,7 @@ from tests.policies.llm.llm_worlds import (
     Fake,
     answer_of,
     domain,
+    listed,
     macro,
     policy,
     predicted_scene,
@@ -172,12 +173,6 @@ def test_a_library_is_not_looked_at_when_it_is_off() -> None:
 
 
 # Prompts ------------------------------------------------------------------------------------
-
-
-def listed(prompt: str) -> set[str]:
-    """Return the objects listed in a prompt."""
-    lines = prompt.split("Objects:\n")[1].split("\n\n")[0]
-    return set(re.findall(r"^([a-z]+-\d+) \(", lines, re.MULTILINE))
 
 
 def cup_model() -> Fake:

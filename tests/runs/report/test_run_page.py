@@ -10,7 +10,6 @@ import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -37,6 +36,7 @@ from hvr.runs.report.run_page.reading import read_story
 from hvr.runs.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep
 from hvr.worlds.geometry import Box
 from hvr.worlds.kitchen import Kitchen
+from tests.execution.execution_worlds import Tampered, drop, just_before
 
 SCRIPT = asset("hvr.runs.report.run_page", "scrubber.js")
 VOID = {"meta", "br", "hr", "img", "input", "link"}
@@ -80,34 +80,15 @@ class Page(HTMLParser):
         return " ".join("".join(self.text).split())
 
 
-class Clumsy:
-    """A kitchen in which the robot once drops its object just before putting it down."""
-
-    def __init__(self, scene: str) -> None:
-        self.kitchen, self.clumsy = Kitchen(scene), True
-
-    @property
-    def last_event(self) -> Any:
-        return self.kitchen.last_event
-
-    def reset(self, scene: Any = None) -> Any:
-        return self.kitchen.reset(scene)
-
-    def step(self, action: Any = None, **kwargs: Any) -> Any:
-        name = action if isinstance(action, str) else action["action"]
-        if name == "PutObject" and self.clumsy:
-            self.clumsy = False
-            self.kitchen.step("DropHandObject", forceAction=True)
-        return self.kitchen.step(action, **kwargs)
-
-
 @pytest.fixture(scope="module")
 def clumsy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run with a dropped object and a new plan."""
     folder = RunFolder(tmp_path_factory.mktemp("run"))
     domain = data_path("domains") / "kitchen" / "domain.pddl"
     policy = SymbolicPolicy(load_ontology(), parse_domain(domain), FastDownward(seconds=600))
-    world = World(Clumsy("FloorPlan16"), KnowledgeGraph.create(None, policy.ontology))
+    # The robot drops its object once, just before putting it down.
+    env = Tampered(Kitchen("FloorPlan16"), just_before("PutObject", drop))
+    world = World(env, KnowledgeGraph.create(None, policy.ontology))
     folder.write("domain.pddl", domain.read_text(encoding="utf-8"))
     folder.write_scene(BEFORE, world.env.last_event.metadata, world.names)
     count = 0
