@@ -38,7 +38,8 @@ class Binding:
         if word in self._chosen:
             return self._chosen[word]
         kind = _INSTEAD.get(word, word)
-        options = [o for o in scene.of_type(kind) if not _gone(o)]
+        things = scene.objects.values()
+        options = [o for o in things if o.object_type == kind and not _gone(o)]
         if not options and f"{kind.lower()}-1" in self._names:
             return f"{kind.lower()}-1"
         if not options:

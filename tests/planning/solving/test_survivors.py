@@ -24,4 +24,4 @@ def test_every_end_leaves_nothing_behind() -> None:
         env=environment(), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{solves} solves; 0 left something behind" in done.stdout
+    assert f"{solves} solves; 0 with leftovers" in done.stdout

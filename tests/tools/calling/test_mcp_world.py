@@ -128,7 +128,7 @@ def test_tools_that_the_client_refuses_are_left_out_and_named(over_http: bool) -
         assert [tool.name for tool in tools.catalogue.tools] == ["find_book", "find_reader"]
         assert [tool["name"] for tool in tools.listed] == ["find_book", "find_reader"]
         said = ("tool 2: 'burn_book': inputSchema: ", "tool 3: ", "tool 4: 'no_schema': ",
-                "tool 5: 'lend_book': annotations.title: ", "tool 7: a second tool")  # fmt: skip
+                "tool 5: 'lend_book': annotations.title: ", "tool 7: duplicate")  # fmt: skip
         for words, text in zip(said, tools.catalogue.left_out, strict=True):
             assert words in text
         assert called(tools, "find_book", title="Emma").ok
@@ -206,7 +206,7 @@ def test_a_server_that_cannot_be_started_is_named(command: tuple[str, ...], said
 
 @pytest.mark.parametrize("value", [3, {}, {"command": "python"}, {"url": 1}, {"port": 1}])
 def test_a_table_that_names_no_server_is_refused(value: object) -> None:
-    with pytest.raises(HvrError, match=r"mcp needs|has a command"):
+    with pytest.raises(HvrError, match=r"either a command or a URL"):
         open_server(value, Path(), "world.toml")
 
 

@@ -154,4 +154,4 @@ def test_a_world_with_judged_dialogues_knows_when_no_tool_is_of_use(
     record["figures"]["by_chance"] = 0.5
     file.write_text(json.dumps(record), encoding="utf-8")
     unused = hvr_("tools", "plan", "parcels", weather, "--decisions", str(file))
-    assert unused.code == 1 and "not used" in unused.err
+    assert unused.code == 1 and "is ignored" in unused.err
