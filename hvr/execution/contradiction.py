@@ -8,7 +8,7 @@ from itertools import islice, product
 
 from hvr.errors import UndefinedValueError
 from hvr.pddl import Atom, GroundAction, State
-from hvr.pddl.model import FunctionTerm
+from hvr.pddl.formulas import FunctionTerm
 from hvr.pddl.numeric import NumericTest, Rational, Values, evaluate
 from hvr.pddl.state import Conjunction, Disjunction, set_bits
 

@@ -17,9 +17,8 @@ from operator import add, eq, ge, gt, itemgetter, le, lt, mul, sub, truediv
 from typing import Any
 
 from hvr.errors import HvrError, PddlError
-from hvr.pddl.formulas import TRUE, TypedName
+from hvr.pddl import TRUE, DurativeActionSchema, TypedName
 from hvr.pddl.hierarchy.words import TaskAndPlan, read_task_and_plan
-from hvr.pddl.model import DurativeActionSchema
 from hvr.pddl.words import action_words, dependencies, initial_words, rule_words, words_of
 
 SIGNS = {"+": add, "-": sub, "*": mul, "/": truediv}

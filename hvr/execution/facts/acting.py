@@ -46,7 +46,7 @@ from hvr.pddl import (
     applicable_actions,
     parse_constraint,
 )
-from hvr.pddl.model import FunctionTerm
+from hvr.pddl.formulas import FunctionTerm
 from hvr.planning.plans import Planned, RecoveryStrategies
 from hvr.validation import Validator
 from hvr.validation.report import StepReport
