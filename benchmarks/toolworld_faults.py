@@ -92,7 +92,7 @@ class Prepared:
     scenario: Scenario
     truth: Sequence[CallOutcome]
     state: Json
-    errand: ToolRequest
+    request: ToolRequest
     learnt: NavigationGraph
 
 
@@ -229,8 +229,8 @@ class _Cases:
             scenario, (truth, state) = self._scenarios[number], self._replayed[number]
             others = [outcomes for n, (outcomes, _) in enumerate(self._replayed) if n != number]
             learnt = GraphExperience([observed_session(outcomes) for outcomes in others])
-            errand = oracle(scenario, truth, Ledger(), learnt.flow)
-            self._prepared = number, Prepared(scenario, truth, state, errand, learnt.graph)
+            request = oracle(scenario, truth, Ledger(), learnt.flow)
+            self._prepared = number, Prepared(scenario, truth, state, request, learnt.graph)
         return self._prepared[1]
 
 
@@ -267,18 +267,18 @@ def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> tuple[bool, boo
         Whether the unresolved values are distinguishable, and whether they are at hand at all.
     """
     gone = {name for name, fault in faults.items() if fault.calls is None}
-    if any(want.tool in gone for want in one.errand.goals):
+    if any(goal.tool in gone for goal in one.request.goals):
         return False, False
     if not gone:
         return True, True
     tools = one.scenario.open()
     schemas = {t.name: t for t in tools.catalogue.tools if t.name not in gone}
-    seen = Findings(one.errand.said, (), ParameterMatcher(GraphExperience(graph=one.learnt).flow))
+    seen = Findings(one.request.said, (), ParameterMatcher(GraphExperience(graph=one.learnt).flow))
     written = [o for o in one.truth if o.ok and schemas.get(o.call.tool, _READER).effect
                is not Effect.READS]  # fmt: skip
     told = True
-    for want, outcome in zip(one.errand.goals, written, strict=True):
-        sought = {p: v for p, _, v in leaves(want.arguments) if isinstance(v, EntityQuery)}
+    for goal, outcome in zip(one.request.goals, written, strict=True):
+        sought = {p: v for p, _, v in leaves(goal.arguments) if isinstance(v, EntityQuery)}
         if sought:
             explore(tools, seen, schemas, most=60, inputs=3)
         at_hand = {key(found.value): found for found in seen.all}
@@ -334,7 +334,9 @@ def _run(one: Prepared, faults: Mapping[str, ToolFault], setting: str, budget: i
         return call_key(call) in watched.changed
 
     retrying = FailureHandling(setting != "without recombining", REFUSALS)
-    carried = carry_out(tools, one.errand, Learnt(experience), retrying=retrying, was_done=was_done)
+    carried = carry_out(
+        tools, one.request, Learnt(experience), retrying=retrying, was_done=was_done
+    )
     wanted = [call_key(outcome.call) for outcome in one.truth]
     twice = sum(
         watched.changed.count(name) - max(1, wanted.count(name))

@@ -254,7 +254,7 @@ def _result(
 
 
 def _takes_for_granted(
-    truth: Sequence[CallOutcome], errand: ToolRequest, catalogue: Catalogue
+    truth: Sequence[CallOutcome], request: ToolRequest, catalogue: Catalogue
 ) -> bool:
     """Return whether correct calls use an unresolved value that no correct query returns."""
     reading = _readers(catalogue)
@@ -263,8 +263,8 @@ def _takes_for_granted(
     yielded = {key(v) for o in reads for _, v, _ in entities(o.result, traits=False)}
     return any(
         isinstance(value, EntityQuery) and key(at(outcome.call.arguments, place)) not in yielded
-        for want, outcome in zip(errand.goals, writes, strict=True)
-        for place, _, value in leaves(want.arguments)
+        for goal, outcome in zip(request.goals, writes, strict=True)
+        for place, _, value in leaves(goal.arguments)
     )
 
 

@@ -1,7 +1,7 @@
-"""Docstrings, comments, messages and pages avoid what a native reader would stumble over.
+"""Docstrings, comments, messages and pages avoid known lapses of style.
 
-Patterns find lapses, not style: they were collected from sentences that had to be rewritten. A line
-that is right in spite of a pattern can usually be said more simply, too.
+The patterns come from sentences that had to be rewritten; they find lapses, not style. A line that
+matches a pattern and is still right can usually be put more simply.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CODE = ("hvr", "examples")
+CODE = ("hvr", "examples", "benchmarks", "studies", "tests", "tools")
 LAPSES = {
     "an argument without a noun": (
         r"^\s*\*{0,2}\w+: (?:of|it|them|that|those|whom|whose|as|has|is)\b(?! JSON)"

@@ -159,7 +159,7 @@ def test_a_string_is_a_text_and_a_path_is_a_file(
         hvr.validate("d.pddl", "p.pddl", "(a)")
     with pytest.raises(hvr.DataFileError, match=r"none\.pddl"):
         hvr.validate(Path("none.pddl"), Path("p.pddl"), "(a)")
-    # A text is never opened, though there is a file of this name.
+    # A text is never opened as a file, even if one has that name.
     Path("(a)").write_text("(b)\n", encoding="utf-8")
     assert hvr.validate(*files, "(a)").valid
     with pytest.raises(hvr.PddlError):

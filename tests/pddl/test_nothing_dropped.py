@@ -99,7 +99,7 @@ def test_all_steps_of_a_plan_are_read(
     except PddlSyntaxError:
         return
     if ";" in text.split():
-        return  # a comment that hides what stands in its line
+        return  # a comment hides the rest of its line
     assert steps_of(read.steps) == steps
     if lenient:
         surplus = [w for w in read.warnings if "')' too many" in w.message]
@@ -121,7 +121,7 @@ def test_all_steps_of_a_plan_in_a_text_are_read(
         return
     if found is None:
         return
-    # What begins with no action and is not written as a step may be prose.
+    # Text that neither begins with an action nor looks like a step may be prose.
     assert [one for one in read if one[0] in ACTIONS] == [one for one in steps if one[0] in ACTIONS]
 
 
@@ -166,7 +166,7 @@ def test_all_actions_of_a_domain_are_read(data: st.DataObject, lenient: bool) ->
     sections = [PREDICATES, *(ACTION_TEXTS[name] for name in names)]
     clean = f"(define (domain d) {' '.join(sections)})"
     text = data.draw(with_slips(split(clean)))
-    # An empty pair of parentheses is an empty effect: nothing is dropped.
+    # Empty parentheses are an empty effect: nothing is dropped.
     assume("()" not in text.replace(" ", ""))
     whole = parse_domain(
         f"(define (domain d) {PREDICATES} {' '.join(ACTION_TEXTS[name] for name in set(names))})"

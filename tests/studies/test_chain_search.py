@@ -12,27 +12,8 @@ from hvr.tools.navigation.chains import CallFacts, ToolChain, reachable
 from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall
 from studies.chain_search.annealing import annealed_chain
 from studies.chain_search.backward import BackwardBounds, backward_chain, backward_tools
+from tests.tools.chain_graphs import CANCELLED, MEANINGS, SHOP, known, tool
 
-
-def tool(name: str, needs: str = "", gives: str = "") -> GraphTool:
-    return GraphTool(name, frozenset(needs.split()), frozenset(needs.split()),
-                     frozenset(gives.split()))  # fmt: skip
-
-
-def known(text: str) -> CallFacts:
-    return CallFacts(frozenset(text.split()))
-
-
-SHOP = NavigationGraph.of([
-    tool("find_user", "email", "user"),
-    tool("find_by_name", "email", "user"),
-    tool("list_orders", "user", "order"),
-    tool("cancel", "order reason"),
-    tool("weather", "city", "rain"),
-])  # fmt: skip
-CANCELLED = CallFacts(done=frozenset({"cancel"}))
-
-MEANINGS = st.frozensets(st.sampled_from("abcdef"), max_size=2)
 GRAPHS = st.lists(st.tuples(MEANINGS, MEANINGS), min_size=1, max_size=8).map(
     lambda some: NavigationGraph.of(
         GraphTool(f"t{i}", needs, needs, gives) for i, (needs, gives) in enumerate(some)

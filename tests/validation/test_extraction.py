@@ -74,7 +74,7 @@ def taken(
 def test_what_planners_print(file: str, reader: str, tmp_path: Path) -> None:
     text = (OUTPUTS / file).read_text(encoding="utf-8")
     assert taken(text) == PLAN
-    # OPTIC's steps are 0.001 apart, which by default is at the same time.
+    # OPTIC's steps are 0.001 apart, which counts as simultaneous by default.
     result = verdict(text, tmp_path, epsilon=Fraction("0.0001"))
     assert result.report.valid
     (note,) = (note for note in result.report.notes if "were read as" in note)
@@ -151,7 +151,7 @@ def test_plan_files_of_lpg_are_read_and_the_epsilon_that_they_need_is_named() ->
     report = judged_output("haul/lpg.SOL", epsilon=Fraction("0.0001")).report
     assert report.valid
     assert report.notes == (lpg,)
-    # Where no smaller epsilon makes the plan valid, none is named.
+    # No epsilon is suggested if no smaller one makes the plan valid.
     assert not any("epsilon" in note for note in judged_output("haul/lpg.log").report.notes)
 
 

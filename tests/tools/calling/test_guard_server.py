@@ -239,7 +239,7 @@ def test_nothing_is_written_twice(library: Setting, era: str) -> None:
 
     library.run(twice, era=era)
 
-    async def later(agent: Agent) -> None:  # after the agent was started anew
+    async def later(agent: Agent) -> None:  # after the agent restarted
         assert refused(await agent.call("return_book", "return L-1", loan_id="L-1"), "was done")
         assert len(agent.written) == 1
 
@@ -306,7 +306,7 @@ def test_an_answer_counts_once_and_for_its_call(library: Setting) -> None:
         first = await session.call_tool("tidy", {"shelf": "A"}, allow_input_required=True)
         state = first.request_state
         answers = {"confirm": YES}
-        for shelf, done in (("B", False), ("A", False)):  # another call uses the state up
+        for shelf, done in (("B", False), ("A", False)):  # another call consumes the state
             other = await session.call_tool(
                 "tidy", {"shelf": shelf}, input_responses=answers, request_state=state,
                 allow_input_required=True,

@@ -21,28 +21,8 @@ from hvr.tools.navigation.chains import (
     useful_tools,
 )
 from hvr.tools.navigation.experience import learnt_counts, learnt_tools
-from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall, evolved
-
-
-def tool(name: str, needs: str = "", gives: str = "") -> GraphTool:
-    return GraphTool(name, frozenset(needs.split()), frozenset(needs.split()),
-                     frozenset(gives.split()))  # fmt: skip
-
-
-def known(text: str) -> CallFacts:
-    return CallFacts(frozenset(text.split()))
-
-
-SHOP = NavigationGraph.of([
-    tool("find_user", "email", "user"),
-    tool("find_by_name", "email", "user"),
-    tool("list_orders", "user", "order"),
-    tool("cancel", "order reason"),
-    tool("weather", "city", "rain"),
-])  # fmt: skip
-CANCELLED = CallFacts(done=frozenset({"cancel"}))
-
-MEANINGS = st.frozensets(st.sampled_from("abcdef"), max_size=2)
+from hvr.tools.navigation.graph import NavigationGraph, ObservedCall, evolved
+from tests.tools.chain_graphs import CANCELLED, MEANINGS, SHOP, known, tool
 
 
 def test_a_value_that_was_passed_on_makes_a_way() -> None:
