@@ -170,7 +170,7 @@ def found_again(root: Path, cases: list[dict[str, Any]]) -> None:
     if times:
         print(f"from the actions of planners' plans: {dict(outcomes)}, "
               f"{1000 * statistics.median(times):.0f} ms (median), "
-              f"{1000 * max(times):.0f} ms at most")  # fmt: skip
+              f"{1000 * max(times):.0f} ms maximum")  # fmt: skip
 
 
 def long_plan(count: int) -> tuple[DecompositionVerifier, HierarchicalPlan]:
@@ -239,7 +239,7 @@ def agreement(data: Path, cases: list[dict[str, Any]]) -> int:
             print(f"  expected {one}, found {two}: {number}")
         seconds = [found.seconds for found in answers.values()]
         print(f"  {1000 * statistics.median(seconds):.2f} ms per plan (median), "
-              f"{1000 * max(seconds):.1f} ms at most")  # fmt: skip
+              f"{1000 * max(seconds):.1f} ms maximum")  # fmt: skip
         if not any_order:
             places(data, cases, answers)
     return unexplained

@@ -337,7 +337,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     put = "by AI2-THOR's placement table" if settings.placement_table else "forced"
     head = (
         f"{conditions(settings.seed)} · {options.jobs} processes · puts {put} · at most "
-        f"{settings.budget:g} s a search, {settings.patience:g} s without a shorter plan"
+        f"{settings.budget:g} s per search, {settings.patience:g} s without a shorter plan"
     )
     print(head)
     records = [r for r in read(options.data, options.limit) if options.only in r["id"]]

@@ -92,7 +92,7 @@ class Table:
               f"{len(self.wrong)} wrong")  # fmt: skip
         if accepted:
             times = sorted(self.seconds)
-            print(f"checking: median {times[accepted // 2]:.4f} s, {times[-1]:.2f} s at most (CPU)")
+            print(f"checking: median {times[accepted // 2]:.4f} s, {times[-1]:.2f} s maximum (CPU)")
         for line in self.wrong[:20]:
             print(line)
 

@@ -190,7 +190,7 @@ def planned(given: argparse.Namespace) -> Iterator[list[list[Case]]]:
 
 def table(given: argparse.Namespace, rows: dict[Case, dict[str, Any]]) -> Iterator[str]:
     """Yield the lines of the table, combining the parts of each case."""
-    yield "| work | count | engine | seconds | a second | memory of the driver, MiB | results |"
+    yield "| work | count | engine | seconds | per second | memory of the driver, MiB | results |"
     yield "| --- | ---: | --- | ---: | ---: | ---: | --- |"
     for engines in planned(given):
         first: list[str] | None = None

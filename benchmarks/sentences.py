@@ -150,11 +150,11 @@ def summary(outcomes: list[Outcome]) -> str:
         return values[len(values) // 2] if values else 0.0
 
     return (
-        f"{len(wanted)} sentences to carry out: {understood} understood, {reached} carried out "
+        f"{len(wanted)} sentences to execute: {understood} understood, {reached} executed "
         f"({100 * reached / max(len(wanted), 1):.1f} %).\n"
         f"{len(refused)} sentences to refuse: {correctly} refused with a reason.\n"
-        f"Language: median {middle(language):.1f} ms, at most {max(language, default=0):.0f} ms. "
-        f"Planning: median {middle(planning):.2f} s, at most {max(planning, default=0):.1f} s."
+        f"Language: median {middle(language):.1f} ms, maximum {max(language, default=0):.0f} ms. "
+        f"Planning: median {middle(planning):.2f} s, maximum {max(planning, default=0):.1f} s."
     )
 
 

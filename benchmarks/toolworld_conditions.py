@@ -99,7 +99,7 @@ def drawn_call(template: ToolCall, seen: Findings, drawn: random.Random) -> Tool
 def _said(one: StateCondition) -> str:
     values = " or ".join(map(str, one.values))
     return (f"{one.tool}: {' '.join(sorted(one.name))} of {one.parameter} is {values} "
-            f"({one.well} went well, {one.refused} refused since it was proposed)")  # fmt: skip
+            f"({one.well} accepted, {one.refused} refused since it was proposed)")  # fmt: skip
 
 
 def _options() -> argparse.Namespace:

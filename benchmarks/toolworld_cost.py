@@ -160,8 +160,8 @@ def log(size: int) -> None:
         same = graph_text(rebuilt(events)) == graph_text(graph)
         each = path.stat().st_size / len(events)
     print(f"{len(events):,} events: read in {reading:.2f} s of CPU, graph rebuilt in "
-          f"{seconds:.2f} s, {'the same' if same else 'NOT THE SAME'} byte for byte; "
-          f"{each:.0f} bytes an event\n", flush=True)  # fmt: skip
+          f"{seconds:.2f} s, {'identical' if same else 'DIFFERENT'} byte for byte; "
+          f"{each:.0f} bytes per event\n", flush=True)  # fmt: skip
 
 
 def search(sizes: Sequence[int], goals: int) -> None:

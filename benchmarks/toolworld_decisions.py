@@ -82,12 +82,12 @@ def _judge_all(options: argparse.Namespace) -> None:
         judge = TurnJudge(turns, encode, options.seed)
         test = _kept(tools, {one.dialogue for one in turns})
         decided = _judged(judge, test)
-        print(f"learnt from {len(turns)} turns of the development half; the kept half judged")
+        print(f"trained on {len(turns)} turns of the development half, judged on the kept half")
     elif any(tested.values()) or options.test_irrelevance:
         test = _all_turns(tools, {v: f for v, f in tested.items() if f}, options.test_irrelevance)
         judge = TurnJudge(turns, encode, options.seed)
         decided = _judged(judge, test)
-        print(f"learnt from {len(turns)} turns of the development half; others judged")
+        print(f"trained on {len(turns)} turns of the development half, judged on other files")
     else:
         decided = _cross_validated(turns, encode, options)
         print(f"{options.folds} folds over dialogue numbers of the development half")

@@ -170,8 +170,8 @@ class Rows:
 def main() -> None:
     options = _options()
     print(conditions())
-    back = f"until {options.back} calls were made" if options.back else "for good"
-    print(f"SIMULATED faults {back}; seeds {options.seeds}; budget {options.budget}")  # fmt: skip
+    back = f"until {options.back} calls were made" if options.back else "permanent"
+    print(f"SIMULATED faults, {back}; seeds {options.seeds}; budget {options.budget}")  # fmt: skip
     print("world | share | setting | at hand | reachable | reached | all | calls | loops | asked "
           "| twice | back <= 10", flush=True)  # fmt: skip
     rows = Rows(options.runs)

@@ -129,7 +129,7 @@ def main() -> None:
     print(f"setting: {options.setting}; engine: {options.engine}; "
           f"part: {options.part if not options.files else 'files'}; order of goal calls: "
           f"{options.order}; experience: {options.experience}; "
-          f"at most {options.budget} calls a scenario")  # fmt: skip
+          f"at most {options.budget} calls per scenario")  # fmt: skip
     head = ("world", "scenarios", "no write", "reached", "asked rightly", "either",
             "asked otherwise", "wrong writes", "answered", "calls", "truth", "needed", "beside",
             "granted", "beside without", "unneeded")  # fmt: skip
@@ -305,7 +305,7 @@ def _print(world: str, results: Sequence[Result], idle: int, options: argparse.N
             mark = " " if used[call_key(outcome.call)] >= 0 else "+"
             said = outcome.failure and f"{outcome.failure.value}: {outcome.error[:80]}"
             print("   ", mark, outcome.call.tool, dict(outcome.call.arguments), said or "")
-        print("      left out:", [name for name, times in used.items() if times > 0])
+        print("      unmatched:", [name for name, times in used.items() if times > 0])
 
 
 def _options() -> argparse.Namespace:

@@ -167,7 +167,7 @@ def table(chains: Sequence[GoldChain], rows: dict[str, list[Row]], title: str) -
     gold = mean(len(chains[i].calls) for i in shared) if shared else float("nan")
     columns = ("found", "as recorded", "no longer", "calls", "CPU s", "most")
     lines = [
-        f"{title}: {len(chains)} chains, of those found by all {gold:.2f} calls recorded",
+        f"{title}: {len(chains)} chains; {gold:.2f} recorded calls in chains found by all",
         "| search | " + " | ".join(columns) + " |",
         "|" + " --- |" * (len(columns) + 1),
     ]

@@ -272,7 +272,7 @@ def table(title: str, tasks: dict[str, Task], limit: float, runs: int) -> None:
 
 def batch(folder: Path, limit: float) -> None:
     """Time many plans of one problem in one call."""
-    print("\nmany plans of one problem in one call (milliseconds a plan, all of the process)")
+    print("\nmany plans of one problem in one call (milliseconds per plan, whole process)")
     tools = {k: v for k, v in peers().items() if k in ("hvr", "VAL")}
     print(f"{'':<30}" + "".join(f"{tool:>19}" for tool in tools) + f"{'hvr / VAL':>11}")
     for steps, plans in ((20, 4000), (1000, 300)):
@@ -321,13 +321,13 @@ def main() -> None:
         steps_title = "100 objects, 1,000 steps"
         for title in (steps_title, "2,000 objects, 10,000 steps"):
             known, new, applied = (1 / s for s in inside(STEPS, generated[title], args.runs))
-            print(f"{title:<30}check {known:,.0f}; actions met for the first time {new:,.0f}; "
+            print(f"{title:<30}check {known:,.0f}; first-time actions {new:,.0f}; "
                   f"apply() with its report {applied:,.0f}")  # fmt: skip
         print("\nmilliseconds for an edited plan of 1,000 steps, judged after the plan itself, and "
               "after another plan")  # fmt: skip
         times = [1000 * seconds for seconds in inside(EDITED, generated[steps_title], args.runs)]
         for place, edit in enumerate(("a step more at the end", "the last step replaced",
-                                      "a step more in the middle")):  # fmt: skip
+                                      "an extra step in the middle")):  # fmt: skip
             print(f"{edit:<30}{times[2 * place]:>8.2f}{times[2 * place + 1]:>8.2f}")
         batch(folder, args.limit)
     named = {name: (Path(d), Path(p), Path(plan)) for name, d, p, plan in args.task}

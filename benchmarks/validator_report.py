@@ -83,7 +83,7 @@ PARTS = (
     ),
     Part("speed by class", "validate_classes.py PDDL", "validate_classes.py PDDL --every 40"),
     Part(
-        "speed beside peers",
+        "speed against peers",
         "validate_speed.py --manifest PDDL --limit 30",
         "validate_speed.py --runs 1 --limit 20",
     ),
@@ -149,7 +149,7 @@ def run(parts: list[Part], data: Path, quick: bool, limit: float) -> Iterator[Do
     """Run parts one after the other, with a line on standard error for each."""
     for part in parts:
         if part.needs_val and not os.environ.get("VAL"):
-            print(f"{part.name}: skipped, since VAL is not there", file=sys.stderr)
+            print(f"{part.name}: skipped, because VAL is not available", file=sys.stderr)
             continue
         command = [str(data) if w == "DATA" else w for w in part.arguments(data, quick)]
         print(f"{part.name} …", file=sys.stderr, flush=True)
