@@ -45,7 +45,7 @@ class Value:
     """An immutable value whose fields are its annotations, in order; defaults are plain values.
 
     Two values are equal when their classes and all their fields are equal. A field named
-    `location` is ignored: where a value was read does not change what it is.
+    `location` is ignored, because the place where a value was read does not change the value.
     """
 
     __slots__ = ()

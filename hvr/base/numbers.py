@@ -82,7 +82,7 @@ def check_positive(field: str, value: object, most: float = MAX_REAL) -> None:
 
 
 def as_float(value: object) -> float:
-    """Return a number as a float; NaN, which is in no range, for other values."""
+    """Return a number as a float, or NaN for other values; NaN fails every range check."""
     if not hasattr(value, "__float__"):  # str and None
         return nan
     try:

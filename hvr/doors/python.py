@@ -72,11 +72,11 @@ def solve(
 def lint(
     domain: Domain | str | Path, problem: Problem | str | Path | None = None
 ) -> list[LintFinding]:
-    """Return the lint findings for a domain, and for a problem of it.
+    """Return the lint findings for a domain and, optionally, a problem.
 
     Args:
         domain: The domain, its text as a string, or its file as a path.
-        problem: The problem, likewise; None for the domain alone.
+        problem: The problem in one of these forms; None to lint only the domain.
 
     Raises:
         DataFileError: A file cannot be read.

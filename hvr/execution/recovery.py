@@ -328,7 +328,7 @@ class BeliefMonitor(Protocol):
         ...
 
     def outdated(self, rest: Sequence[GroundAction]) -> str:
-        """Return why to abandon the rest of a plan that would still work; empty to keep it."""
+        """Return a reason to abandon the rest of a plan that would still work; empty to keep it."""
         del rest
         return ""
 

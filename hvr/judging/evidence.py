@@ -106,9 +106,9 @@ class _Change:
     """A literal that a step changed.
 
     Args:
-        readers: Indexes of later steps that read it before it changes again; the number of steps
-            stands for the goal.
-        undone_by: Index of the step that changes it back.
+        readers: Indexes of later steps that read the literal before it changes again; the number of
+            steps represents the goal.
+        undone_by: Index of the step that changes the literal back.
     """
 
     bit: int

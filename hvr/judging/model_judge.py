@@ -1,4 +1,4 @@
-"""A judge with a language model: its opinion, the proven part of it, and a judge-repair loop."""
+"""A judge that asks a language model, proves its findings, and repairs the plan in a loop."""
 
 from __future__ import annotations
 

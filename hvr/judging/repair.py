@@ -370,8 +370,9 @@ class PlanRepair:
     Args:
         steps: Steps of the repaired plan; None if no repair was found.
         least: Proven lower bound on the insertions of any repair.
-        smallest: Proven: no repair has fewer insertions, or as many and fewer steps.
-        hopeless: Proven: there is no repair.
+        smallest: Whether the repair is proven smallest: no other has fewer insertions, or equally
+            many insertions and fewer steps.
+        hopeless: Whether it is proven that there is no repair.
     """
 
     steps: tuple[PlacedStep, ...] | None

@@ -199,7 +199,8 @@ class _Repaired:
 
     Args:
         places: Index of each step in the judged plan; None for an insertion.
-        proven: No repair has fewer insertions, or as many and fewer steps.
+        proven: Whether the repair is proven smallest: no other has fewer insertions, or equally
+            many insertions and fewer steps.
         least: Proven lower bound on the insertions of any repair.
     """
 

@@ -34,9 +34,9 @@ class CausalLink:
     """An effect of a step, its readers, and the step that undoes it.
 
     Args:
-        readers: Numbers of the steps that need it; the number after the last step stands for the
-            goal.
-        undone_by: Number of the step that makes it false again, if any.
+        readers: Numbers of the steps that need the literal; the number after the last step
+            represents the goal.
+        undone_by: Number of the step that makes the literal false again, if any.
     """
 
     literal: str
@@ -140,7 +140,8 @@ class PlanVerdict:
     Args:
         repaired: Plan after all repairs; None if no valid one is known.
         valid: Whether the original plan is executable and reaches the goal; None if unknown.
-        proven: No repair has fewer insertions, or as many and fewer steps.
+        proven: Whether the repair is proven smallest: no other has fewer insertions, or equally
+            many insertions and fewer steps.
         unknown: Reason why the verdict is incomplete; empty if it is complete.
         least: Proven lower bound on the insertions of any repair.
         alternatives: Sets of steps that may be removed instead, at the same cost.

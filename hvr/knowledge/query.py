@@ -94,7 +94,7 @@ def refuse_service(sparql: str) -> None:
     """Reject a query that contains SERVICE.
 
     Raises:
-        StoreError: It does.
+        StoreError: The query uses `SERVICE`.
     """
     if calls_service(sparql):
         raise StoreError(

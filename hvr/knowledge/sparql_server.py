@@ -159,7 +159,7 @@ class ServerAddress:
             environment: Environment variables, which may contain a user and a password, or a token.
 
         Raises:
-            UsageError: It is not a server address, or it contains a password.
+            UsageError: The text is not a server address, or contains a password.
         """
         head, plus, rest = text.partition("+")
         layout, address = (head, rest) if plus and head in LAYOUTS else ("oxigraph", text)

@@ -70,12 +70,12 @@ class Wording:
     """English wording of a world.
 
     Args:
-        actions: By PDDL name, in the order of the ontology.
-        predicates: By PDDL name, in the order of the ontology.
+        actions: Wordings of the actions by PDDL name, in the order of the ontology.
+        predicates: Wordings of the predicates by PDDL name, in the order of the ontology.
         types: Names that language models use for the class of a PDDL type.
-        partners: PDDL types of the other parts of the same thing.
+        partners: PDDL types of the other parts of the same object.
         nouns: Loosely used names, with the class of each.
-        confused: Pairs of classes that people call by each other's names.
+        confused: Pairs of classes whose names people confuse.
         wholes: PDDL types of pieces, with the type that each is cut from.
         pieces: Names that language models use for the PDDL type of a piece.
         order_verbs: Verbs with which an order to a kitchen robot may start.

@@ -190,7 +190,7 @@ class WorldFile:
         """The ontology that a world with scenes requires.
 
         Raises:
-            DataFileError: It is missing, cannot be read or is not Turtle.
+            DataFileError: The ontology is missing, cannot be read or is not Turtle.
         """
         if self.ontology is None:
             raise self._wrong('a world with scenes needs ontology = ["…"]')

@@ -278,7 +278,7 @@ class _WithLearnt(Reader):
 
 
 class LearntOnly(_WithLearnt):
-    """Read requests with the learnt reader alone."""
+    """Read requests only with the learnt reader."""
 
     def goals(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         """Return the goal of the learnt reader; see `Reader.goals`."""

@@ -221,9 +221,9 @@ def read_group(
     """Read things with the predicate and adjuncts that follow them.
 
     Args:
-        after: The word before, for messages.
+        after: The preceding word, for error messages.
         listing: Whether only things can follow, as after 'make' or 'I want'.
-        subject: Whether a statement about all of them may follow.
+        subject: Whether a statement about the whole group may follow.
     """
     things = read_things(cursor, after, listing=listing, subject=subject)
     predicate = read_predicate(cursor) if predicate_starts(cursor) else Predication()
@@ -263,7 +263,7 @@ def _like_first(thing: NounPhrase, first: NounPhrase) -> NounPhrase:
 
 
 def _has_own(cursor: Cursor, start: int) -> bool:
-    """Return whether the thing at a position has a 'with' of its own."""
+    """Return whether the noun phrase at a position has its own 'with'."""
     at, cursor.at = cursor.at, start
     try:
         read_thing(cursor, "with")

@@ -154,7 +154,7 @@ class ReferentReading(Value):
     moved: bool = False
 
     def use(self, thing: NounPhrase) -> AdjectiveUse:
-        """Return how to use the adjectives of a noun phrase."""
+        """Return the context that decides how to read a noun phrase's adjectives."""
         every = thing.determiner.count == 0
         return AdjectiveUse(self.condition, thing.determiner.definite, self.moved, every)
 

@@ -424,7 +424,7 @@ class Interpreter:
         )
 
     def _set(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Interpret 'set': 'set the table' is a dish, 'set the mug on the table' puts."""
+        """Interpret 'set': as a dish in 'set the table', as 'put' in 'set the mug on the table'."""
         things = group.things
         dish = next(
             (

@@ -120,7 +120,7 @@ def stack(
 
     recording   like the caller, sees each question once, with its last answer or error
     cache       a known answer is free, so it bypasses budgets and waits
-    retry       repeats what is below, one attempt after the other
+    retry       repeats a request through the layers below after a temporary failure
     budgets     below the retries, because each attempt may be billed
     rate limit  counts requests at the moment they are sent
     the model   with its guard (see `make_model`)

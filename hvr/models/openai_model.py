@@ -70,7 +70,7 @@ def request_arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
 def other_dialect(dialect: Dialect, complaint: str, request: Request) -> Dialect | None:
     """Return the dialect to try after a refusal; None if the refusal is not about a setting.
 
-    Each step removes or replaces a setting for good, so repeated calls terminate.
+    Each step removes or replaces a setting permanently, so repeated calls terminate.
     """
     text = complaint.lower()
     return next((d for words, d in _steps(dialect, request) if any(w in text for w in words)), None)

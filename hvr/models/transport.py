@@ -173,7 +173,7 @@ class Failures:
         return ModelError(f"{self._name}: {what}", kind="garbled")
 
     def not_json(self, body: bytes, reason: str) -> ModelError:
-        """Return the error for a body that is not JSON, describing what it is instead.
+        """Return the error for a body that is not JSON, with a description of the body.
 
         Args:
             reason: Error of the JSON decoder, used if the body starts like JSON.

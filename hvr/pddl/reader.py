@@ -416,7 +416,7 @@ def _overlook_surplus(source: SourceText, offset: int, count: int, *, begun: boo
 
 
 def _check_depth(source: SourceText) -> None:
-    """Raise for lists that are nested too deep or never closed.
+    """Raise an error if lists are nested too deeply or never closed.
 
     This runs before the nested objects are built, which need far more memory than the text.
     """

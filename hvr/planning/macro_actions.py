@@ -1,4 +1,4 @@
-"""Split a plan into macro actions: at accomplishments, or at landmarks reached for good."""
+"""Split a plan into macro actions: at accomplishments, or at landmarks reached permanently."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def block_conditions(
     """Return the pre- and postcondition of a block.
 
     The precondition is what its actions need and do not achieve themselves; the postcondition is
-    what the block changes for good.
+    what the block changes permanently.
 
     Args:
         state: The mask of the state before the block, which must be applicable there.

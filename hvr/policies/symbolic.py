@@ -58,9 +58,10 @@ def widening_choices(
     is therefore impossible.
 
     Args:
-        pose: Builds the task with all objects, or with one extra object per group of identical
-            ones.
-        complete: Adds objects, and the objects that these depend on, to a selection.
+        make_task: Function that builds the task with all objects, or with one extra object per
+            group of identical ones.
+        complete: Function that adds objects, and the objects that these depend on, to a
+            selection.
         seconds: Time limit of each analysis.
     """
     yield chosen

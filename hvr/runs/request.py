@@ -245,7 +245,7 @@ def resumed(
     Args:
         about: Status of the run.
         folder: The run folder.
-        anew: New values by `ModelChoice` field; None to keep the recorded one.
+        changes: New values by `ModelChoice` field; None to keep the recorded one.
         env_options: Environment options that name a program.
         named: See `request_from_json`.
 

@@ -150,7 +150,7 @@ class ModelReader:
         """Read a domain alone.
 
         Raises:
-            UnusableModelError: It cannot be read or used.
+            UnusableModelError: The domain cannot be read or used.
         """
         try:
             self._domain(domain, Path(domain), [])

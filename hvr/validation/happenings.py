@@ -274,7 +274,7 @@ class StepParts(Value):
     """A step as written, which determines its reads, and as compiled, which determines its writes.
 
     Attributes:
-        effect: The effect; its conditions count where they hold.
+        effect: The effect; only the effects whose conditions hold count.
         further: Further conditions and effects, each with the values of its variables.
     """
 

@@ -147,7 +147,7 @@ class LintTargets(Value):
 
 
 def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
-    """Return the domains and problems that names stand for.
+    """Return the domains and problems that file names, folders and patterns refer to.
 
     Args:
         names: A domain; a domain and a problem; or any files, patterns and folders, whose problems

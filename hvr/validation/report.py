@@ -520,7 +520,8 @@ def explain_literal(
     """Return an unmet literal as a sentence.
 
     Args:
-        unchanged: When the literal had its value, if no examined step changed it.
+        unchanged: Phrase for the time at which the literal had its value, if no examined step
+            changed it.
     """
     return short_names(_literal(literal, unchanged))
 

@@ -236,7 +236,7 @@ def _latest(newest_first: Iterable[StateChange], numbers: Iterable[int]) -> dict
 def with_step_locations(
     report: ValidationReport, step_at: Callable[[int], GroundAction], base: int
 ) -> ValidationReport:
-    """Return a report whose blamed steps have the locations of the plan that was read.
+    """Return a report whose blamed steps have their locations in the plan file.
 
     Args:
         base: The number of steps executed before the plan.

@@ -131,9 +131,9 @@ _KNOCK_SECONDS = 10.0
 
 
 class _WithoutRay:
-    """Standard output that diverts what Ray's own threads print to standard error.
+    """Standard output that redirects the output of Ray's own threads to standard error.
 
-    Ray prints the last log lines of a dead node and has no option against it; they would corrupt a
+    Ray prints the last log lines of a dead node, which cannot be turned off and would corrupt a
     document on standard output.
     """
 

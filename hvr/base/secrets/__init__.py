@@ -6,5 +6,5 @@ _NAMES = ("KEY", "KEY_ID", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE"
 
 
 def named_like_a_key(variable: str) -> bool:
-    """Return whether a variable of the environment is called as those that hold a key."""
+    """Return whether an environment variable is named like one that holds a key."""
     return variable.upper().endswith(_NAMES)

@@ -111,7 +111,7 @@ class Lines:
 
 
 def reading_lines(event: Understood) -> Iterator[str]:
-    """Yield how a request was read, and the words that were not read."""
+    """Yield lines with the reading of a request and the words that were ignored."""
     if event.said:
         yield f"read as: {in_order(event.said)}"
     if event.reader != "grammar":

@@ -51,8 +51,8 @@ def write_page(run: Path, html: Path) -> None:
     """Write the page of a run folder.
 
     Raises:
-        DataFileError: It is not a run folder, a file in it is damaged, or the page cannot be
-            written.
+        DataFileError: The folder is not a run folder, a file in it is damaged, or the page cannot
+            be written.
     """
     from hvr.doors.cli.output import check_writable, write_whole
     from hvr.runs.report.run_page.page import render

@@ -173,7 +173,7 @@ def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any
     """Read a JSON file of a checkpoint.
 
     Args:
-        what: `verifier` or `judge`, for messages.
+        what: `verifier` or `judge`, for error messages.
     """
     if not path.is_file():
         raise DataFileError(f"{path.parent} is not a {what} folder: {path.name} is missing")

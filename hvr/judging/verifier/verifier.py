@@ -161,9 +161,10 @@ class TrainedNetwork:
         sender: Ints,
         receivers: _Segments,
     ) -> Floats:
-        """Return a line of equation 6 (nodes, hidden).
+        """Return the aggregated messages of one link direction (GNNVerifier, equation 6).
 
-        φ's first layer is split as in `studies.plan_network.layers.Messages`.
+        The result has the shape (nodes, hidden). φ's first layer is split as in
+        `studies.plan_network.layers.Messages`.
         """
         wide = self.config.hidden
         weight, bias = self.tensors[f"{phi}.0.weight"], self.tensors[f"{phi}.0.bias"]

@@ -136,7 +136,7 @@ def _unit(vector: Iterable[float]) -> Vector:
     numbers = tuple(float(v) for v in vector)
     length = math.sqrt(sum(v * v for v in numbers))
     if not math.isfinite(length):
-        raise ValueError("a number is not finite or too large")
+        raise ValueError("the vector contains a number that is infinite, undefined or too large")
     return tuple(v / length for v in numbers) if length else numbers
 
 

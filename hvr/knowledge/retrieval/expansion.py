@@ -156,7 +156,7 @@ class _Expander:
                     break
 
     def _carriers(self) -> Additions:
-        """Yield a dish between a heat source and a thing that does not fit there bare."""
+        """Yield a dish for an object that cannot be put on a heat source without one."""
         for heat in self._with(APPARATUS):
             for name in list(self._chosen):
                 if not self._treats(heat, name) or self._true("fits", name, heat):

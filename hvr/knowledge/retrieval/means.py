@@ -227,7 +227,7 @@ class Means:
                 self.chosen.add(controlled, f"is switched by {control}")
 
     def _carrier(self, classes: tuple[str, ...], place: str) -> None:
-        """Choose a dish to carry things into a place that does not take them bare."""
+        """Choose a dish for objects that cannot be put into a place without one."""
         related = self.inventory.ontology.related
         for object_class in classes:
             places = related("placeableIn", object_class)

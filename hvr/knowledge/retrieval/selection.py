@@ -54,7 +54,7 @@ def select(
     threshold: float | None = None,
     per_class: int = PER_CLASS,
 ) -> SelectedObjects:
-    """Select the objects that some names stand for.
+    """Select the objects that some names refer to.
 
     A name is an object (`mug-2`), a class by one of its names in the ontology (`Mug`, "the coffee
     cup", "knives"), or else the class with the nearest name by cosine. For a class, the nearest
@@ -131,7 +131,7 @@ class Matcher:
         self._texts = {t: c for c in types for t in _texts(inventory.ontology, c)}
 
     def match(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-        """Return the objects or the classes that a name stands for, and the reason.
+        """Return the objects or classes that a name refers to, and the reason.
 
         A known class without objects in the scene is not replaced by a similar one: without a
         toaster, none can be used.

@@ -154,10 +154,10 @@ class Mentions:
         self._longest = max(map(len, self._owners), default=0)
 
     def marks(self, numbers: Sequence[int]) -> Array:
-        """Return, for each piece of a sentence, its share in naming each class.
+        """Return how strongly each piece of a sentence names each class (pieces, classes + 1).
 
-        The longest label wins, from left to right. Classes with the same label share it. The last
-        column means no class.
+        The longest label wins, from left to right. If several classes have the same label, each
+        gets an equal share. The last column means that a piece names no class.
         """
         marks = self._np.zeros((len(numbers), self._width), self._np.float32)
         start = 0

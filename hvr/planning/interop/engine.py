@@ -147,7 +147,7 @@ _KINDS = (
 
 
 class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
-    """Validates plans of unified-planning and explains what is wrong with them.
+    """Validates plans of unified-planning and explains their failures.
 
     Plans for problems that hvr cannot translate get the status UNKNOWN; the log says why.
     """

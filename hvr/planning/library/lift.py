@@ -258,7 +258,7 @@ class BlockConditions:
 
     Args:
         needs: Literals that must hold before, including static facts.
-        effects: Literals that it changes for good.
+        effects: Literals that the block changes permanently.
         objects: The objects of its steps, then further ones in its conditions.
         fluent: The predicates that can change.
     """

@@ -214,7 +214,7 @@ def repair_navigation(
 ) -> tuple[GroundAction, ...]:
     """Insert missing navigation into a block and drop redundant navigation.
 
-    Actions that navigation cannot make applicable are kept and skipped.
+    Actions that navigation cannot make applicable are kept but not executed.
 
     Args:
         navigation: The result of `find_navigation`, if known.

@@ -336,7 +336,7 @@ class Running:
         return log.splitlines()[-1].strip() if log else ""
 
     def explanation(self) -> str:
-        """Describe how the planner ended without a plan, and why."""
+        """Describe the planner's end without a plan, with the reason."""
         outcome = self.outcome
         if outcome not in (PlannerEnd.UNABLE, PlannerEnd.CRASHED, PlannerEnd.GAVE_UP):
             return outcome

@@ -241,7 +241,7 @@ class RaceResult:
         best: The best valid plan, if any.
         proven: The planner that proved that no plan is better (or that there is none); "" without
             a proof.
-        ends: How each planner without a valid plan ended, by name: as a value and in words.
+        ends: Outcome of each planner without a valid plan, by name: as a value and in words.
     """
 
     best: FoundPlan | None
@@ -256,9 +256,11 @@ class RaceField:
     """The planners of a race and their schedule.
 
     Args:
-        turns: Returns their endless turns, given the seconds that each has worked.
+        turns: Function that yields work slices endlessly, given the planners and the seconds that
+            each has worked.
         slots: The number of planners that run at the same time.
-        more: Returns further planners; None until they are known, an empty list if there are none.
+        more: Function that returns further planners; None until they are known, empty if there are
+            none.
     """
 
     programs: Sequence[Program]

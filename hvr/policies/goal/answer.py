@@ -114,7 +114,7 @@ class WrittenThing:
     Args:
         name: Name that literals refer to.
         kinds: Acceptable kinds, in order of preference.
-        every: Whether the name stands for all such things instead of one.
+        every: Whether the name refers to all such objects instead of one.
         apart: Whether a place must differ from all other things; portable things always do.
         where: Literals that hold now and narrow down which things are meant.
     """
@@ -198,7 +198,7 @@ class NameMeaning:
     Args:
         classes: Possible object types, in order of preference.
         objects: Possible objects, in order of preference.
-        every: Whether the name stands for all these objects instead of one.
+        every: Whether the name refers to all these objects instead of one.
         apart: Whether its referent must differ from all others that are apart.
         named: Whether the name is an object's own name.
         liquid: Whether the name is a liquid.

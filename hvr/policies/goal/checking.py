@@ -203,7 +203,7 @@ class _Checker:
         return arg
 
     def _liquid_hint(self, liquid: str) -> str:
-        """Return how to write that a thing holds a liquid, and in which state."""
+        """Return a hint on how to write that an object contains a liquid, and its state."""
         roles, methods = self.words.taxonomy.roles, self.words.taxonomy.methods
         holds = [f"({name} x {liquid})" for name in roles.predicates(CONTAINS)]
         states = [

@@ -34,8 +34,8 @@ def element(name: str, *markup: str, **attributes: str | float | None) -> str:
     Args:
         name: Tag name.
         markup: Content.
-        attributes: Text, which is escaped, or numbers; floats get one decimal. `text_anchor` stands
-            for `text-anchor`, `class_` for `class`; None omits an attribute.
+        attributes: Text, which is escaped, or numbers; floats get one decimal. `text_anchor`
+            becomes `text-anchor`, and `class_` becomes `class`; None omits an attribute.
     """
     start = " ".join([name, *_attributes(attributes)])
     # HTML has self-closing tags in SVG only: `<p/>` would open a paragraph without closing it.

@@ -136,7 +136,7 @@ class GuardedTools:
 
     @property
     def uncertain(self) -> tuple[LedgerEntry, ...]:
-        """Calls of this process, or equal to a waiting call, that may have been done."""
+        """Calls that may have taken effect, made by this process or equal to a waiting call."""
         met = [one.before for one in self._waiting if one.before is not None]
         found = (*self._ledger.unclear(), *(one for one in met if one.unclear))
         return tuple({one.id: one for one in found}.values())

@@ -34,7 +34,7 @@ MAX_RESULT_PLACES = 100_000
 
 
 class ValueSource(StrEnum):
-    """The kind of origin of a value."""
+    """Origin of a value."""
 
     REQUEST = "request"
     RESULT = "result"
@@ -228,7 +228,7 @@ class SessionValues:
         self._found: dict[tuple[str, str], str] = {}
 
     def say(self, values: Iterable[Json]) -> None:
-        """Record what the user said: texts, whose words count too, and other values."""
+        """Record what the user said: values, and texts whose words count as values."""
         self._statements += [value for value in values if value not in self._statements]
 
     def observe(self, outcome: CallOutcome) -> None:

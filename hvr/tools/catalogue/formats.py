@@ -74,7 +74,7 @@ def listed_name(schema: Any, root: Any) -> str:
 
 
 def result_parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
-    """Return all values nested in a result, as what a call gives.
+    """Return all values nested in a result as the outputs of a call.
 
     A result that is neither an object nor a list of objects is one parameter named `result`.
     Nullable values count as optional, and `writeOnly` values are not given.
@@ -298,8 +298,8 @@ def read_tool(record: Any, place: str, *, trusted: bool = True) -> ToolSchema:
     """Decode an entry of a tool list.
 
     Args:
-        trusted: Whether to trust its statements about effects; otherwise they can only make the
-            tool more dangerous.
+        trusted: Whether to trust the tool's statements about its effects; if not, they can only
+            move it to a more dangerous class.
 
     Raises:
         DataFileError: The entry is not an object, has no name, or its schema is invalid.

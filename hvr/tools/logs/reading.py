@@ -165,7 +165,7 @@ class ReadPlan:
     """A plan read from a record.
 
     Args:
-        place: File and record number, for messages.
+        place: File and record number, for error messages.
         plan: The plan; it has no calls if none could be read.
         format: Names of the record's formats; empty if none is known.
         skipped: Descriptions of the skipped parts, with counts.

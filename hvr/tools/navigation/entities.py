@@ -170,7 +170,7 @@ class EntityGraph:
         return any(some & self._entities[other].places for some in places)
 
     def property(self, number: int, name: str) -> tuple[Json, ...]:
-        """Return an entity's values under a name, from the nearest entity that has any."""
+        """Return the values of a property of an entity or its nearest relative that has it."""
         return tuple(next(self._described(number, singular_words(leaf_of(name))), ()))
 
     def known_of(self, value: Json) -> frozenset[EntityProperty]:
@@ -277,7 +277,7 @@ class EntityGraph:
     def _occurrence(self, number: int, value: dict[str, Json]) -> int:
         """Return the entity of an object, split where one result contradicts itself.
 
-        A flight number on two days stands for two flights.
+        A flight number on two days refers to two flights.
         """
         entity = self._entities[number]
         # Only within one result: a later result may well report a changed value.

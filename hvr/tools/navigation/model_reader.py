@@ -233,7 +233,7 @@ def reading_of(
     text: str,
     given: Mapping[str, Json],
 ) -> ReadRequest:
-    """Return the reading of an answer, limited to what the request supports."""
+    """Return the reading of an answer, without anything that the request does not support."""
     return _Checker(catalogue, meanings, text, given).read(answer)
 
 

@@ -108,7 +108,7 @@ def plans_of(
 
 
 class ListedFiles:
-    """The files that names stand for, with their kinds, without duplicates.
+    """The files that names, folders and patterns refer to, with their kinds, without duplicates.
 
     Args:
         names: Files, patterns, folders, and `-` for standard input.

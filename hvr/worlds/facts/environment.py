@@ -23,7 +23,7 @@ Numbers: TypeAlias = Mapping[Fact, Fraction | int | float]
 
 
 def error_location(error: BaseException) -> str:
-    """Return where third-party code raised an error, as ` (file.py:12)`, or an empty text."""
+    """Return the place where third-party code raised an error, as ` (file.py:12)`, or ""."""
     foreign = {Path(__file__).parents[2], Path(os.__file__).parent}  # hvr and the standard library
     frames = traceback.walk_tb(error.__traceback__)
     places = [(Path(frame.f_code.co_filename), line) for frame, line in frames]

@@ -251,7 +251,9 @@ class Restorable(Protocol):
 
 
 def interfere(env: Environment, names: Names, trigger: Trigger, target: str) -> tuple[str, ...]:
-    """Move, change or occupy what a fault names or its seed chooses, as another agent.
+    """Move, change or occupy an object, as another agent would.
+
+    The fault names the object, or its seed selects one.
 
     Args:
         trigger: Trigger of a fault of kind MOVED, CHANGED or OCCUPIED.

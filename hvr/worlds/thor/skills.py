@@ -56,7 +56,7 @@ class SkillResult:
     """The result of an atomic action.
 
     Args:
-        error: Why it failed: hvr's own message, or AI2-THOR's.
+        error: Reason for the failure: hvr's own message, or AI2-THOR's.
     """
 
     success: bool
@@ -311,7 +311,7 @@ class _Robot:
         raise _RefusedError(error)
 
     def other_spots(self, object_id: str) -> list[dict[str, Any]]:
-        """Return a few poses at other sides of a receptacle, nearest first."""
+        """Return a few poses on other sides of a receptacle, nearest first."""
         agent = self.metadata["agent"]["position"]
         chosen: list[dict[str, Any]] = []
         options = sorted(

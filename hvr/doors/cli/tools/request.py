@@ -167,7 +167,7 @@ def load_experience(opened: OpenedRequest, graph: Path | None, *, write: bool = 
     """Return the experience and the conditions of earlier runs.
 
     Args:
-        asked: The request.
+        opened: The request with its opened world.
         graph: Log of a graph, if any.
         write: Whether to add this run to the log.
 
@@ -287,7 +287,7 @@ def read_request_in_words(
 
     Args:
         args: The options, with the values that the user gives beside the words.
-        asked: The request.
+        opened: The request with its opened world.
         model: The model that reads it; None to read it by rules.
 
     Raises:

@@ -51,7 +51,7 @@ class ReadDraft:
 
     @property
     def renamed(self) -> Mapping[str, str]:
-        """Recognised id for each name that is not a tool's."""
+        """Recognised tool id for each name that no tool has."""
         return {**self.unknown, **self.misspelt}
 
     @property

@@ -252,7 +252,7 @@ def step_features(
 
 
 def end_features(plan: LinkedPlan, mentions: RequestMentions) -> tuple[str, ...]:
-    """Return how the final state differs from what the request names."""
+    """Return the features that compare the final state with the request."""
     outcome = PlanOutcome.of(plan)
     return tuple(
         dict.fromkeys(
