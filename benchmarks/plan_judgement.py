@@ -7,15 +7,15 @@
 
 Training uses true plans and simulated drafts of them; all figures come from the real drafts.
 
-verdicts      ROC-AUC; expected calibration error in ten bins, beside its mean for a perfectly
-              calibrated judge on as many drafts, the share of such judges with at least this error,
-              and an estimate without that bias; flagged steps
+verdicts      ROC-AUC; expected calibration error in ten bins, its mean for a perfectly calibrated
+              judge on as many drafts, the share of such judges with at least this error, and an
+              estimate without that bias; flagged steps
 missing       ROC-AUC of true plans of three steps or more against the same plans without one step,
               by its position
 new           verdicts on requests whose sequence of tools is in no training plan: every fifth
               sequence is held out and drafts of its plans are simulated; drafts that copy past
               plans, all of them wrong, are reported separately
-corrections   node F1, link F1, accuracy of nodes, of nodes and links, in per cent, beside the draft
+corrections   node F1, link F1, accuracy of nodes, of nodes and links in per cent, with the draft
               and a 40-line baseline of nearest plans and edit distance; requests with a new plan
               are reported separately
 convention    right plans of tau2-bench's retail tasks that the judge changes after learning from

@@ -1,4 +1,4 @@
-"""tau2-bench's retail and airline with a live model: pass^1, beside published figures.
+"""tau2-bench's retail and airline with a live model: pass^1, next to published figures.
 
     python benchmarks/toolworld_live.py --llm openai:MODEL [--base-url URL] [--user openai:MODEL]
         [--world retail,airline] [--files FILE ...] [--first N] [--turns N] [--out FILE]

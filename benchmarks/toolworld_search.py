@@ -1,4 +1,4 @@
-"""Chains of calls found by the paper's two searches and by hvr's planner, beside recorded ones.
+"""Chains of calls: the paper's two searches and hvr's planner, compared with recorded chains.
 
     python benchmarks/toolworld_search.py [--data FOLDER] [--sets apibank,bfcl]
         [--apis FILE --calls FILE] [--limit N] [--seed N] [--encoder lexical-hash]
@@ -16,7 +16,7 @@ proven     hvr: facts `(known p)`, `(done api)`, Fast Downward, proven by hvr's 
 found      share of chains found, each checked by executing it on names
 as recorded  the same tools as in the recording
 no longer  at most as many calls as in the recording
-calls      mean number over chains found by all three, beside the recordings' own
+calls      mean number over chains found by all three, next to the recordings' own
 CPU s      mean and maximum, including child processes (the planner)
 A recording's last call can be unreachable for all three: no observed call supplies its inputs.
 """

@@ -3,7 +3,7 @@
     python benchmarks/unified_agreement.py
 
 Prints a line for each problem, every plan on which hvr disagrees with unified-planning's
-expectation, beside the verdict of its own validator, and the totals. The exit code is 1 when hvr is
+expectation, with the verdict of its own validator, and the totals. The exit code is 1 when hvr is
 wrong where unified-planning's own validator is right.
 """
 

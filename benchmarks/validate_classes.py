@@ -1,4 +1,4 @@
-"""Validation time by class of task, beside VAL: python benchmarks/validate_classes.py MANIFEST
+"""Validation time by class of task, against VAL: python benchmarks/validate_classes.py MANIFEST
 
 The manifest has one JSON object per line, as for agreement.py. hvr's time is the CPU time after
 start-up: reading domain, problem and plan, judging, and writing the report's text, repeated for

@@ -9,7 +9,7 @@ are taken. Each is executed once without faults, and then once with a single fau
 that plan and each kind of fault.
 
 noticed      the step in which the fault changed something observable, or refused the action,
-             has a deviation; beside it, the number of such faults
+             has a deviation; next to it, the number of such faults
 false        deviations in steps without a fault, over all steps including those after the fault,
              except after an unobservable fault, which may show itself later
 recovered    the goal holds in the true state at the end

@@ -20,7 +20,7 @@ from tests.language.goal_sets import world_of
 # scene, sentence, literals of its stages (`;` between literals, `|` between stages), and
 # forbidden literals
 WANTED = [
-    # what is with a thing is in it
+    # contents and attachments described by "with"
     ("16", "put a pan with a knife in it on the dining table",
      "on pan diningtable; in knife pan", "on knife diningtable"),
     ("16", "place a pan containing a knife on the counter",
@@ -30,7 +30,7 @@ WANTED = [
     ("16", "slice the tomato with a knife", "sliced tomato", "in knife pan"),
     ("1", "put the apple in the bowl and the bowl with the apple in it in the fridge",
      "in apple bowl; in bowl fridge", "in applesliced bowl"),
-    # what is named is used
+    # named tools and appliances are used
     ("1", "boil the potato in the pot with water",
      "in potato pot; contains pot water; warm_liquid pot; stove_heated potato",
      "contains cup water"),
@@ -68,7 +68,7 @@ WANTED = [
     ("1", "put the kettle on the stove", "on kettle stoveburner", "contains kettle water"),
     ("1", "place a cooked egg in the trash bin", "cooked eggcracked; in eggcracked garbagecan",
      "on eggcracked plate"),
-    # exactly what is said
+    # lists of objects with one destination
     ("16", "set the table with a plate, a fork and a knife",
      "on plate diningtable; on fork diningtable; on knife diningtable",
      "on cup diningtable; on butterknife diningtable"),

@@ -247,7 +247,7 @@ def test_a_fault_ends_the_run_with_a_line_and_keeps_what_there_is(
     line = one_line(ended)
     assert any(words in line for words in fault.words.split("|")) and "test-model" in line
     assert behaviour.purposes == ["select", "macro_plan", *["conditions"] * fault.requests]
-    # What was done before is shown and kept.
+    # Earlier results are shown and kept.
     assert f"  2. {MACROS[1]}\n" in ended.out and "goal" not in ended.out
     *good, bad = exchanges(folder)
     assert [e["purpose"] for e in good] == ["select", "macro_plan"]
@@ -314,7 +314,7 @@ def test_a_model_that_only_talks_leaves_a_clear_statement(
             "--setting", "HVR",
         )  # fmt: skip
     assert (ended.code, ended.err) == (1, "")
-    # What the verifier says of a plan without steps comes between this and the model's account.
+    # Between this and the model's usage comes the verifier's message about an empty plan.
     assert any(line.startswith("goal not reached: ") for line in ended.out.splitlines()), ended.out
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
     assert task["reached"] is False and task["verdict"]
