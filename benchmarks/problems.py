@@ -31,6 +31,7 @@ from hvr.errors import HvrError
 from hvr.pddl import Task, parse_domain, parse_problem
 from hvr.planning.problems import FAMILIES, LEVELS, GradedProblem, graded
 from hvr.planning.search.fast_downward import solve
+from hvr.planning.solving.solve import SolveOptions
 from hvr.planning.solving.solve import solve as solve_files
 from hvr.validation import validate
 
@@ -94,7 +95,7 @@ def by_files(problem: GradedProblem, planner: str, *, optimal: bool) -> str:
             file.write_text(text, encoding="utf-8")
         try:
             solution = solve_files(
-                *files, planner=planner, seconds=SECONDS if optimal else 10.0, optimal=optimal
+                *files, SolveOptions(planner, SECONDS if optimal else 10.0, optimal)
             )
         except HvrError as error:
             return f"{problem.id}: {error}"

@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -182,8 +182,7 @@ class BenchFolder:
 
 
 def _address(spec: str, model: ModelChoice) -> str | None:
-    chosen = read_config(spec, base_url=model.base_url, trust_project=model.trust_project)
-    return chosen.trusted().options.base_url
+    return read_config(replace(model, spec=spec)).trusted().options.base_url
 
 
 def subject_of(

@@ -13,6 +13,7 @@ from hvr.base.files import temporary_folder, write_whole
 from hvr.judging.symbolic import judge as judge_steps
 from hvr.pddl import Domain, Problem, Step, parse_domain, parse_problem, read_plan
 from hvr.pddl.printer import print_domain, print_problem
+from hvr.planning.solving.solve import SolveOptions
 from hvr.planning.solving.solve import solve as solve_files
 from hvr.validation.lint import lint as lint_model
 from hvr.validation.validator import Validator, model_source
@@ -61,9 +62,7 @@ def solve(
         )
         return solve_files(
             *files,
-            planner=planner,
-            seconds=seconds,
-            optimal=optimal,
+            SolveOptions(planner, seconds, optimal),
             anytime=anytime,
             listen=listen,
         )

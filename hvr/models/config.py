@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from hvr.base.secrets.scrubber import Scrubber
 from hvr.base.texts import read_toml
 from hvr.errors import UsageError
+from hvr.models.choice import ModelChoice
 from hvr.models.model import Usage
 
 # Prices -------------------------------------------------------------------------------------------
@@ -225,17 +226,12 @@ class ConfiguredModel:
 
 
 def read_config(
-    spec: str | None = None,
+    choice: ModelChoice | None = None,
     *,
-    base_url: str | None = None,
-    recorded_url: bool = False,
-    api_key: str | None = None,
-    trust_project: bool = False,
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
-    **numbers: float | None,
 ) -> ConfiguredModel:
-    """Merge options, environment and the nearest pyproject.toml, in this order of precedence.
+    """Merge a choice, the environment and the nearest pyproject.toml, in this order of precedence.
 
     The environment variables are HVR_LLM (the model), HVR_LLM_BASE_URL, HVR_LLM_API_KEY,
     HVR_LLM_TIMEOUT and the other numbers, and per provider OPENAI_BASE_URL, OPENAI_API_KEY,
@@ -246,10 +242,9 @@ def read_config(
     file's model and address are ignored unless the project is trusted.
 
     Args:
-        recorded_url: Whether `base_url` comes from a run folder instead.
-        trust_project: Whether pyproject.toml may name the model and its address.
+        choice: The choice; None leaves everything to the environment and pyproject.toml.
+        environ: Environment variables; those of the process by default.
         folder: Folder where the search for pyproject.toml begins; the working folder by default.
-        numbers: Numeric fields of `ModelOptions` given as options, such as `timeout`.
 
     Raises:
         DataFileError: The file cannot be read.
@@ -259,22 +254,25 @@ def read_config(
     section, file = _section(folder or Path.cwd())
     named, model = section.get("base-url"), section.get("model")
     untrusted = ""
-    spec = spec or environ.get("HVR_LLM")
+    choice = choice or ModelChoice()
+    trust_project = choice.trust_project
+    spec = choice.spec or environ.get("HVR_LLM")
     if spec is None and model is not None:
         spec = model if trust_project else None
         untrusted = "" if trust_project else _ignored(file, f"model = {model!r}", f"--llm {model}")
     provider = (spec or "").partition(":")[0]
-    address = base_url or environ.get("HVR_LLM_BASE_URL")
+    address = choice.base_url or environ.get("HVR_LLM_BASE_URL")
     if not address and provider == "openai":
         address = environ.get("OPENAI_BASE_URL")
     if named and not address and not trust_project:
         if provider in _KEYS:
             untrusted = _ignored(file, f"base-url = {named!r}", f"--base-url {named}")
         named = None
-    from_file = bool(base_url and recorded_url) or bool(named and not address)
-    key = api_key or environ.get("HVR_LLM_API_KEY")
+    from_file = bool(choice.base_url and choice.recorded_url) or bool(named and not address)
+    key = environ.get("HVR_LLM_API_KEY")
     if not key and not from_file:
         key = _own_key(provider, environ)
+    numbers = {"timeout": choice.timeout, "calls_per_plan": choice.calls_per_plan}
     options = ModelOptions(
         base_url=address or named,
         api_key=key.strip() if key else None,

@@ -176,14 +176,7 @@ def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Config
         UsageError: No model is named, or a setting is invalid.
         DataFileError: pyproject.toml cannot be read.
     """
-    chosen = read_config(
-        choice.spec,
-        base_url=choice.base_url,
-        recorded_url=choice.recorded_url,
-        trust_project=choice.trust_project,
-        timeout=choice.timeout,
-        calls_per_plan=choice.calls_per_plan,
-    ).trusted()
+    chosen = read_config(choice).trusted()
     if chosen.spec is None:
         raise UsageError(
             "no model given: pass openai:MODEL, gemini:MODEL, hf:NAME or replay:FOLDER, "
@@ -299,7 +292,7 @@ def recorded_run(choice: ModelChoice) -> RecordedRun | None:
     Raises:
         DataFileError: The transcript cannot be read, or its header is incomplete.
     """
-    spec = read_config(choice.spec, trust_project=choice.trust_project).spec
+    spec = read_config(choice).spec
     path = replayed(spec) if spec is not None else None
     if path is None:
         return None

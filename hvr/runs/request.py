@@ -233,10 +233,13 @@ def request_from_json(
     return replace(request, faults=Schedule.from_json(faults))
 
 
+_CHANGEABLE = ("base_url", "trust_project", "timeout", "limits")
+
+
 def resumed(
     about: Mapping[str, Any],
     folder: Path,
-    changes: Mapping[str, Any],
+    changes: ModelChoice,
     env_options: Sequence[str],
     named: Collection[str] = (),
 ) -> RunRequest:
@@ -245,7 +248,7 @@ def resumed(
     Args:
         about: Status of the run.
         folder: The run folder.
-        changes: New values by `ModelChoice` field; None to keep the recorded one.
+        changes: New address, trust, timeout and limits; None keeps the recorded value.
         env_options: Environment options that name a program.
         named: See `request_from_json`.
 
@@ -260,7 +263,7 @@ def resumed(
         )
     request = request_from_json(about, folder, named)
     options, model = request.options, request.options.model
-    given = {name: value for name, value in changes.items() if value is not None}
+    given = {n: v for n in _CHANGEABLE if (v := getattr(changes, n)) is not None}
     if "base_url" in given:
         given["recorded_url"] = False
     if "limits" in given:
@@ -358,7 +361,7 @@ def _named_model(model: ModelChoice) -> ModelChoice:
     from hvr.models.config import read_config
 
     # Resolved now: environment variables may differ when the run is resumed.
-    return replace(model, spec=read_config(model.spec, trust_project=model.trust_project).spec)
+    return replace(model, spec=read_config(model).spec)
 
 
 def _check_scene(scene: str, task: PaperTask) -> None:

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hvr.errors import (
     DataFileError,
@@ -24,6 +24,7 @@ from hvr.errors import (
 from hvr.execution.events import Finished
 from hvr.execution.executor import Executor
 from hvr.execution.world import World, open_world
+from hvr.models.choice import ModelChoice
 from hvr.pddl import And, Domain, Task, Trajectory, TypedName, parse_constraint, parse_formula
 from hvr.pddl.task import holds_initially
 from hvr.planning.plans import Judgement, Planned, Policy, PolicyContext, Understanding
@@ -35,10 +36,6 @@ from hvr.validation import Validator
 from hvr.validation.trajectory import grounded_constraints
 from hvr.worlds.environment import EnvironmentSetup, OpenEnvironment, open_environment
 from hvr.worlds.scenes import scenes_with
-
-if TYPE_CHECKING:
-    from hvr.models.limits import Limits
-
 
 # Composition root ---------------------------------------------------------------------------------
 
@@ -216,10 +213,7 @@ def plan(
 def resume(
     folder: Path | str,
     *,
-    base_url: str | None = None,
-    trust_project: bool = False,
-    timeout: float | None = None,
-    limits: Limits | None = None,
+    model: ModelChoice | None = None,
     env_options: Sequence[str] = (),
     named: Sequence[str] = (),
     listen: Listener | None = None,
@@ -231,11 +225,9 @@ def resume(
 
     Args:
         folder: The run folder.
-        base_url: Address of the model's server; None for the recorded address, which receives no
-            provider's key, so that a folder from someone else cannot collect your key.
-        trust_project: Whether pyproject.toml may set that address.
-        timeout: Time limit per request in seconds; None for the recorded limit.
-        limits: Usage limits over all attempts; a limit of None keeps the recorded one.
+        model: New `base_url`, `timeout`, `limits` (over all attempts) and `trust_project`; None
+            keeps the recorded value. A recorded address receives no provider's key, so that a
+            folder from someone else cannot collect your key. Other fields are ignored.
         env_options: Environment options that name a program; folders must not contain them.
         named: The run's policy, planner or environment if it is `module:attribute`. Code that only
             a folder names is not executed.
@@ -248,13 +240,7 @@ def resume(
     started = time.perf_counter()
     opened, about = RunFolder.reopen(Path(folder))
     with closing(opened):
-        changes = {
-            "base_url": base_url,
-            "trust_project": trust_project,
-            "timeout": timeout,
-            "limits": limits,
-        }
-        request = resumed(about, opened.path, changes, env_options, named)
+        request = resumed(about, opened.path, model or ModelChoice(), env_options, named)
         initial = {**request.to_json(), "earlier": earlier_attempts(about)}
         opened.move_aside()
         return _run(request, opened, initial, listen, started)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, HvrError, UsageError
+from hvr.models.choice import ModelChoice
 from hvr.models.config import ModelOptions, Price, price_of, read_config, read_embedder_config
 from hvr.models.connect import make_model
 from hvr.models.errors import ModelError
@@ -166,12 +168,14 @@ def test_options_come_before_environment_before_file(tmp_path: Path) -> None:
     inner = folder / "a" / "b"
     inner.mkdir(parents=True)
     environ = {"HVR_LLM": "openai:env", "HVR_LLM_BASE_URL": "http://env/v1"}
-    trusted = read_config(environ={}, folder=inner, trust_project=True)
+    trusted = read_config(ModelChoice(trust_project=True), environ={}, folder=inner)
     assert trusted.spec == "openai:file"
     assert trusted.trusted().options.base_url == "http://file/v1"
     chosen = read_config(environ=environ, folder=inner).trusted()
     assert (chosen.spec, chosen.options.base_url) == ("openai:env", "http://env/v1")
-    chosen = read_config("hf:x", base_url="http://opt/v1", timeout=3, environ=environ, folder=inner)
+    chosen = read_config(
+        ModelChoice(spec="hf:x", base_url="http://opt/v1", timeout=3), environ=environ, folder=inner
+    )
     assert (chosen.spec, chosen.options.base_url) == ("hf:x", "http://opt/v1")
     assert (chosen.options.timeout, chosen.options.attempts) == (3, 2)
     assert read_config(environ={}, folder=Path("/")).spec is None
@@ -185,8 +189,8 @@ def test_each_number_of_the_file_has_a_variable(tmp_path: Path) -> None:
         f"HVR_LLM_{name.upper().replace('-', '_')}": str(10 * i) for i, name in enumerate(names, 1)
     }
 
-    def numbers(environ: dict[str, str], **given: float) -> tuple[float | None, ...]:
-        read = read_config(environ=environ, folder=folder, **given).options
+    def numbers(environ: dict[str, str], **given: Any) -> tuple[float | None, ...]:
+        read = read_config(ModelChoice(**given), environ=environ, folder=folder).options
         return (read.timeout, read.attempts, read.seconds, read.calls_per_plan,
                 read.requests_per_minute, read.tokens_per_minute)  # fmt: skip
 
@@ -236,15 +240,19 @@ def test_an_embedder_of_another_provider_gets_only_what_is_its_own(tmp_path: Pat
 def test_each_provider_gets_its_own_key(
     tmp_path: Path, spec: str, environ: dict[str, str], key: str | None
 ) -> None:
-    assert read_config(spec, environ=environ, folder=tmp_path).options.api_key == key
+    assert (
+        read_config(ModelChoice(spec=spec), environ=environ, folder=tmp_path).options.api_key == key
+    )
 
 
 def test_a_file_does_not_decide_who_gets_the_key(tmp_path: Path) -> None:
     folder = config(tmp_path, 'model = "openai:m"\nbase-url = "http://elsewhere/v1"')
     environ = {"OPENAI_API_KEY": "mine"}
-    trusted = read_config(environ=environ, folder=folder, trust_project=True)
+    trusted = read_config(ModelChoice(trust_project=True), environ=environ, folder=folder)
     assert trusted.options.api_key is None
-    asked = read_config("openai:m", base_url="http://chosen/v1", environ=environ, folder=folder)
+    asked = read_config(
+        ModelChoice(spec="openai:m", base_url="http://chosen/v1"), environ=environ, folder=folder
+    )
     assert asked.options.api_key == "mine"
     meant = read_config(environ={"HVR_LLM_API_KEY": "meant"}, folder=folder)
     assert meant.options.api_key == "meant"
@@ -262,11 +270,13 @@ def test_a_project_does_not_say_who_gets_the_prompts(
     tmp_path: Path, spec: str | None, environ: dict[str, str], words: str
 ) -> None:
     folder = config(tmp_path, 'model = "openai:m"\nbase-url = "http://elsewhere/v1"')
-    chosen = read_config(spec, environ=environ, folder=folder)
+    chosen = read_config(ModelChoice(spec=spec), environ=environ, folder=folder)
     assert chosen.options.base_url is None
     with pytest.raises(UsageError, match=words):
         chosen.trusted()
-    assert read_config(spec, environ=environ, folder=folder, trust_project=True).trusted()
+    assert read_config(
+        ModelChoice(spec=spec, trust_project=True), environ=environ, folder=folder
+    ).trusted()
 
 
 @pytest.mark.parametrize(
@@ -281,7 +291,7 @@ def test_an_address_of_a_project_is_in_nobodys_way(
     tmp_path: Path, spec: str, environ: dict[str, str]
 ) -> None:
     folder = config(tmp_path, 'base-url = "http://elsewhere/v1"')
-    chosen = read_config(spec, environ=environ, folder=folder).trusted()
+    chosen = read_config(ModelChoice(spec=spec), environ=environ, folder=folder).trusted()
     assert chosen.options.base_url == next(iter(environ.values()), None)
 
 
@@ -304,7 +314,11 @@ def test_an_address_of_a_project_is_in_nobodys_way(
 )
 def test_settings_that_cannot_be_used_are_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(HvrError, match=message) as caught:
-        read_config("openai:m", environ={}, folder=config(tmp_path, text), trust_project=True)
+        read_config(
+            ModelChoice(spec="openai:m", trust_project=True),
+            environ={},
+            folder=config(tmp_path, text),
+        )
     assert "sk-1" not in str(caught.value)
 
 

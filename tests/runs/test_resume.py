@@ -468,7 +468,7 @@ def test_nobody_gets_a_key_or_starts_a_program_by_a_folder(
         (folder / "task.json").write_text(json.dumps(said))
         for url in (None, server.url):
             with pytest.raises(hvr.HvrError):
-                hvr.runs.resume(folder, base_url=url)
+                hvr.runs.resume(folder, model=ModelChoice(base_url=url))
         assert [KEY in r.headers["authorization"] for r in server.received] == [False, True]
 
 
@@ -511,7 +511,7 @@ def test_an_error_that_nobody_foresaw_leaves_an_account(
             hvr.runs.plan("make coffee", options=Options(save=tmp_path / "run"))
     said = account(tmp_path / "run")
     assert (said["error"], said["message"]) == ("ZeroDivisionError", "by [key]")
-    assert hvr.runs.resume(tmp_path / "run", limits=Limits()).reached
+    assert hvr.runs.resume(tmp_path / "run", model=ModelChoice(limits=Limits())).reached
 
 
 @pytest.mark.slow

@@ -73,11 +73,11 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_check(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
+    from hvr.models.choice import ModelChoice
     from hvr.models.config import read_config
 
-    chosen = read_config(
-        args.spec, base_url=args.base_url, timeout=args.timeout, trust_project=args.trust_project
-    )
+    names = ("spec", "base_url", "timeout", "trust_project")
+    chosen = read_config(ModelChoice(**{name: getattr(args, name) for name in names}))
     result = _ask(chosen.trusted())
     if args.json:
         print_json(result, indent=2)

@@ -136,13 +136,9 @@ def resume_run(args: argparse.Namespace, given: Mapping[str, Any], listen: Liste
     from hvr.runs import resume
     from hvr.worlds.environment import names_executable
 
-    chosen = model_choice(args)
     return resume(
         args.resume,
-        base_url=chosen.base_url,
-        trust_project=chosen.trust_project,
-        timeout=chosen.timeout,
-        limits=chosen.limits,
+        model=model_choice(args),
         env_options=tuple(filter(names_executable, given.get("env_options", ()))),
         named=_named(given),
         listen=listen,

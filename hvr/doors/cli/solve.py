@@ -443,19 +443,15 @@ def _solved(args: argparse.Namespace, domain: Path, problem: Path) -> int:
 
 def _solution(args: argparse.Namespace, domain: Path, problem: Path) -> Solution:
     from hvr.doors.cli.solve_sets import AnytimePrinter
-    from hvr.planning.solving.solve import solve
+    from hvr.planning.solving.solve import SolveOptions, solve
 
     show = not (args.json or args.quiet) and sys.stderr.isatty()
     stream = AnytimePrinter(args.save, json_lines=args.json) if args.anytime else None
     return solve(
         domain,
         problem,
-        planner=args.planner,
-        seconds=args.budget,
-        optimal=args.optimal,
+        SolveOptions(args.planner, args.budget, args.optimal, args.memory, args.downward),
         anytime=args.anytime,
-        memory=args.memory,
-        downward=args.downward,
         listen=stream or (_found if show else None),
     )
 

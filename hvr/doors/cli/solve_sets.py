@@ -32,7 +32,6 @@ from hvr.planning.solving.sets import (
     UNDECIDED,
     UNUSABLE,
     SetCell,
-    SetOptions,
     SetProblem,
     SetRow,
     digest_of,
@@ -40,6 +39,7 @@ from hvr.planning.solving.sets import (
     solve_cell,
     summary,
 )
+from hvr.planning.solving.solve import SolveOptions
 from hvr.validation.report import count
 from hvr.validation.suites import MANIFEST_ENDING
 
@@ -82,7 +82,7 @@ def solve_problem_set(args: argparse.Namespace) -> int:
     asked, left = find_set(names[-1], names[0] if len(names) > 1 else None)
     for one in left:
         print(f"note: {one_line(str(one))}", file=sys.stderr)
-    options = SetOptions(args.planner, args.budget, args.optimal, args.memory, args.downward)
+    options = SolveOptions(args.planner, args.budget, args.optimal, args.memory, args.downward)
     best = _references(args.reference, asked)
     with _results(args.save, options, asked) as (known, keep):
         rows = {key: row for key, row in known.items() if row.outcome != LOST}
@@ -104,7 +104,7 @@ def solve_problem_set(args: argparse.Namespace) -> int:
     return _exit_code(ordered)
 
 
-def _solved(asked: Sequence[SetProblem], options: SetOptions, jobs: int) -> Iterator[SetRow]:
+def _solved(asked: Sequence[SetProblem], options: SolveOptions, jobs: int) -> Iterator[SetRow]:
     """Yield a row per problem as soon as it is known."""
     from hvr.doors.cli.process import prepare_worker
 
@@ -121,7 +121,7 @@ def _solved(asked: Sequence[SetProblem], options: SetOptions, jobs: int) -> Iter
 
 @contextmanager
 def _results(
-    folder: Path | None, options: SetOptions, asked: Sequence[SetProblem]
+    folder: Path | None, options: SolveOptions, asked: Sequence[SetProblem]
 ) -> Iterator[tuple[dict[str, SetRow], Callable[[SetRow], None]]]:
     """Open the results of a set; yield the existing rows and a function that appends one."""
     if folder is None:
@@ -155,7 +155,7 @@ def _results(
         lock.release()
 
 
-def _check_options(folder: Path, options: SetOptions) -> None:
+def _check_options(folder: Path, options: SolveOptions) -> None:
     file = folder / OPTIONS
     told = json.dumps(options.to_json(), indent=2)
     if not file.exists():

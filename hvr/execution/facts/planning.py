@@ -37,7 +37,7 @@ from hvr.planning.solving.programs import (
     features_of,
 )
 from hvr.planning.solving.race import retimed
-from hvr.planning.solving.solve import Solution, solve
+from hvr.planning.solving.solve import Solution, SolveOptions, solve
 from hvr.planning.solving.temporal import temporal
 from hvr.validation import Validator
 from hvr.worlds.facts.environment import base_atoms
@@ -140,7 +140,7 @@ def _solved(domain: Domain, problem: Problem, name: str | None, seconds: float) 
         files = Path(folder) / "domain.pddl", Path(folder) / "problem.pddl"
         write_whole(files[0], print_domain(domain))
         write_whole(files[1], print_problem(problem))
-        return solve(*files, planner=name, seconds=seconds)
+        return solve(*files, SolveOptions(name, seconds))
 
 
 def _searched(

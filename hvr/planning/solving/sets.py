@@ -15,9 +15,8 @@ from hvr.errors import DataFileError, HvrError, UsageError
 from hvr.pddl import print_plan
 from hvr.pddl.plan import decimal_text
 from hvr.planning.solving.race import FoundPlan
-from hvr.planning.solving.solve import Solution, solve
+from hvr.planning.solving.solve import Solution, SolveOptions, solve
 from hvr.validation.suites import MANIFEST_ENDING, Left
-from hvr.values import json_fields
 
 PLAN, NO_PLAN, UNDECIDED, UNUSABLE, LOST = "plan", "no plan", "undecided", "unusable", "lost"
 """The possible outcomes of a problem; a lost one is tried again."""
@@ -51,26 +50,11 @@ def digest_of(asked: SetProblem) -> str:
 
 
 @dataclass(frozen=True)
-class SetOptions:
-    """Options for solving each problem of a set; see `hvr.planning.solving.solve.solve`."""
-
-    planner: str | None = None
-    seconds: float = 60.0
-    optimal: bool = False
-    memory: int = 0
-    downward: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return json_fields(self)
-
-
-@dataclass(frozen=True)
 class SetCell:
     """A problem, its options, and the number of planners that run at the same time."""
 
     asked: SetProblem
-    options: SetOptions
+    options: SolveOptions
     cores: int
 
 
@@ -173,12 +157,8 @@ def solve_cell(cell: SetCell) -> SetRow:
         solution = solve(
             Path(asked.domain),
             Path(asked.problem),
-            planner=options.planner,
-            seconds=options.seconds,
-            optimal=options.optimal,
-            memory=options.memory,
+            options,
             cores=cell.cores,
-            downward=options.downward,
             listen=firsts.append,
         )
     except HvrError as error:

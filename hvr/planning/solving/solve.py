@@ -48,6 +48,7 @@ from hvr.planning.solving.programs import (
 from hvr.planning.solving.race import FoundPlan, RaceField, RaceResult, race, usable_cores
 from hvr.validation.report import ValidationReport
 from hvr.validation.validator import Validator
+from hvr.values import json_fields
 
 PATIENCE = 1.5
 
@@ -100,31 +101,46 @@ class Solution:
         }
 
 
+@dataclass(frozen=True)
+class SolveOptions:
+    """Options of the search.
+
+    Args:
+        planner: `fast-downward` (on hvr's grounding), `downward` (unmodified), `forward` (hvr's
+            own) or `up:ENGINE`; None runs all suitable planners in parallel.
+        seconds: The wall time limit.
+        optimal: Whether to search until the plan is proven optimal or the time is up.
+        memory: Bytes that each planner may use, including its subprocesses; 0 sets no limit.
+        downward: Options of Fast Downward, `--alias NAME` or `--search TEXT`; only it is run then.
+    """
+
+    planner: str | None = None
+    seconds: float = 60.0
+    optimal: bool = False
+    memory: int = 0
+    downward: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return json_fields(self)
+
+
 def solve(
     domain: Path,
     problem: Path,
+    options: SolveOptions | None = None,
     *,
-    planner: str | None = None,
-    seconds: float = 60.0,
-    optimal: bool = False,
     anytime: bool = False,
-    memory: int = 0,
     cores: int | None = None,
-    downward: tuple[str, ...] = (),
     listen: Callable[[FoundPlan], None] | None = None,
 ) -> Solution:
     """Find a valid plan for a problem.
 
     Args:
         domain, problem: PDDL files.
-        planner: `fast-downward` (on hvr's grounding), `downward` (unmodified), `forward` (hvr's
-            own) or `up:ENGINE`; None runs all suitable planners in parallel.
-        seconds: The wall time limit.
-        optimal: Whether to search until the plan is proven optimal or the time is up.
+        options: None for the default options.
         anytime: Whether to search for better plans until one is proven optimal or the time is up.
-        memory: Bytes that each planner may use, including its subprocesses; 0 sets no limit.
         cores: The number of planners that run at the same time; None for as many as possible.
-        downward: Options of Fast Downward, `--alias NAME` or `--search TEXT`; only it is run then.
         listen: Called with each plan that is better than the previous ones.
 
     Raises:
@@ -132,18 +148,28 @@ def solve(
         UsageError: The planner is unknown or does not support the problem.
         PlannerError: Neither a plan nor a proof that there is none was found in time.
     """
-    check_positive("budget", seconds)
+    options = options or SolveOptions()
+    check_positive("budget", options.seconds)
     parsed_domain = parse_domain(domain)
     parsed = parse_problem(problem, parsed_domain)
     features = features_of(parsed_domain, parsed)
-    planner = planner or (DOWNWARD.name if downward else None)
+    planner = options.planner or (DOWNWARD.name if options.downward else None)
     chosen = named(planner, features) if planner else portfolio(features)
     task = Task(parsed_domain, parsed)
     with temporary_folder("hvr-solve-") as name:
         given = _for_domain(Path(name), problem, parsed, parsed_domain)
         shared = len(chosen.programs) > 1
-        job = PlannerJob(domain, given, features, seconds, optimal, shared, memory, downward)
-        patience = 0.0 if optimal or anytime else PATIENCE
+        job = PlannerJob(
+            domain,
+            given,
+            features,
+            options.seconds,
+            options.optimal,
+            shared,
+            options.memory,
+            options.downward,
+        )
+        patience = 0.0 if options.optimal or anytime else PATIENCE
         settings = _RaceSettings(patience, cores or usable_cores(), listen)
         outcome, ends = _outcome(chosen, job, Path(name), task, settings)
     best = outcome.best

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from hvr.base.files import write_whole
 from hvr.errors import PlannerError, UsageError
 from hvr.pddl import GroundAction
-from hvr.planning.solving.solve import solve
+from hvr.planning.solving.solve import SolveOptions, solve
 from hvr.tools.catalogue.schema import Catalogue, quoted
 
 if TYPE_CHECKING:
@@ -394,7 +394,7 @@ def cheapest_chain(
         files = Path(folder, "domain.pddl"), Path(folder, "problem.pddl")
         for file, text in zip(files, (domain, problem), strict=True):
             write_whole(file, text)
-        solution = solve(*files, planner="downward", seconds=seconds, optimal=True)
+        solution = solve(*files, SolveOptions("downward", seconds, optimal=True))
     if solution.steps is None or solution.report is None or not solution.report.valid:
         raise PlannerError("the planner found no valid chain of calls, although one exists")
     steps = [step.name for step in solution.steps if isinstance(step, GroundAction)]

@@ -238,7 +238,6 @@ class EventFailure(Value):
 
 
 def apply_events(
-    task: Task,
     refs: Sequence[StepRef],
     events: Sequence[GroundEvent],
     happened: Collection[GroundEvent],
@@ -259,7 +258,7 @@ def apply_events(
         access(state, StepParts(e.binding, e.schema.precondition, e.schema.effect, (e.operator,)))
         for e in events
     ]
-    for i, j, over in interferences(task, steps):
+    for i, j, over in interferences(state.task, steps):
         message = (
             f"The events {events[i].action} and {events[j].action} interfere: both happen at "
             f"{_time(refs[i])}, and one changes {over}, which the other reads or changes."

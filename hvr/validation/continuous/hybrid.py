@@ -264,7 +264,7 @@ class HybridRun(TemporalRun):
         refs = tuple([StepRef(None, event.action, time) for event in events])
         before = State(self.task, self.bits, values_at(numbers, moment))
         result = apply_events(
-            self.task, refs, events, self._happened, before, numbers, moment, self._reading(numbers)
+            refs, events, self._happened, before, numbers, moment, self._reading(numbers)
         )
         if isinstance(result, EventFailure):
             schema = result.event.schema

@@ -33,7 +33,7 @@ def test_deep_conditions_are_planned_with(derived: bool, tmp_path: Path) -> None
     domain = domain.replace("CONDITION", "(shown)" if derived else deep)
     (tmp_path / "domain.pddl").write_text(domain)
     (tmp_path / "problem.pddl").write_text(PROBLEM.replace("GOAL", "(on)" if derived else deep))
-    found = solve(tmp_path / "domain.pddl", tmp_path / "problem.pddl", seconds=60)
+    found = solve(tmp_path / "domain.pddl", tmp_path / "problem.pddl")
     assert found.steps is not None
     assert [str(step) for step in found.steps] == ["(switch)", "(look)"]
 

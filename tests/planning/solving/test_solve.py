@@ -19,7 +19,7 @@ from hvr.planning.search.fast_downward import solve as search
 from hvr.planning.search.ground import build
 from hvr.planning.solving.forward import forward
 from hvr.planning.solving.programs import DOWNWARD, Feature, PlannerJob, Running, features_of
-from hvr.planning.solving.solve import solve
+from hvr.planning.solving.solve import SolveOptions, solve
 from hvr.validation import Validator
 from tests.command_line import Hvr, environment
 from tests.survivors import wait_for, working_in
@@ -78,7 +78,7 @@ def test_a_plan_is_found_proven_and_saved(hvr_: Hvr, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("planner", ["fast-downward", "downward", "up:fast-downward"])
 def test_each_planner_plans_for_conditional_effects(files: tuple[Path, Path], planner: str) -> None:
-    solution = solve(*files, planner=planner)
+    solution = solve(*files, SolveOptions(planner))
     assert solution.report is not None and solution.report.valid
     assert solution.planner == planner
 
@@ -99,16 +99,16 @@ def test_what_a_planner_lacks_is_named(files: tuple[Path, Path]) -> None:
     )
     domain.write_text(text)
     with pytest.raises(UsageError, match="cannot plan with derived predicates"):
-        solve(domain, problem, planner="fast-downward")
+        solve(domain, problem, SolveOptions("fast-downward"))
     parsed = parse_domain(text)
     # Its grounding would treat derived atoms as never true, and prove a falsehood.
     with pytest.raises(PlannerError, match="derived predicates"):
         build(Task(parsed, parse_problem(problem, parsed)))
     assert solve(domain, problem).planner == "downward"
     with pytest.raises(UsageError, match="no planner 'magic'"):
-        solve(domain, problem, planner="magic")
+        solve(domain, problem, SolveOptions("magic"))
     with pytest.raises(UsageError, match=r"no engine 'magic' here; it has: .*fast-downward"):
-        solve(*files, planner="up:magic")
+        solve(*files, SolveOptions("up:magic"))
 
 
 def test_numbers_and_time_are_not_asked_of_fast_downward(files: tuple[Path, Path]) -> None:
@@ -126,7 +126,7 @@ def test_numbers_and_time_are_not_asked_of_fast_downward(files: tuple[Path, Path
         Feature.UNIVERSAL,
     }
     with pytest.raises(UsageError, match="downward cannot plan with numeric fluents"):
-        solve(domain, problem, planner="downward")
+        solve(domain, problem, SolveOptions("downward"))
 
 
 def test_files_that_cannot_be_used_are_one_line(hvr_: Hvr, tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_cheapest_plans_are_proven_where_conditions_are_no_conjunctions(
         "(define (problem s) (:domain shelf) (:init (= (total-cost) 0))"
         f" (:goal {goal}) (:metric minimize (total-cost)))"
     )
-    solution = solve(domain, problem, optimal=True, seconds=30)
+    solution = solve(domain, problem, SolveOptions(optimal=True, seconds=30))
     assert (solution.cost, solution.proven) == (cost, True)
 
 
