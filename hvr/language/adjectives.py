@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 
+from hvr.errors import LanguageError
 from hvr.knowledge.roles import FILLED, PLACE, VESSEL
 from hvr.language.lexicon import Adjective
 from hvr.language.meaning import MeaningDraft
@@ -64,6 +66,10 @@ def qualify(
 ) -> None:
     """Apply the adjectives before a noun: they select things or request states."""
     use = use or AdjectiveUse()
+    adjectives = tuple(adjectives)
+    for one, other in combinations(adjectives, 2):
+        if draft.taxonomy.methods.opposed(one.condition, other.condition):
+            raise LanguageError(f"nothing can be both {one.word} and {other.word}")
     for adjective in adjectives:
         if draft.taxonomy.slices_it(adjective.condition):
             continue  # the noun already means the slices, if there are any

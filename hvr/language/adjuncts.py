@@ -21,7 +21,7 @@ from hvr.knowledge.roles import (
     WORKTOP,
 )
 from hvr.language.lexicon import Verb
-from hvr.language.meaning import Ban, Entity, MeaningDraft
+from hvr.language.meaning import Ban, Entity, MeaningDraft, Nearness
 from hvr.language.reference import ReferentReading, Referents
 from hvr.language.syntax import Adjunct, NounPhrase
 
@@ -98,6 +98,16 @@ def _fit(draft: MeaningDraft, number: int, things: Iterable[NounPhrase]) -> bool
 
 STATIC = frozenset({"in", "on", "at", "inside", "inside of", "within", "on top of", "upon"})
 """Prepositions of location; others ('into', 'to') give a direction."""
+
+_BESIDE = frozenset({"at", "end", "edge", "corner"})
+
+
+def _is_beside(word: str) -> bool:
+    return not _BESIDE.isdisjoint(word.split())
+
+
+def _is_static(word: str) -> bool:
+    return word in STATIC or _is_beside(word)
 
 
 class Adjuncts:
@@ -204,21 +214,52 @@ class Adjuncts:
     def settle(self, things: list[int], places: list[tuple[int, str]]) -> bool:
         """Put things at the last place; return whether there was one.
 
-        Earlier places are carried there ('the egg on the plate on the table') or select the thing
-        ('the knife on the counter in the drawer').
+        Earlier places are carried there ('the egg on the plate on the table'), select the thing
+        ('the knife on the counter in the drawer'), or are described by the later one ('in the bin
+        at the end of the counter').
         """
         draft = self.draft
         current = list(things)
-        for position, (number, word) in enumerate(places):
+        waiting = list(places)
+        while waiting:
+            number, word = waiting.pop(0)
             self._not_above(number, word)
-            following = places[position + 1][0] if position + 1 < len(places) else None
-            if following is not None and not self.goes_on(number, following):
-                draft.come_from(current, number)
-                continue
+            if waiting and not self.goes_on(number, waiting[0][0]):
+                if self._is_one_place(number, word, *waiting[0]):
+                    self._describe(number, *waiting.pop(0))
+                else:
+                    draft.come_from(current, number, firm=_is_static(waiting[0][1]))
+                    continue
             draft.place(current, number, word)
             if draft.entities[number].classes:
                 current = [number]
         return bool(places)
+
+    def _is_one_place(self, place: int, word: str, other: int, where: str) -> bool:
+        """Return whether the second of two places describes the first: 'the bin on the counter'.
+
+        If it may also be the destination, both readings are tried; the scene rules one out.
+        """
+        described = _is_static(where)
+        if word in STATIC and not described:
+            return False
+        if not (described and self.draft.plays(place, PLACE)):
+            first, second = (self.draft.entities[n].text for n in (place, other))
+            raise LanguageError(
+                f"two destinations, {word} {first!r} and {where} {second!r}: "
+                "name one, or say 'then' between them"
+            )
+        return word not in STATIC or bool(self.draft.brackets.take(2))
+
+    def _describe(self, place: int, other: int, word: str) -> None:
+        """Restrict a place to those at another one."""
+        draft, entity = self.draft, self.draft.entities[other]
+        if not _is_beside(word):
+            draft.come_from([place], other, firm=True)
+            return
+        near = Nearness("next to", entity.classes, entity.name, entity.text)
+        draft.change(place, near=(*draft.entities[place].near, near))
+        self.forget_means(other)
 
     def _not_above(self, place: int, word: str) -> None:
         """Refuse the top of a thing that only holds things inside."""

@@ -43,7 +43,7 @@ from hvr.language.syntax import (
 def goals_from_descriptions(clauses: list[Clause]) -> list[Clause]:
     """Turn descriptions without a later action into goals."""
     last = max((n for n, clause in enumerate(clauses) if clause.verb is not None), default=-1)
-    return [c.replace(given=c.given and n < last) for n, c in enumerate(clauses)]
+    return [c.replace(given=c.past or (c.given and n < last)) for n, c in enumerate(clauses)]
 
 
 def with_means(clause: Clause, means: Adjunct) -> Clause:
@@ -234,8 +234,14 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             prohibitions += _read_instead(cursor)
         elif clauses and clauses[-1].verb is not None and (means := _with_it(cursor)) is not None:
             clauses[-1] = with_means(clauses[-1], means)
+        elif clauses and clauses[-1].verb is not None and _returns(cursor):
+            clauses += ordered([_elliptic(cursor, clauses[-1])], True)
         elif linker := cursor.take("then", "and", "first"):
             then = _linked(cursor, clauses, then or linker.role == "then")
+        elif cursor.function("dismiss"):
+            prohibitions.append(read_dismissed(cursor))
+        elif cursor.function("report") and _is_past(cursor):
+            clauses.append(_read_report(cursor))
         elif prohibits(cursor):
             forbidden = read_prohibition(cursor)
             if isinstance(forbidden, Prohibition):
@@ -393,6 +399,42 @@ def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
         )
         late[0] = last.replace(groups=(last.groups[0].replace(things=(IT,)), *last.groups[1:]))
     return [*early, *late]
+
+
+def _is_past(cursor: Cursor) -> bool:
+    subject = cursor.function("report")
+    at = cursor.at + (subject.length if subject else 0)
+    return bool(cursor.kind(Adjective, at)) and cursor.starts_thing(at + cursor.kind(Adjective, at))
+
+
+def _read_report(cursor: Cursor) -> Clause:
+    """Read what was done before the request: 'I already washed the mug'."""
+    start = cursor.at
+    cursor.take("report")
+    cursor.take_adjective()
+    group = read_group(cursor, cursor.between(start), listing=True)
+    cursor.ignore(cursor.between(start))
+    return Clause(None, (NounGroup(group.things),), given=True, past=True)
+
+
+def read_dismissed(cursor: Cursor) -> Prohibition:
+    """Read what the request does not ask for: 'forget the apple', 'no need to wash the mug'."""
+    start = cursor.at
+    cursor.take("dismiss")
+    verb = cursor.verb()
+    cursor.at += verb.length if verb else 0
+    things = read_things(cursor, cursor.between(start), listing=verb is None)
+    adjuncts = read_adjuncts(cursor)
+    cursor.ignore(cursor.between(start))
+    entry = verb.entry if verb else None
+    return Prohibition(entry, things, adjuncts, dismissed=True)
+
+
+def _returns(cursor: Cursor) -> bool:
+    """Return whether only a place follows to which things go back: 'back in the sink'."""
+    place = cursor.function("prep")
+    returns = place is not None and cursor.word() == "back"
+    return returns and place is not None and cursor.starts_thing(cursor.at + place.length)
 
 
 def _elliptic(cursor: Cursor, before: Clause) -> Clause:

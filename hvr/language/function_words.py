@@ -220,6 +220,22 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
         "shouldn't", "cannot", "can't", "do not ever", "don't ever", "at no time", "with never",
         "you must not", "you mustn't", "you should not", "you shouldn't", "not", "but do not",
         "but don't", "but never", "and never"),
+    # What follows is not wanted, or was done before the request.
+    "dismiss": ("forget", "forget about", "never mind", "nevermind", "never mind about", "skip",
+        "ignore", "leave out", "no need for", "no need to", "there is no need for",
+        "there is no need to", "there's no need for", "there's no need to", "don't bother",
+        "do not bother", "don't bother with", "do not bother with", "don't bother to",
+        "i don't want", "i do not want", "i don't need", "i do not need", "we don't want",
+        "we do not want", "we don't need", "we do not need", "you don't need to",
+        "you do not need to", "you don't have to", "you do not have to", "you needn't",
+        "anything but", "anything except", "anything other than", "anything besides"),
+    "report": tuple(
+        " ".join((subject, *adverbs))
+        for subject in ("i", "i've", "i have", "we", "we've", "we have", "he", "he has", "she",
+                        "she has", "they", "they've", "they have", "someone", "someone has",
+                        "somebody", "somebody has")
+        for adverbs in ((), ("already",), ("just",), ("also",), ("already", "just"))
+    ),
     "without": ("without", "without ever", "with no", "never using", "not using", "but without",
         "not by", "but not with"),
     "be not": ("is not", "isn't", "are not", "aren't", "should not be", "shouldn't be",

@@ -446,6 +446,8 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
     if not demands:
         raise ImpossibleGoalError(f"there is nothing to do: {'; '.join(choice.notes) or 'no goal'}")
     split = stages(choice, demands)
+    if len(split) == 1:
+        _check_moved(choice, demands, meaning)
     # Each stage is a separate problem: only object names mean the same in all of them.
     bound = len(split) > 1
     kept = constraints(choice, meaning.bans)
@@ -465,6 +467,41 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
                 "say where to put the others"
             )
     return Goal(goal_stages, tuple(choice.notes), meaning.unread)
+
+
+def _elsewhere(choice: ObjectChoice, demand: Demand) -> bool:
+    """Return whether a demand speaks of another place than the present one."""
+    thing = choice.entities[demand.entity]
+    place = choice.entities[demand.outer] if demand.outer is not None else thing
+    words = {
+        r.word for r in choice.relations if (r.inner, r.outer) == (demand.entity, demand.outer)
+    }
+    sides = {side for word in words for side in word.split()} & {"other", "opposite"}
+    return thing.from_clause is not None or place.distinct or bool(sides)
+
+
+def _check_moved(choice: ObjectChoice, demands: list[Demand], meaning: Meaning) -> None:
+    """Refuse to move things elsewhere that are where they shall be: 'from the desk to the table'.
+
+    A plain 'put it on the table' may already hold.
+    """
+    clauses = {d.moment // 2 for d in demands}
+    if not (clauses <= set(meaning.moves) and any(_elsewhere(choice, d) for d in demands)):
+        return
+    for demand in demands:
+        if demand.outer is None:
+            return
+        places = set(choice.pool(demand.outer))
+        there = [n for n in choice.pool(demand.entity) if choice.inventory.parents.get(n) in places]
+        if len(there) < choice.copies(demand.entity):
+            return
+    first, outer = demands[0], demands[0].outer
+    assert outer is not None
+    name = choice.pool(first.entity)[0]
+    raise ImpossibleGoalError(
+        f"the {choice.label(first.entity)} is there already: {name} is at "
+        f"{choice.inventory.parents[name]}; say which other {choice.entities[outer].text} is meant"
+    )
 
 
 def _ends(choice: ObjectChoice, demands: list[Demand], *, last: bool) -> list[str]:

@@ -66,7 +66,7 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
 
 
 def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
-    draft = MeaningDraft(cursor.text, taxonomy)
+    draft = MeaningDraft(cursor.text, taxonomy, cursor.brackets)
     interpreter = Interpreter(draft, cursor.lexicon)
     clauses, prohibitions = read_clauses(cursor)
     for clause in clauses:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from hvr.errors import LanguageError
 from hvr.knowledge.roles import CARRIER, PLACE, VESSEL, WORKTOP
+from hvr.language.cursor import Picks
 from hvr.language.taxonomy import Taxonomy, asks
 from hvr.values import Value
 
@@ -74,6 +75,8 @@ class Entity(Value):
         unnamed: Whether it is an implied vessel, such as the cup of 'coffee'.
         cut_from: Index of the entity that these pieces are cut from.
         from_name: Name of the object where it stands at the start, if given.
+        from_clause: Index of the clause that gives its initial place, or None.
+        firm: Whether it must stand at its initial place for this reading to be possible.
         distinct: Whether it differs from every other mentioned entity of its class.
         each: Whether things put there go to each of its objects, one by one.
         every: Whether the request says 'every' or 'all', so that there may be none.
@@ -109,6 +112,8 @@ class Entity(Value):
     unnamed: bool = False
     cut_from: int | None = None
     from_name: str | None = None
+    from_clause: int | None = None
+    firm: bool = False
     distinct: bool = False
     somewhere: bool = False
     near: tuple[Nearness, ...] = ()
@@ -157,6 +162,7 @@ class Meaning(Value):
         unread: Content words that did not enter the meaning, in the order of the sentence.
         ordered: Indices of clauses that explicitly come after all earlier ones.
         bans: Conditions that must never hold.
+        moves: Indices of clauses that ask to move things, so that these must not be there yet.
     """
 
     text: str
@@ -167,6 +173,7 @@ class Meaning(Value):
     unread: tuple[str, ...] = ()
     ordered: tuple[int, ...] = ()
     bans: tuple[Ban, ...] = ()
+    moves: tuple[int, ...] = ()
 
 
 # Draft --------------------------------------------------------------------------------------------
@@ -179,14 +186,16 @@ class MeaningDraft:
     means ('in the microwave') or the same as another one ('coffee in a cup').
     """
 
-    def __init__(self, text: str, taxonomy: Taxonomy) -> None:
+    def __init__(self, text: str, taxonomy: Taxonomy, brackets: Picks | None = None) -> None:
         self.text = text
         self.taxonomy = taxonomy
+        self.brackets = brackets or Picks()
         self.entities: list[Entity] = []
         self.relations: list[SpatialRelation] = []
         self.heated_in: list[SpatialRelation] = []
         self.notes: list[str] = []
         self.ordered: list[int] = []
+        self.moves: list[int] = []
         self.bans: list[Ban] = []
         self.less_exact: list[Ban] = []  # on tools; dropped if the request uses the tool otherwise
         self.clause = 0
@@ -211,6 +220,7 @@ class MeaningDraft:
             self.clause,
             tuple(self.notes),
             ordered=tuple(self.ordered),
+            moves=tuple(self.moves),
             bans=(*self.bans, *(b for b in self.less_exact if not named & set(b.classes))),
         )
 
@@ -294,6 +304,8 @@ class MeaningDraft:
             entity = self.entities[number]
             # 'pour coffee into the cup': the implied vessel of the coffee is not 'the cup'.
             preferred = entity.classes[:1]
+            if entity.source and self.fresh(number):
+                continue  # 'from the table to the table'
             default = entity.unnamed and (self.fresh(number) or not set(preferred) & set(classes))
             if set(entity.classes) & set(classes) and not (default or entity.somewhere):
                 cut = any(
@@ -359,11 +371,12 @@ class MeaningDraft:
         """Require a vessel to contain a liquid."""
         self.change(number, liquid=liquid, liquid_clause=self.clause)
 
-    def come_from(self, things: Iterable[int], place: int) -> None:
+    def come_from(self, things: Iterable[int], place: int, *, firm: bool = False) -> None:
         """Restrict things to those that stand at a place at the start."""
         entity = self.entities[place]
         for number in things:
-            self.change(number, place_from=entity.classes, from_name=entity.name)
+            origin = {"place_from": entity.classes, "from_name": entity.name}
+            self.change(number, **origin, from_clause=self.clause, firm=firm)
             if not self.entities[number].group:
                 self.change(place, holding=self.entities[number].classes)
         # 'take the egg from the fridge and close it': 'it' must still find the fridge.

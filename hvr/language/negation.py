@@ -149,6 +149,8 @@ def leave_out(
             f"{draft.taxonomy.example('exception')}"
         )
     for exception in exceptions:
+        if exception.dish and not exception.nouns:  # a cup of it would have to be filled first
+            raise LanguageError(f"hvr cannot leave out {exception.text!r}: name a thing")
         count = exception.determiner.count
         if exception.kind == "pronoun" and exception.text not in _SPOKEN_OF and count:
             for number in all_of:
@@ -196,6 +198,11 @@ class Forbidding:
     def take(self, prohibition: Prohibition) -> None:
         """Add one prohibition."""
         for thing in prohibition.things:
+            if prohibition.dismissed:
+                self._dismiss(prohibition, thing)
+                continue
+            if prohibition.verb is None and self._is_other_place(prohibition, thing):
+                continue
             if prohibition.instead and not self._is_tool(thing):
                 continue  # 'in the bowl instead of the fridge' only gives a place
             if self._left_out(prohibition, thing):
@@ -212,6 +219,34 @@ class Forbidding:
             for condition in self._conditions(prohibition, classes):
                 ban = Ban(condition, classes, name, prohibition.most, prohibition.again)
                 self.draft.bans.append(ban)
+
+    def _dismiss(self, prohibition: Prohibition, thing: NounPhrase) -> None:
+        """Refuse a request that also asks for what it dismisses: 'slice it. forget the apple'."""
+        classes = set(self.taxonomy.concrete_of(thing.classes))
+        liquid = thing.dish.liquid if thing.dish else None
+        verb = prohibition.verb
+        for number, entity in enumerate(self.draft.entities):
+            same = classes & set(entity.classes) or (liquid and entity.liquid == liquid)
+            if verb is not None and verb.condition:
+                same = same and any(c.template == verb.condition for c in entity.conditions)
+            if not (classes or liquid) or (same and self.draft.is_goal(number)):
+                raise LanguageError(
+                    f"{thing.text!r} is both asked for and dismissed: say only what to do"
+                )
+
+    def _is_other_place(self, prohibition: Prohibition, thing: NounPhrase) -> bool:
+        """Exclude a kind of place: 'on the table, not the coffee table'."""
+        if prohibition.adjectives or prohibition.adjuncts or prohibition.instead:
+            return False
+        classes = set(self.taxonomy.concrete_of(thing.classes))
+        excluded = False
+        for number in {r.outer for r in self.draft.relations}:
+            entity = self.draft.entities[number]
+            others = tuple(c for c in entity.classes if c not in classes)
+            if others != entity.classes and others and not self.draft.plays(number, PORTABLE):
+                self.draft.change(number, classes=others)
+                excluded = True
+        return excluded
 
     def _left_out(self, prohibition: Prohibition, thing: NounPhrase) -> bool:
         """Leave a part out of a dish: 'a salad without tomato'."""

@@ -31,6 +31,8 @@ def read_determiner(cursor: Cursor) -> Determiner:
     while not cursor.done:
         if cursor.word().isdecimal():
             count = int(cursor.word())
+            if count == 0:
+                raise LanguageError("the request asks for 0 things: say how many")
             cursor.at += 1
             cursor.take("of")
             continue
@@ -486,8 +488,13 @@ def _another_relative(cursor: Cursor) -> bool:
 def read_adjuncts(cursor: Cursor) -> tuple[Adjunct, ...]:
     """Read all places, sources, means and contents that follow."""
     adjuncts: list[Adjunct] = []
+    start = cursor.at
     while (adjunct := read_adjunct(cursor)) is not None:
+        if adjunct.word.startswith("back ") and any(a.kind == "place" for a in adjuncts):
+            cursor.at = start  # 'in the microwave, back in the sink': another stage
+            break
         adjuncts.append(adjunct)
+        start = cursor.at
     return tuple(adjuncts)
 
 

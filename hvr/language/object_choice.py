@@ -162,23 +162,15 @@ class ObjectChoice(ClassChoice):
         if entity.holding:
             chosen = tuple(n for n in chosen if self._holds_one_of(n, entity.holding)) or chosen
         if entity.place_from:
-            fitting = tuple(
-                n for n in chosen if stands_at(self.inventory, n, entity, self.taxonomy.piece_of)
-            )
-            if not fitting and entity.group and entity.count == 0:
-                place = entity.from_name or self.taxonomy.label(entity.place_from[0])
-                self.note(f"nothing on or in the {place} can be moved")
-                self.entities[number] = entity.replace(classes=())
+            chosen = self._at_origin(number, chosen)
+            if not chosen:
                 return ()
-            if not fitting:
-                self.note(self._elsewhere(number, chosen))
-            chosen = fitting or chosen
         if entity.near:
             chosen, notes = narrowed(self.inventory, entity, chosen)
             self.notes += [note for note in notes if note not in self.notes]
             kinds = {self.inventory.classes[name] for name in chosen}
             self.classes[number] = tuple(c for c in self.classes[number] if c in kinds)
-        chosen = self._left(number, chosen)
+        chosen = self._elsewhere_than_before(number, self._left(number, chosen))
         chosen = most_plausible(entity, chosen, self.inventory, self.holds)
         if entity.returns is not None and entity.count > 0:
             chosen = chosen[: entity.count]  # the initial place depends on which object it is
@@ -195,6 +187,25 @@ class ObjectChoice(ClassChoice):
             )
             return chosen
         return () if chosen == everything else chosen
+
+    def _at_origin(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the objects at the initial place; none if the request covers all of none."""
+        entity = self.entities[number]
+        fitting = tuple(
+            n for n in chosen if stands_at(self.inventory, n, entity, self.taxonomy.piece_of)
+        )
+        if not fitting and entity.group and entity.count == 0:
+            place = entity.from_name or self.taxonomy.label(entity.place_from[0])
+            self.note(f"nothing on or in the {place} can be moved")
+            self.entities[number] = entity.replace(classes=())
+            return ()
+        if not fitting and entity.firm:
+            raise ImpossibleGoalError(
+                f"{self._elsewhere(number, chosen)}; name one place, or say 'then' between two"
+            )
+        if not fitting:
+            self.note(self._elsewhere(number, chosen))
+        return fitting or chosen
 
     def _describe_none(self, number: int, template: str) -> str:
         """Phrase that a description fits nothing: 'no mug here is dirty'."""
@@ -247,6 +258,25 @@ class ObjectChoice(ClassChoice):
         if not left and (taken or entity.spare):
             raise ImpossibleGoalError(f"{self.inventory.scene} has no other {self.label(number)}")
         return left
+
+    def _elsewhere_than_before(self, place: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the places to which things can go that the same clause takes from their place."""
+        left: set[str | None] = set()
+        for relation in self.relations:
+            inner = self.entities[relation.inner]
+            if relation.outer == place and inner.from_clause == relation.clause:
+                moved = self.pool(relation.inner)[: self.copies(relation.inner)]
+                left |= {
+                    self.inventory.parents.get(name)
+                    for name in moved
+                    if stands_at(self.inventory, name, inner, self.taxonomy.piece_of)
+                }
+        if chosen and left.issuperset(chosen):
+            raise ImpossibleGoalError(
+                f"{self.inventory.scene} has no other {self.label(place)} than "
+                f"{chosen[0]}, where it stands already"
+            )
+        return tuple(name for name in chosen if name not in left)
 
     def _changing(self, number: int, names: Iterable[str]) -> int:
         conditions = self.entities[number].conditions

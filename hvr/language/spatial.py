@@ -43,7 +43,7 @@ def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: b
         elif _is_under(adjunct) and _are(taxonomy, adjunct, SLOT) and not placed:
             adjuncts.append(adjunct.replace(kind="place", word="on"))
         elif not placed and adjunct.word.startswith("on ") and _are(taxonomy, adjunct, WORKTOP):
-            adjuncts.append(adjunct.replace(kind="place", word="on"))  # 'on the left side of'
+            adjuncts.append(adjunct.replace(kind="place"))  # 'on the left side of'
             placed = True
         elif adjuncts and adjuncts[-1].kind in {"place", "from"}:
             last = adjuncts[-1]

@@ -131,6 +131,7 @@ class Clause(Value):
         groups: The objects, each group with its own adjuncts.
         then: Whether it explicitly follows the preceding clauses.
         given: Whether it describes the initial state instead of a goal.
+        past: Whether it reports what was done before the request.
         none: Whether the state must hold of no such thing: 'no drawer is open'.
     """
 
@@ -138,6 +139,7 @@ class Clause(Value):
     groups: tuple[NounGroup, ...]
     then: bool = False
     given: bool = False
+    past: bool = False
     none: bool = False
 
 
@@ -160,6 +162,7 @@ class Prohibition(Value):
         keeps: Whether it follows from a state that must be preserved.
         again: Whether it may be true once, but not a second time.
         instead: Whether something else replaces the things, so that only tools are forbidden.
+        dismissed: Whether the request only says that it does not ask for it.
     """
 
     verb: Verb | None
@@ -170,6 +173,7 @@ class Prohibition(Value):
     keeps: bool = False
     again: bool = False
     instead: bool = False
+    dismissed: bool = False
 
 
 def how_many(thing: NounPhrase, group: bool) -> int:

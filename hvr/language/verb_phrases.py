@@ -71,6 +71,9 @@ class States:
         """Request the condition of a verb; for slices to be cut, only that they exist."""
         entity = self.draft.entities[number]
         condition = verb.condition or ""
+        floods = any(asks(condition, p) for p in self.taxonomy.methods.floods)
+        if floods and entity.liquid and entity.unnamed and self.draft.fresh(number):
+            raise LanguageError(f"hvr does not know how to {verb.word} {entity.text!r}")
         if verb.liquid and entity.liquid is None and self.draft.plays(number, VESSEL):
             self.draft.fill(number, verb.liquid)
         if verb.of_dishes and entity.unnamed:
@@ -372,6 +375,8 @@ class Interpreter:
         if stays:
             places = self.adjuncts.where_they_are(things, places)
         if self.adjuncts.settle(things, places):
+            if not verb.word.startswith("leav"):
+                self.draft.moves.append(self.draft.clause)
             return things
         if back or (verb.back and not verb.places):
             for number in self.draft.live(things):

@@ -85,7 +85,7 @@ SENTENCES = [
      "in apple fridge; on bread diningtable; in cup sinkbasin"),
     ("16", "put the plate and the cup on the table and the fork on the plate",
      "on plate diningtable; on cup diningtable; on fork plate"),
-    ("1", "put the knife on the counter in the drawer", "in knife drawer; - on knife countertop"),
+    ("2", "put the knife on the counter in the drawer", "in knife drawer; - on knife countertop"),
     ("5", "put the apple on the plate on the counter", "on apple plate; on plate countertop"),
     ("1", "take the bread off the counter", "holding bread"),
     ("5", "put an apple, please, into the bowl", "in apple bowl"),

@@ -74,7 +74,8 @@ def meaning_of(frame: Frame, text: str, taxonomy: Taxonomy) -> Meaning:
         entities.append(Entity((place,), taxonomy.label(place)))
         inner = len(entities) - 2
         relations.append(SpatialRelation(inner, inner + 1, 0, taxonomy.relation(place)))
-    return Meaning(text, tuple(entities), tuple(relations), 1)
+    moves = (0,) if frame.kind in ONLY_PLACING else ()
+    return Meaning(text, tuple(entities), tuple(relations), 1, moves=moves)
 
 
 def states_of(ontology: Ontology) -> frozenset[str]:
