@@ -41,10 +41,12 @@ class Coverage(Value):
     Args:
         against: Words without which the goal would be another one; they rule it out.
         ignored: Words that only describe.
+        unsaid: Whether no verb or adjective names the states of the goal.
     """
 
     against: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    unsaid: bool = False
 
 
 class Gate:
@@ -111,14 +113,28 @@ class Gate:
                 ignored.append(text)
             elif not self._is_reached(entries, predicates):
                 against.append(text)
-        return Coverage(tuple(dict.fromkeys([*against, *places])), tuple(dict.fromkeys(ignored)))
+        said = any(self._states(entries) & set(predicates) for _, _, entries in spans)
+        return Coverage(
+            tuple(dict.fromkeys([*against, *places])),
+            tuple(dict.fromkeys(ignored)),
+            bool(predicates) and not said,
+        )
 
     def _spans(self, tokens: tuple[str, ...]) -> Iterator[tuple[int, int, tuple[Entry, ...]]]:
         at = 0
         while at < len(tokens):
-            length, entries = next(self.lexicon.matches(tokens, at), (1, ()))
+            matches = [*self.lexicon.matches(tokens, at), (1, ())]
+            # 'On the side table' does not contain the phrase 'on the side'.
+            length, entries = next(m for m in matches if not self._cuts(tokens, at, m[0]))
             yield at, length, entries
             at += length
+
+    def _cuts(self, tokens: tuple[str, ...], at: int, length: int) -> bool:
+        return any(
+            start + longer > at + length and self._names(entries)
+            for start in range(at + 1, at + length)
+            for longer, entries in self.lexicon.matches(tokens, start)
+        )
 
     def _classes(self, entries: Sequence[Entry]) -> tuple[str, ...]:
         return self.taxonomy.concrete_of(e.object_class for e in entries if isinstance(e, Noun))
@@ -179,12 +195,13 @@ class Gate:
                 return True
             if isinstance(entry, Verb) and entry.frame in _ON_THE_WAY:
                 return True
-            condition = entry.condition if isinstance(entry, Verb | Adjective) else ""
-            ways = [condition or "", *self._instead(condition or "")]
-            wanted = {name for way in ways for name, _ in literals(way)}
-            if wanted & {*predicates, *self._passing}:
-                return True
-        return False
+        return bool(self._states(entries) & {*predicates, *self._passing})
+
+    def _states(self, entries: Sequence[Entry]) -> set[str]:
+        """Return the states that a verb or an adjective can ask for."""
+        conditions = [e.condition or "" for e in entries if isinstance(e, Verb | Adjective)]
+        ways = [*conditions, *(other for c in conditions for other in self._instead(c))]
+        return {name for way in ways for name, _ in literals(way)}
 
     def _instead(self, condition: str) -> Iterator[str]:
         for other in substitutes(self.taxonomy.ontology):

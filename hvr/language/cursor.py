@@ -297,13 +297,15 @@ class Cursor:
         """Return whether a statement about a thing starts here: 'the fridge should be closed'."""
         if not self.starts_thing(at):
             return False
-        for position in range(at, min(at + _COPULA_WITHIN, len(self.tokens))):
+        position, end = at, min(at + _COPULA_WITHIN, len(self.tokens))
+        while position < end:
             if self.word(position) in PAUSES:
                 return False
             if self.function("and", "then", "relative", at=position):
                 return False
             if position > at and self.states(position):
                 return True
+            position += max(1, self.named(position))  # 'stand' is no verb in 'the tv stand'
         return False
 
     def purpose(self, at: int | None = None) -> int:

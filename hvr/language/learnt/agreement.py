@@ -241,8 +241,9 @@ def agreed(
             raise grammar
         refused = isinstance(grammar, LanguageError | MissingObjectError)
         # The grammar read every word of an impossible request, so its replacement must, too.
-        whole = refused or not learnt.unread
-        if whole and reading.p >= (thresholds.alone if refused else thresholds.instead):
+        if (refused or reading.whole) and reading.p >= (
+            thresholds.alone if refused else thresholds.instead
+        ):
             return marked(learnt, reading.p, head)
         raise _with_nearest(grammar, reading, thresholds)
     if learnt is None or reading.p < thresholds.more:

@@ -342,12 +342,14 @@ class Reading:
         goal: The goal in the scene; None if no likely frame is possible there.
         p: Probability that the frame is right.
         refusal: Why the likeliest frame is impossible here; empty if it is possible.
+        whole: Whether each content word is in the goal, and each of its states is named.
     """
 
     frame: Frame
     goal: Goal | None
     p: float
     refusal: str = ""
+    whole: bool = True
 
 
 class LearntReader:
@@ -407,7 +409,8 @@ class LearntReader:
                 continue
             ignored = tuple(f"hvr ignores {word!r}" for word in coverage.ignored)
             goal = goal.replace(notes=(*goal.notes, *ignored), unread=coverage.ignored)
-            return Reading(frame, goal, p, refusal)
+            whole = not (coverage.ignored or coverage.unsaid)
+            return Reading(frame, goal, p, refusal, whole)
         return Reading(candidates[0].frame, None, 0.0, refusal)
 
     @cached_property
