@@ -257,7 +257,7 @@ class Bound:
                     missing = part & ~reached
                     wanted |= missing & -missing
                 return wanted
-        raise AssertionError("a unit that lacks nothing was applied for free")
+        raise AssertionError("a unit without unmet conditions was not applied")
 
     # Literals -----------------------------------------------------------------------------------
 

@@ -223,11 +223,11 @@ class ActionAnnotations:
 
     Args:
         ends: Actions that end a block.
-        continued: For each of them, the actions that continue the block instead if they follow.
-        used: Actions whose block is titled by what they achieved.
+        continued: For each action in `ends`, the following actions that continue the block instead.
+        used: Actions whose block is named after their effect.
         both: Actions that are also named if their block continues.
         late: Actions to postpone as long as the plan stays valid.
-        walks: Actions that only lead to their object.
+        walks: Actions that only move the robot to an object.
         idle: Redundant steps of a careless model, with the affordance that each needs.
         uses: Block titles, most informative first.
         needs: Required affordance by action or predicate and argument index.

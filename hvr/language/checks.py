@@ -91,7 +91,7 @@ def _able(choice: ObjectChoice, affordance: str) -> str:
 
 
 def _check_method(choice: ObjectChoice, condition: Condition, object_class: str) -> None:
-    """Refuse a condition that needs an appliance which does not take the class."""
+    """Reject a condition that requires an appliance in which the class cannot be put."""
     taxonomy = choice.taxonomy
     places = taxonomy.places(object_class)
     label, a_label = taxonomy.label(object_class), taxonomy.a_label(object_class)

@@ -218,7 +218,7 @@ class Replay:
 
         Raises:
             LLMError: The recorded error.
-            CassetteError: The prompt was not recorded, or fewer times.
+            CassetteError: The prompt was not recorded, or was asked more often than recorded.
         """
         return self.exchange(request).outcome()
 

@@ -409,7 +409,7 @@ def _untimed(schema: DurativeActionSchema) -> And:
 
 
 def _seeds(schema: _Schema, literal: UnmetLiteral) -> Iterator[tuple[dict[str, str], str]]:
-    """Yield parameter values with which an action changes a literal, and when it does."""
+    """Yield parameter values with which an action changes a literal, and the time of the change."""
     formula = literal.formula
     if isinstance(formula, Atom):
         for atom, when in _changes(schema, literal.wanted):

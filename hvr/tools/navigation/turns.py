@@ -498,7 +498,7 @@ def nouns(tool: ToolSchema) -> frozenset[str]:
 
 
 def left_open(text: str, known: Collection[str]) -> list[int]:
-    """Return the number of nouns without a value near them.
+    """Return the numbers of nouns without a value near them.
 
     Returns:
         Five counts: nouns after each kind of determiner (`_DETERMINERS`), and people without a

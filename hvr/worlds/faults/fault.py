@@ -268,7 +268,7 @@ class Trigger:
         return 0 < self.fault.times <= self.count
 
     def standing(self, step: int) -> bool:
-        """Return whether it fires for certain on every matching action from this step."""
+        """Return whether the fault certainly occurs at every matching action from this step on."""
         when = self.fault.when
         return not self.spent and step >= when.step and when.nth == 1 and when.probability >= 1.0
 
