@@ -172,6 +172,17 @@ class Executor(Generic[Goal]):
                 if not objects or not self._search_places(objects, stage):
                     raise
 
+    def _search_lost(self, stage: Goal) -> bool:
+        """Search all places for the lost objects that a stage needs; return whether it was worth
+        it.
+        """
+        self._unopenable = frozenset()  # an object may be where the robot has looked before
+        try:
+            objects = self.world.missing(self.policy, stage, spare=True)
+        except PddlError:  # an object of the goal is gone
+            return False
+        return bool(objects) and self._search_places(objects, stage)
+
     def _search_places(self, objects: Sequence[str], stage: Goal) -> bool:
         """Open places until one of the objects is found; return whether it was."""
         while True:
@@ -186,11 +197,10 @@ class Executor(Generic[Goal]):
                 continue
             self._announce(planned, started, tuple(objects))
             self._start_monitoring(planned)
-            if (
-                self._execute(planned, self.world.watch(planned, ConstraintMonitor(), aside=True))
-                is not None
-            ):
-                self._unopenable |= {place}
+            watch = self.world.watch(planned, ConstraintMonitor(), aside=True)
+            self._execute(planned, watch)
+            self._unopenable |= {place}
+            self.world.look_around(self.steps)
             if not self.world.unplaced().issuperset(objects):
                 self._closing = ()
                 return True
@@ -326,6 +336,8 @@ class Executor(Generic[Goal]):
             (not again and self._look_around(impasse, True))
             or self._make_room(impasse, old, new=False)
         ):
+            planned = self._first_working_plan(names, stage, impasse, reasons)
+        if planned is None and self._search_lost(stage):
             planned = self._first_working_plan(names, stage, impasse, reasons)
         if planned is not None:
             return planned, ""

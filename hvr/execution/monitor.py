@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hvr.execution.detection import detect, not_applicable
-from hvr.execution.deviations import Deviation, Difference, compare_states
+from hvr.execution.deviations import (
+    Deviation,
+    DeviationKind,
+    Difference,
+    Side,
+    compare_states,
+    subjects,
+)
 from hvr.execution.events import StepDone
+from hvr.execution.explanation import literal_clauses, negated
 from hvr.execution.observation import Expected, Observed, Truth, sorts_of
 from hvr.execution.recovery import BeliefMonitor
 from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
@@ -66,6 +76,7 @@ class SceneMonitor(PlanMonitor):
     ) -> None:
         super().__init__(planned.task, constraints or ConstraintMonitor(), aside=aside)
         self.world = world
+        self._refused = Counter[GroundAction]()
         self._names = frozenset(planned.relevant.names)
         self._known = self._names | {c.name for c in self.task.domain.constants}
         fluents = self.task.fluent_predicates
@@ -111,6 +122,7 @@ class SceneMonitor(PlanMonitor):
         )
         effects = fluent_predicates(self.task.domain.actions[action.name])
         failures = detect(number, action, Expected(believed, after, effects), observed)
+        failures = (*failures, *self._retracted(number, action, observed, failures))
         self.world.record(number, action, outcome, failures)
         changed = [*report.added, *report.deleted]
         return StepDone(
@@ -128,6 +140,31 @@ class SceneMonitor(PlanMonitor):
             not_seen=tuple(a for a in changed if observed.value(a) is Truth.NOT_SEEN),
             looks=look.looks,
         )
+
+    def _retracted(
+        self, number: int, action: GroundAction, observed: Observed, failures: Iterable[Deviation]
+    ) -> Iterator[Deviation]:
+        """Retract the beliefs that a refusal contradicts, and yield the deviation."""
+        self._refused[action] = 0 if observed.success else self._refused[action] + 1
+        kinds = {failure.kind for failure in failures}
+        # The environment said that it cannot reach the object; any other refusal may be transient.
+        certain = DeviationKind.BLOCKED in kinds
+        again = self._refused[action] > 1 and DeviationKind.ACTION_FAILED in kinds
+        if observed.success or observed.unmet or not (certain or again):
+            return
+        revision = self.world.retract(action, self.state, observed)
+        if revision is None:
+            return
+        literals: list[Expression] = []
+        for atom, value in sorted(revision, key=str):
+            if isinstance(atom, Atom):
+                literals.append(Not(atom) if value else atom)
+                self.observed = self.observed | {atom} if value else self.observed - {atom}
+        so = literal_clauses(map(negated, literals))
+        text = f"{action} was refused, so what is not seen is believed otherwise: {so}."
+        names = tuple(dict.fromkeys(subjects(literals)))
+        kind = DeviationKind.MISPERCEIVED
+        yield Deviation(kind, Side.PRE, tuple(literals), number, action, text, names)
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:
         """Return the deviation that makes a step inapplicable in the observed state."""

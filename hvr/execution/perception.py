@@ -354,6 +354,17 @@ class Perception:
         )
         return Percept(self.scene, seen, whole, earlier.last_seen, heard, looks, found)
 
+    def revise(self, added: Iterable[Atom], deleted: Iterable[Atom]) -> None:
+        """Change the belief about unseen objects."""
+        scene = predict(self.scene, added, deleted, self.names, self._fields)
+        self._belief = replace(self._belief, scene=scene)
+
+    def can_revise(self, atom: Atom) -> bool:
+        """Return whether the scene graph holds a fact, so that `revise` can change it."""
+        fields = self._fields
+        known = {"on", "in", *fields.flags, *fields.values, *fields.ends}
+        return atom.predicate in known and atom.args[0] in self.scene.objects
+
     def look_around(self, step: int) -> tuple[str, ...]:
         """Turn around once level and once looking down; return the lost objects that were found."""
         if self.sensors.sight is Sight.DOORS:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.execution.belief import Sight
+from hvr.execution.contradiction import Revision, contradicted
 from hvr.execution.deviations import Deviation
 from hvr.execution.monitor import SceneMonitor
+from hvr.execution.observation import Observed, Truth
 from hvr.execution.perception import Percept, Perception, Sensors
 from hvr.execution.recovery import Impasse, crowded_place, replaceable
 from hvr.knowledge.graph import KnowledgeGraph
@@ -20,8 +23,9 @@ from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory, take_inventory
 from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.triples import ActionEvent, Change, FailureNote, Statement
-from hvr.pddl.formulas import Atom
+from hvr.pddl.formulas import Atom, FunctionTerm
 from hvr.pddl.model import GroundAction
+from hvr.pddl.state import State
 from hvr.planning.plans import Planned, Policy
 from hvr.validation.trajectory import ConstraintMonitor
 from hvr.worlds.environment import Environment
@@ -153,6 +157,7 @@ class World:
         self.perception = Perception(env, self.names, sensors or Sensors(), graph.ontology)
         self._near: frozenset[str] = frozenset()
         self._marks: set[tuple[str, str]] = set()
+        self._retractions: Counter[Revision] = Counter()
         self._changes = ChangeReader(graph.ontology)
         pieces = {name: parts for name in self.scene.objects if (parts := self.names.pieces(name))}
         graph.add_scene(self.scene, pieces)
@@ -215,8 +220,13 @@ class World:
 
     def place_to_open(self, objects: Sequence[str], unopenable: Collection[str]) -> str | None:
         """See `ExecutionWorld`."""
-        places = [place for place in self.unopened() if place not in unopenable]
-        return likeliest_place(objects, places, self.inventory())
+        places = [p for p in self.unopened() or self._unsearched() if p not in unopenable]
+        # To look into a closed place takes three steps, to look at another one: only one.
+        inventory = self.inventory()
+        in_sight = [p for p in places if not self._is_closed(p)]
+        return likeliest_place(objects, in_sight, inventory) or likeliest_place(
+            objects, places, inventory
+        )
 
     def opening(
         self, policy: Policy[Any], place: str, closing: tuple[str, ...], stage: Any
@@ -226,13 +236,31 @@ class World:
 
     def unopened(self) -> tuple[str, ...]:
         """Return the places whose inside the robot has never seen, nearest first."""
+        return self._nearest_first(self.perception.unopened)
+
+    def _unsearched(self) -> tuple[str, ...]:
+        """Return the places where a lost object may be, nearest first."""
+        if self.perception.sensors.sight is not Sight.VISIBLE:
+            return ()
+        objects = self.scene.objects.values()
+        return self._nearest_first(
+            o.name
+            for o in objects
+            if o.attributes.get("receptacle") and not o.attributes.get("pickupable")
+        )
+
+    def _is_closed(self, place: str) -> bool:
+        attributes = self.scene.objects[place].attributes
+        return bool(attributes.get("openable")) and not attributes.get("isOpen")
+
+    def _nearest_first(self, places: Iterable[str]) -> tuple[str, ...]:
         x, _, z = self.perception.stands_at
 
         def way(name: str) -> float:
             at = self.scene.objects[name].position
             return round(math.hypot(at[0] - x, at[2] - z), 2)
 
-        return tuple(sorted(self.perception.unopened, key=lambda name: (way(name), name)))
+        return tuple(sorted(places, key=lambda name: (way(name), name)))
 
     def facts(self, objects: Iterable[str]) -> frozenset[Atom]:
         """Return the PDDL atoms that hold for some objects, as last observed."""
@@ -273,6 +301,38 @@ class World:
         gained |= more | {Atom("near", (n,)) for n in self._near - was_near}
         lost |= less | {Atom("near", (n,)) for n in was_near - self._near}
         return ActionOutcome(result, change, look, gained, lost)
+
+    def retract(self, action: GroundAction, state: State, observed: Observed) -> Revision | None:
+        """Retract the cheapest beliefs that a refusal contradicts, and return them.
+
+        To be near something is only inferred from distances, and going there again costs little, so
+        it is doubted first.
+        """
+
+        def is_believed(what: Atom | FunctionTerm) -> bool:
+            if not isinstance(what, Atom) or not what.args:
+                return False
+            if what.predicate == "near":
+                there = self.scene.objects.get(what.args[0])
+                return there is None or not there.in_reach
+            return observed.value(what) is Truth.NOT_SEEN and self.perception.can_revise(what)
+
+        def cost(revision: Revision) -> tuple[int, int, list[str]]:
+            atoms = [what for what, _ in revision if isinstance(what, Atom)]
+            others = sum(atom.predicate != "near" for atom in atoms)
+            return others, self._retractions[revision], sorted(map(str, revision))
+
+        best = min(contradicted(state, (action,), is_believed), key=cost, default=None)
+        if best is None:
+            return None
+        self._retractions[best] += 1
+        true = [a for a, value in best if isinstance(a, Atom) and value]
+        false = [a for a, value in best if isinstance(a, Atom) and not value]
+        self.perception.revise(true, false)
+        self.graph.update(self.scene)
+        self._near -= {a.args[0] for a in false if a.predicate == "near"}
+        self.graph.set_near(self._near)
+        return best
 
     def record(
         self,

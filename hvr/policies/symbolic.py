@@ -228,15 +228,16 @@ class SymbolicPolicy(Policy[Stage]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Planned:
-        """Return a plan that opens a place, as described in `Policy`.
+        """Return a plan that opens a place, or goes to one that stands open; see `Policy`.
 
         Constraints that require something to happen at some time are dropped: it need not happen
         yet.
         """
         kept = tuple(c for c in stage.constraints if not _LATER.search(c))
-        (is_open,) = self.ontology.predicates("isOpen")
-        shut = " ".join(f"(not ({is_open} {other}))" for other in closing)
-        wanted = f"(and ({is_open} {place}) {shut})"
+        (is_open,), (near,) = map(self.ontology.predicates, ("isOpen", "near"))
+        reached = is_open if inventory.true("openable", place) else near
+        shut = " ".join(f"(not ({is_open} {p}))" for p in closing if inventory.true("openable", p))
+        wanted = f"(and ({reached} {place}) {shut})"
         # Not `self.plan`, which a subclass may reserve for the goal.
         return SymbolicPolicy.plan(self, Stage(wanted, constraints=kept), graph, inventory)
 
