@@ -17,8 +17,8 @@ from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import PlannerError
 from hvr.pddl import Equal, GroundAction, Task
 from hvr.pddl.facts import Facts, Literal, Relation, bindings, necessary_literals
-from hvr.pddl.state import Conjunction, Operator, is_satisfiable
-from hvr.planning.search.constraints import Compiled, compile_constraints
+from hvr.pddl.state import FALSE, Conjunction, Disjunction, Operator, conjunction, is_satisfiable
+from hvr.planning.search.constraints import Compiled, compile_constraints, negated
 from hvr.planning.search.operators import (
     ActionChoice,
     GoalAlternatives,
@@ -37,8 +37,10 @@ from hvr.planning.search.operators import (
 )
 from hvr.values import Value
 
-MAX_DISJUNCTS = 20_000
-"""Maximum number of conjunctions in the disjunctive normal form of a condition."""
+MAX_DISJUNCTS = 2_000
+"""Maximum number of conjunctions in the disjunctive normal form of a condition; larger conditions
+are tested clause by clause (`_Clauses`).
+"""
 
 
 class SearchProblem(Value):
@@ -67,7 +69,7 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
         reduce: Whether to apply reductions that keep the length of a shortest plan.
 
     Raises:
-        PlannerError: The task is too large or has derived predicates.
+        PlannerError: The task has derived predicates.
     """
     if task.derived_predicates:
         raise PlannerError(
@@ -81,8 +83,10 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
     if compiled.memory:
         # Operators that the constraints forbid may have been the only way to reach others.
         reached, can = reachable(compiled.operators.values(), compiled.initial)
-    goals = tuple(disjuncts(compiled.goal, can))
-    operators, fluents = relevant(_expand(reached, can), goals)
+    clauses = _Clauses(task, can)
+    operators = _expand(reached, can, clauses)
+    goals = _goals(compiled.goal, can, clauses)
+    operators, fluents = relevant(clauses.joined(operators), goals)
     initial = compiled.initial & fluents
     if reduce:
         operators, goals, fluents = merge_twins(initial, operators, goals, fluents)
@@ -214,53 +218,173 @@ def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
         can: Masks of the fluents that may be true and false; impossible literals are dropped.
 
     Raises:
-        PlannerError: The result is too large.
+        TooManyDisjunctsError: The result is too large.
     """
     return run_trampoline(_disjuncts(condition, can))
 
 
+class TooManyDisjunctsError(PlannerError):
+    """A condition has more than `MAX_DISJUNCTS` alternatives."""
+
+
 def _disjuncts(condition: Conjunction, can: Literals) -> Steps[list[Literals]]:
-    if condition.positive & ~can.true or condition.negative & ~can.false:
+    fixed = _fixed(condition, can)
+    if fixed is None:
         return []
-    if condition.positive & condition.negative:
-        return []
-    # A literal that can never be false is omitted, and satisfies its clause.
-    result = [Literals(condition.positive & can.false, condition.negative & can.true)]
+    result = [fixed]
     for clause in condition.clauses:
-        if clause.positive & ~can.false or clause.negative & ~can.true:
+        if _is_trivial(clause, can):
             continue
-        options = [Literals(1 << bit, 0) for bit in bits(clause.positive & can.true)]
-        options += [Literals(0, 1 << bit) for bit in bits(clause.negative & can.false)]
+        options = [*_literal_options(clause, can)]
         for part in clause.parts:
             options += yield _disjuncts(part, can)
         # Check the size before multiplying, which is the expensive part.
         if len(result) * len(options) > MAX_DISJUNCTS:
-            raise PlannerError(
-                "the task is too large: a condition has more than "
-                f"{MAX_DISJUNCTS} alternatives; name the objects more precisely",
-                exit_code=2,
-            )
+            raise TooManyDisjunctsError("a condition has too many alternatives")
         products = (left & right for left in result for right in options)
         result = [both for both in products if not both.true & both.false]
     return minimal(result)
 
 
-def _expand(reached: Sequence[Operator], can: Literals) -> list[GroundOperator]:
+def _fixed(condition: Conjunction, can: Literals) -> Literals | None:
+    """Return the literals of a condition outside its clauses; None if they are impossible."""
+    if condition.positive & ~can.true or condition.negative & ~can.false:
+        return None
+    if condition.positive & condition.negative:
+        return None
+    # A literal that can never be false is omitted, and satisfies its clause.
+    return Literals(condition.positive & can.false, condition.negative & can.true)
+
+
+def _is_trivial(clause: Disjunction, can: Literals) -> bool:
+    return bool(clause.positive & ~can.false or clause.negative & ~can.true)
+
+
+def _literal_options(clause: Disjunction, can: Literals) -> Iterator[Literals]:
+    yield from (Literals(1 << bit, 0) for bit in bits(clause.positive & can.true))
+    yield from (Literals(0, 1 << bit) for bit in bits(clause.negative & can.false))
+
+
+def _goals(condition: Conjunction, can: Literals, clauses: _Clauses) -> GoalAlternatives:
+    try:
+        return tuple(disjuncts(condition, can))
+    except TooManyDisjunctsError:
+        return clauses.tested(condition)
+
+
+def _expand(reached: Sequence[Operator], can: Literals, clauses: _Clauses) -> list[GroundOperator]:
     """Create operators with conjunctive preconditions, dropping effects without consequences."""
     operators = []
-    for operator in reached:
+    todo = [*reversed(reached)]
+    while todo:
+        operator = todo.pop()
         add = operator.add & can.false
-        conditional = tuple(
-            (condition, more & can.false, less & can.true)
-            for formula, more, less in operator.conditional
-            for condition in disjuncts(formula, can)
-        )
+        delete = operator.delete & can.true & ~operator.add
+        try:
+            conditional = tuple(
+                (condition, more & can.false, less & can.true)
+                for formula, more, less in operator.conditional
+                for condition in disjuncts(formula, can)
+            )
+        except TooManyDisjunctsError:
+            todo += _by_cases(operator, can)
+            continue
         # Preconditions must be conjunctions, so an action becomes one operator per disjunct.
-        for needs in disjuncts(operator.precondition, can):
-            choice = ActionChoice(operator.action, needs)
-            delete = operator.delete & can.true & ~operator.add
-            operators.append(GroundOperator(((choice,),), needs, add, delete, conditional))
+        try:
+            for needs in disjuncts(operator.precondition, can):
+                choice = ActionChoice(operator.action, needs)
+                operators.append(GroundOperator(((choice,),), needs, add, delete, conditional))
+        except TooManyDisjunctsError:
+            chosen = ActionChoice(operator.action, operator.precondition)
+            for needs in clauses.tested(operator.precondition):
+                last = GroundOperator(((chosen,),), needs, add, delete, conditional)
+                clauses.operators.append(clauses.leaving(last))
     return operators
+
+
+def _by_cases(operator: Operator, can: Literals) -> Iterator[Operator]:
+    """Yield an operator whose first large effect condition holds, and one where it does not."""
+    for number, (formula, more, less) in enumerate(operator.conditional):
+        try:
+            disjuncts(formula, can)
+        except TooManyDisjunctsError:
+            rest = operator.conditional[:number] + operator.conditional[number + 1 :]
+            for case, add, delete in ((formula, more, less), (negated(formula), 0, 0)):
+                needs = conjunction((operator.precondition, case))
+                if needs is not FALSE:
+                    effects = operator.add | add, operator.delete | delete
+                    yield Operator(operator.action, needs, *effects, rest)
+            return
+
+
+class _Clauses:
+    """Auxiliary operators without cost that test the clauses of large conditions in turn.
+
+    The normal form of "each of n objects is in one of m places" has m ** n conjunctions; one
+    operator for each object and place tests the same. The first operator of a test blocks all
+    actions and the last one admits them again, so the state cannot change in between, and shortest
+    plans keep their length.
+    """
+
+    def __init__(self, task: Task, can: Literals) -> None:
+        self._task, self._can = task, can
+        self._count = self._busy = self._fluents = 0
+        self.operators: list[GroundOperator] = []
+
+    def joined(self, operators: list[GroundOperator]) -> list[GroundOperator]:
+        """Return all operators; none of the given ones is applicable during a test."""
+        if not self._busy:
+            return operators
+        idle = Literals(0, self._busy)
+        blocked = [
+            GroundOperator(o.steps, o.precondition & idle, o.add, o.delete, o.conditional)
+            for o in operators
+        ]
+        return blocked + self.operators
+
+    def tested(self, condition: Conjunction) -> GoalAlternatives:
+        """Add the test of a condition; return what holds after it, or nothing if impossible."""
+        fixed = _fixed(condition, self._can)
+        if fixed is None:
+            return ()
+        self._busy = self._busy or self._fluent()
+        start, end = self._fluent(), self._fluent()
+        self._step(fixed & Literals(0, self._busy), self._busy | start, 0)
+        todo = [(condition.clauses, start, end)]
+        while todo:
+            clauses, here, there = todo.pop()
+            for clause in clauses:
+                if _is_trivial(clause, self._can):
+                    continue
+                done = self._fluent()
+                for option in _literal_options(clause, self._can):
+                    self._step(option & Literals(here), done, here)
+                for part in clause.parts:
+                    literals = _fixed(part, self._can)
+                    if literals is not None:
+                        inside = self._fluent()
+                        self._step(literals & Literals(here), inside, here)
+                        todo.append((part.clauses, inside, done))
+                here = done
+            self._step(Literals(here), there, here)
+        return (fixed & Literals(end),)
+
+    def leaving(self, operator: GroundOperator) -> GroundOperator:
+        """Return the operator that follows a test, so that it admits all actions again."""
+        tests = operator.precondition.true & self._fluents
+        delete = operator.delete | tests | self._busy
+        return GroundOperator(
+            operator.steps, operator.precondition, operator.add, delete, operator.conditional
+        )
+
+    def _step(self, needs: Literals, add: int, delete: int) -> None:
+        self.operators.append(GroundOperator((), needs, add, delete))
+
+    def _fluent(self) -> int:
+        self._count += 1
+        fluent = 1 << self._task.index_of(":clause", (str(self._count),))
+        self._fluents |= fluent
+        return fluent
 
 
 # Relevance ----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hvr.pddl import GroundAction
-from hvr.pddl.state import set_bits
+from hvr.pddl.state import Conjunction, set_bits
 
 # Operators ----------------------------------------------------------------------------------------
 # Ground operators over fluents that are bits: the search problem's representation of actions.
@@ -40,7 +40,7 @@ class ActionChoice:
     """An alternative for a step of an operator, usable where its precondition holds."""
 
     action: GroundAction
-    precondition: Literals
+    precondition: Literals | Conjunction
 
 
 _COMPARED = 500
@@ -59,6 +59,7 @@ class GroundOperator:
 
     Args:
         steps: The alternatives for each action in the sequence; at least one is applicable.
+            Auxiliary operators have no steps.
         precondition: The condition for applying it.
         add, delete: Unconditional effects as disjoint masks.
         conditional: Conditional effects; a fluent both deleted and added is true afterwards.
@@ -417,7 +418,7 @@ def merge_interchangeable(
         renamed = _renamed(operator, classes)
         key = renamed.precondition, renamed.add, renamed.delete, renamed.conditional
         known = merged.get(key)
-        if known is not None:
+        if known is not None and known.steps:
             choices = dict.fromkeys((*known.steps[0], *renamed.steps[0]))
             renamed = GroundOperator((tuple(choices),), *key)
         merged[key] = renamed
@@ -473,9 +474,10 @@ def fuse(
     """
     by_action: dict[str, list[GroundOperator]] = {}
     for operator in operators:
-        by_action.setdefault(operator.steps[0][0].action.name, []).append(operator)
+        name = operator.steps[0][0].action.name if operator.steps else ""
+        by_action.setdefault(name, []).append(operator)
     for name, preparing in by_action.items():
-        if _overwrite_each_other(preparing, goals, together):
+        if name and _overwrite_each_other(preparing, goals, together):
             others = [o for n, same in by_action.items() if n != name for o in same]
             pairs = (_joined(first, second) for first in preparing for second in others)
             macros = [macro for macro in pairs if macro is not None]

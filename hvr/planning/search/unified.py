@@ -78,7 +78,8 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
     status = answer["status"]
     if answer["operators"] is not None:
         actions = tuple(plan_actions(problem, answer["operators"]))
-        optimal = status == "SOLVED_OPTIMALLY"
+        # The engine counts auxiliary operators, which are no actions.
+        optimal = status == "SOLVED_OPTIMALLY" and all(o.steps for o in problem.operators)
         bound = len(actions) if optimal else 0
         return SearchResult(actions, optimal, elapsed, name, size, bound)
     if status == "UNSOLVABLE_PROVEN":

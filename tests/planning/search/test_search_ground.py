@@ -1,11 +1,14 @@
 """Grounding a task as a search problem keeps everything a shortest plan needs."""
 
+from unittest import mock
+
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from hvr.errors import PlannerError
 from hvr.pddl import Task, ground_all, parse_domain, parse_problem
 from hvr.pddl.state import Conjunction, Disjunction
+from hvr.planning.search import ground
 from hvr.planning.search.fast_downward import solve
 from hvr.planning.search.ground import build, disjuncts, explore, plan_actions
 from hvr.planning.search.operators import Literals, bits, groups, mutexes, simplify
@@ -151,10 +154,39 @@ def test_special_cases(actions: str) -> None:
         check(task, reduce=reduce)
 
 
-def test_a_condition_with_too_many_alternatives_is_refused() -> None:
-    clauses = tuple(Disjunction(3 << 2 * n, 0, ()) for n in range(20))
-    with pytest.raises(PlannerError, match="too large"):
-        disjuncts(Conjunction(clauses=clauses), Literals(-1, -1))
+@SLOW
+@given(st.one_of(tasks, room_tasks(), loose_tasks()), st.booleans())
+def test_testing_clauses_in_turn_keeps_the_length_of_shortest_plans(
+    task: Task, reduce: bool
+) -> None:
+    with mock.patch.object(ground, "MAX_DISJUNCTS", 1):
+        check(task, reduce=reduce)
+
+
+@pytest.mark.parametrize("actions", SPECIAL.values(), ids=SPECIAL)
+def test_special_cases_with_clauses_in_turn(actions: str) -> None:
+    with mock.patch.object(ground, "MAX_DISJUNCTS", 1):
+        test_special_cases(actions)
+
+
+def test_each_of_many_in_one_of_many_is_not_multiplied_out() -> None:
+    domain = parse_domain("""(define (domain d) (:requirements :adl) (:types box ball)
+        (:predicates (in ?b - ball ?x - box) (shut ?x - box) (checked))
+        (:action put :parameters (?b - ball ?x - box) :precondition (not (shut ?x))
+          :effect (and (in ?b ?x) (forall (?y - box) (when (not (= ?x ?y)) (not (in ?b ?y))))))
+        (:action check :parameters ()
+          :precondition (forall (?b - ball) (exists (?x - box) (in ?b ?x))) :effect (checked)))""")
+    balls = [f"b{number}" for number in range(8)]
+    boxes = [f"x{number}" for number in range(20)]
+    each = " ".join(f"(exists (?x - box) (and (in {b} ?x) (not (shut ?x))))" for b in balls)
+    text = f"""(define (problem p) (:domain d)
+        (:objects {" ".join(balls)} - ball {" ".join(boxes)} - box)
+        (:init (in b0 x1) (shut x1)) (:goal (and (checked) {each})))"""
+    task = Task(domain, parse_problem(text, domain))
+    problem = build(task)
+    assert len(problem.operators) < 2_000
+    plan = solve(task, 20).plan
+    assert plan is not None and len(plan) == 9 and reaches_goal(task, plan)
 
 
 def test_disjuncts_leave_out_what_is_always_or_never_so() -> None:
