@@ -63,7 +63,8 @@ class Executor(Generic[Goal]):
         self._refused: set[tuple[object, ...]] = set()  # actions, each with the belief
         self._avoid = frozenset[str]()
         self._closing: tuple[str, ...] = ()  # the place opened last
-        self._unopenable = frozenset[str]()  # places that could not be opened
+        self._unopenable = frozenset[str]()  # places that could not be opened, or were searched
+        self._not_found = frozenset[str]()  # objects for which every place was searched
         self._constraints = ConstraintMonitor()  # of the stage
         self._run_constraints = ConstraintMonitor()
         self._broken: list[Deviation] = []
@@ -172,16 +173,27 @@ class Executor(Generic[Goal]):
                 if not objects or not self._search_places(objects, stage):
                     raise
 
-    def _search_lost(self, stage: Goal) -> bool:
-        """Search all places for the lost objects that a stage needs; return whether it was worth
-        it.
+    def _search_lost(self, stage: Goal, reasons: list[str]) -> bool:
+        """Search everywhere for the lost objects that a stage needs; return whether one was found.
+
+        Objects that were not found are not searched for again.
         """
-        self._unopenable = frozenset()  # an object may be where the robot has looked before
         try:
-            objects = self.world.missing(self.policy, stage, spare=True)
-        except PddlError:  # an object of the goal is gone
+            objects = set(self.world.missing(self.policy, stage, spare=True)) - self._not_found
+        except PddlError:  # the goal names an object that no longer exists
             return False
-        return bool(objects) and self._search_places(objects, stage)
+        self._unopenable = frozenset()  # a lost object may be where the robot has looked before
+        if not objects or self.world.place_to_open(sorted(objects), self._unopenable) is None:
+            return False
+        if self._search_places(sorted(objects), stage):
+            return True
+        self._not_found |= objects
+        count = len(self._unopenable)
+        reasons.append(
+            f"{' and '.join(sorted(objects))} {'were' if len(objects) > 1 else 'was'} not found in "
+            f"{count} place{'s' * (count != 1)}"
+        )
+        return False
 
     def _search_places(self, objects: Sequence[str], stage: Goal) -> bool:
         """Open places until one of the objects is found; return whether it was."""
@@ -337,7 +349,7 @@ class Executor(Generic[Goal]):
             or self._make_room(impasse, old, new=False)
         ):
             planned = self._first_working_plan(names, stage, impasse, reasons)
-        if planned is None and self._search_lost(stage):
+        if planned is None and self._search_lost(stage, reasons):
             planned = self._first_working_plan(names, stage, impasse, reasons)
         if planned is not None:
             return planned, ""

@@ -90,7 +90,7 @@ class GoalWriter:
                 return goal
         raise ModelError(
             f"{self.dialogue.model.name}: the goal is still unusable after {MAX_GOAL_ATTEMPTS} "
-            f"attempts: {problem}",
+            f"attempts: {_in_words(problem)}",
             kind="garbled",
         )
 
@@ -267,3 +267,8 @@ def open_model(
         )
     )
     return ModelPlanner(equipment, request, words, meter, library)
+
+
+def _in_words(problem: str) -> str:
+    """Return a parser's message without the goal's text and the place in it."""
+    return re.sub(r"^<goal>:\d+:\d+: ", "", problem.splitlines()[0])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Self
 
-from hvr.errors import ImpossibleGoalError, PlannerError
+from hvr.errors import ImpossibleGoalError, PddlError, PlannerError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
@@ -126,6 +126,9 @@ def _paired_objects(task: Task, names: Collection[str]) -> Iterator[str]:
 
 
 # Policy -------------------------------------------------------------------------------------------
+
+_NAME = re.compile(r"(?<![\w?-])[a-z][a-z0-9_]*-\d+(?![\w-])")
+"""The name of an object in a goal."""
 
 _LATER = re.compile(r"\((?:sometime|at end)\b")
 """Constraints that require something to happen at some time; all others are prohibitions."""
@@ -246,11 +249,21 @@ class SymbolicPolicy(Policy[Stage]):
 
     def _parse(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> _Parsed:
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
-        return _Parsed(
-            parse_formula(stage.wanted, self.domain, objects, file="<goal>"),
-            parse_formula(stage.text, self.domain, objects, file="<goal>"),
-            tuple([parse_constraint(c, self.domain, objects) for c in stage.constraints]),
-        )
+        try:
+            return _Parsed(
+                parse_formula(stage.wanted, self.domain, objects, file="<goal>"),
+                parse_formula(stage.text, self.domain, objects, file="<goal>"),
+                tuple([parse_constraint(c, self.domain, objects) for c in stage.constraints]),
+            )
+        except PddlError as error:
+            # A goal that was read earlier may name an object that has gone since, or is avoided.
+            texts = " ".join((stage.wanted, stage.text, *stage.constraints))
+            gone = [n for n in dict.fromkeys(_NAME.findall(texts)) if n not in inventory.classes]
+            if not gone:
+                raise
+            raise ImpossibleGoalError(
+                f"the goal names {_few(gone)}, which cannot be used any more"
+            ) from error
 
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
@@ -278,15 +291,17 @@ class SymbolicPolicy(Policy[Stage]):
         if parsed.kept:
             text = paraphrase_constraints(parsed.kept, self.reader.taxonomy, inventory)
             keeping = f" that keeps to this: {text}"
-        full = sorted(inventory.too_full)
-        if full:
-            keeping += f"; there was no room in {' and '.join(full)}"
-        lost = sorted(inventory.unplaced & chosen.reasons.keys())
-        unseen = f"; nobody has seen where {' and '.join(lost)} are" if lost else ""
+        assumed = []
+        if full := sorted(inventory.too_full):
+            assumed.append(f"there is no more room in {_few(full)}")
+        if lost := sorted(inventory.unplaced & chosen.reasons.keys()):
+            assumed.append(
+                f"nobody has seen where {_few(lost)} {'is' if len(lost) == 1 else 'are'}"
+            )
         raise ImpossibleGoalError(
-            f"there is no way to do this in {inventory.scene} with {', '.join(chosen.names)}"
-            f"{'' if lost else ' or anything else'}: the planner has shown that no plan exists"
-            f"{keeping}{unseen}"
+            f"there is no way to do this in {inventory.scene} with {_few(chosen.names)}"
+            f"{'' if lost else ' or anything else'}{keeping}: the planner has shown that no plan "
+            f"exists{', given that ' if assumed else ''}{' and '.join(assumed)}"
         )
 
     def _selections(
@@ -358,3 +373,11 @@ def _finish(task: Task, result: SearchResult, late: Collection[str]) -> Plan:
     actions = result.plan if result.optimal else eliminate(task, result.plan)
     actions = postpone(task, actions, late)
     return Plan(macro_blocks(task, actions), result.optimal, result.planner, result.seconds)
+
+
+def _few(names: Sequence[str], most: int = 6) -> str:
+    """Return some names as a phrase; the rest is only counted."""
+    shown = (
+        [*names] if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
+    )
+    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))

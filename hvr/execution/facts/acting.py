@@ -211,11 +211,16 @@ class FactWorld(ExecutionWorld):
                 }:
                     return planned
                 self.state = self._guesses.pop(0)
-            except ImpossibleGoalError:
+            except ImpossibleGoalError as error:
                 # A proof from a partly believed state says nothing about the true state.
                 self.impossible = not self.hidden
                 if not self._guesses:
-                    raise
+                    if self.impossible:
+                        raise
+                    unseen = " and ".join(sorted(self.hidden))
+                    raise ImpossibleGoalError(
+                        f"{error}, given what is believed of {unseen}, which cannot be seen"
+                    ) from error
                 self.state = self._guesses.pop(0)
 
     def planned(self, policy: FactPolicy, stage: Problem) -> Planned:
