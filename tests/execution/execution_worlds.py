@@ -112,11 +112,12 @@ def run_with(
     faults: tuple[Fault, ...] = (),
     scene: str = "FloorPlan16",
     *,
+    sensors: Sensors | None = None,
     max_replans: int = 3,
 ) -> Ran:
     """Execute stages with a policy in a kitchen with faults."""
     graph = KnowledgeGraph.create(None, symbolic().ontology)
-    world = World(FaultyEnvironment(Kitchen(scene), Schedule(faults)), graph)
+    world = World(FaultyEnvironment(Kitchen(scene), Schedule(faults)), graph, sensors=sensors)
     events: list[Event] = []
     executor = Executor(world, policy, events.append, lambda _: None, max_replans)
     return Ran(executor.run(stages), events, world)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from hvr.execution.belief import Sight
 from hvr.execution.deviations import DeviationKind
 from hvr.execution.events import PlanReady
+from hvr.execution.perception import Sensors
 from hvr.language.goal_builder import Stage
 from hvr.runs.tasks import load_task
 from hvr.worlds.faults import Fault, FaultEffect, FaultKind, FaultTiming
@@ -82,3 +84,17 @@ def test_clearing_a_place_is_a_goal_of_its_own() -> None:
     stage = symbolic().clearing(("spoon-1",), "plate-1")
     assert isinstance(stage, Stage)
     assert "(not (on spoon-1 plate-1))" in stage.text and "(hand_empty)" in stage.text
+
+
+def test_a_refusal_retracts_what_it_contradicts_and_the_lost_object_is_searched_for() -> None:
+    fault = Fault(
+        FaultKind.MOVED,
+        FaultTiming(step=1),
+        FaultEffect(target="mug-1", place="diningtable-1"),
+    )
+    stage = symbolic().with_ends("(on mug-1 countertop-2)")
+    ran = run_with(symbolic(), [stage], (fault,), sensors=Sensors(Sight.VISIBLE))
+    (refused,) = [step for step in ran.steps if not step.success]
+    assert ran.finished.reached and len(ran.steps) < 20
+    retracted = [f for f in refused.failures if f.kind is DeviationKind.MISPERCEIVED]
+    assert [str(literal) for f in retracted for literal in f.literals] == ["(near mug-1)"]
