@@ -262,9 +262,7 @@ class Executor(Generic[Goal]):
                         self._monitor_constraints(constraints, watch.state, action)
                 success, failures = done.success, done.failures
                 self._progress += success
-                if success and self._belief(watch.state) != self._belief(before):
-                    self._started.clear()
-                    self._refused.clear()
+                self._forget_failures(success, before, watch.state)
                 if success and not done.difference:
                     self._recovery.done()
                     if better := watch.outdated(rest):
@@ -398,6 +396,12 @@ class Executor(Generic[Goal]):
         count = len(planned.plan.actions)
         self._report_recovery(strategy, impasse, f"a new plan of {count} step{'s' * (count != 1)}")
         return planned
+
+    def _forget_failures(self, success: bool, before: State, now: State) -> None:
+        """Allow all actions again once a step has changed what is believed."""
+        if success and self._belief(now) != self._belief(before):
+            self._started.clear()
+            self._refused.clear()
 
     def _is_repeated(self, planned: Planned) -> bool:
         """Return whether nothing that is believed has changed since the plan or its first step
