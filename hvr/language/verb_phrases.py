@@ -143,6 +143,11 @@ class States:
             (definite and all(t.determiner.definite for t in adjunct.things))
             or not all(draft.plays(n, PORTABLE) for n in things)
         ):
+            if any(draft.entities[n].from_clause == draft.clause for n in things):
+                place = draft.entities[outer].text
+                raise LanguageError(
+                    f"{verb.word} something from two places, one of them {place!r}? Name one"
+                )
             draft.come_from(things, outer)
         elif taxonomy.slices_it(condition) and draft.plays(outer, WORKTOP):
             self.adjuncts.forget_means(outer)
