@@ -15,7 +15,7 @@ import hvr
 from hvr.doors.cli import HVR, Command, Group
 from hvr.doors.cli.arguments import ArgumentParser
 from hvr.doors.cli.main import command_parser, resolve
-from hvr.doors.cli.streams import Outlet
+from hvr.doors.cli.process import Outlet
 
 SOURCES = Path(hvr.__file__).resolve().parents[1]
 

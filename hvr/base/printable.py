@@ -13,8 +13,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from hvr.base.secrets import named_like_a_key
-
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -129,10 +127,18 @@ def _protected(stream: TextIO, clean: Callable[[str], str]) -> TextIO:
     return cast(TextIO, _ProtectedStream(getattr(stream, "unprotected", stream), clean))
 
 
+_KEY_NAMES = ("KEY", "KEY_ID", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE")
+
+
+def named_like_a_key(variable: str) -> bool:
+    """Return whether an environment variable is named like one that holds a key."""
+    return variable.upper().endswith(_KEY_NAMES)
+
+
 def _without_known_keys() -> Callable[[str], str]:
     if not any(map(named_like_a_key, os.environ)):
         return str
-    from hvr.base.secrets.scrubber import Scrubber
+    from hvr.base.secrets import Scrubber
 
     return Scrubber.of(os.environ).known
 
@@ -141,7 +147,7 @@ def _without_keys(text: str) -> str:
     if text.isspace():
         return text
     # A late import, since most commands print nothing here.
-    from hvr.base.secrets.scrubber import Scrubber
+    from hvr.base.secrets import Scrubber
 
     return Scrubber.of(os.environ).text(text)
 

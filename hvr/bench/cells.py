@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from hvr.base.secrets.scrubber import Scrubber
+from hvr.base.secrets import Scrubber
 from hvr.base.texts import check_fields
 from hvr.errors import DataFileError, UsageError
 from hvr.models.choice import ModelChoice

@@ -25,7 +25,7 @@ from typing import Any
 import hvr
 from hvr.base.files import commit, write_whole, writing
 from hvr.base.locks import try_lock
-from hvr.base.secrets.scrubber import Scrubber
+from hvr.base.secrets import Scrubber
 from hvr.base.texts import read_json
 from hvr.bench.cells import NO_MODEL, Cell, CellOptions, CellResult, parts_of_setting
 from hvr.errors import DataFileError, UsageError

@@ -13,7 +13,7 @@ from typing import Any
 
 from hvr.base.engines.registry import EngineChoice
 from hvr.base.printable import protect_output
-from hvr.base.secrets.scrubber import Scrubber
+from hvr.base.secrets import Scrubber
 from hvr.bench.cells import FAILED, NO_MODEL, Cell, CellOptions, CellResult, RunCell, policy_of
 from hvr.bench.folder import BenchFolder
 from hvr.bench.scoring import score

@@ -38,9 +38,9 @@ from hvr.pddl import (
 from hvr.pddl.traversal import atoms_of
 from hvr.policies.llm.record import PlanningRecord
 from hvr.runs.tasks import GroundTruth, PaperTask
-from hvr.validation import Validator
 from hvr.validation.minimise import eliminate_actions
 from hvr.validation.report import Failure, FailureKind
+from hvr.validation.validator import Validator
 from hvr.worlds.kitchen import Kitchen
 
 Steps = Sequence[GroundAction]

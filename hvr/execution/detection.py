@@ -27,7 +27,7 @@ from hvr.execution.observation import Expected, Observed, SoundKind, Truth
 from hvr.knowledge.wording import Wording
 from hvr.pddl.formulas import Atom, Expression, Not
 from hvr.pddl.model import GroundAction
-from hvr.validation import ValidationReport
+from hvr.validation.report import ValidationReport
 from hvr.worlds.thor.types import FLOOR
 
 

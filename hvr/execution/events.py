@@ -10,7 +10,7 @@ from hvr.execution.observation import AudioEvent
 from hvr.pddl.formulas import Atom, Expression
 from hvr.pddl.model import GroundAction
 from hvr.planning.plans import Plan
-from hvr.validation import ValidationReport
+from hvr.validation.report import ValidationReport
 from hvr.values import Value, json_fields
 
 

@@ -31,8 +31,8 @@ from hvr.execution.recovery import (
 )
 from hvr.pddl import Expression, GroundAction, State, Trajectory
 from hvr.planning.plans import Planned
-from hvr.validation import Validator
 from hvr.validation.trajectory import ConstraintMonitor
+from hvr.validation.validator import Validator
 
 Listener = Callable[[Event], None]
 PlanListener = Callable[[Planned], None]

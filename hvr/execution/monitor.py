@@ -24,9 +24,9 @@ from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
 from hvr.pddl.model import ActionSchema
 from hvr.pddl.traversal import changes_of
 from hvr.planning.plans import Planned
-from hvr.validation import Validator
 from hvr.validation.report import Failure, StepReport
 from hvr.validation.trajectory import ConstraintMonitor, with_constraints
+from hvr.validation.validator import Validator
 
 if TYPE_CHECKING:
     from hvr.execution.world import World

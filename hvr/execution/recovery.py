@@ -18,9 +18,9 @@ from hvr.pddl import Atom, Expression, GroundAction, Task
 from hvr.pddl.state import State
 from hvr.planning.plans import Planned, RecoveryStrategies
 from hvr.planning.search.navigation import find_navigation
-from hvr.validation import Validator
 from hvr.validation.report import StepReport
 from hvr.validation.trajectory import ConstraintMonitor
+from hvr.validation.validator import Validator
 from hvr.values import Value
 
 # Recovery -----------------------------------------------------------------------------------------

@@ -11,8 +11,10 @@ from hvr.judging.verdict import CausalLink, Cause, Critique, CritiqueKind
 from hvr.pddl import GroundAction, Misfit, State, Task
 from hvr.pddl.numeric import Values
 from hvr.pddl.state import Conjunction, Operator, set_bits
-from hvr.validation import OnFailure, Validator, search
+from hvr.validation import search
 from hvr.validation.minimise import reads_of
+from hvr.validation.report import OnFailure
+from hvr.validation.validator import Validator
 from hvr.values import cached_property
 
 # Execution trace ----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from hvr.judging.verdict import PlanVerdict
 from hvr.models.model import Message, Model, Request
 from hvr.pddl import GroundAction, Misfit, State
 from hvr.pddl.state import set_bits
-from hvr.validation import Validator
+from hvr.validation.validator import Validator
 
 # Opinions of a model ------------------------------------------------------------------------------
 # A model's opinion of a plan, in the answer format of the paper on plan verification.

@@ -11,8 +11,8 @@ from hvr.judging.symbolic import is_worse
 from hvr.judging.verdict import Critique, CritiqueKind, Improvement, PlanVerdict
 from hvr.pddl import GroundAction, State, Step, Task
 from hvr.planning.search.planners import Planner
-from hvr.validation import Validator
 from hvr.validation.sequences import action_of
+from hvr.validation.validator import Validator
 
 # Reports ------------------------------------------------------------------------------------------
 

@@ -21,12 +21,12 @@ from hvr.judging.repair import MAX_CONDITION_TESTS, PlacedStep, PlanRepair, repa
 from hvr.judging.verdict import Cause, Critique, CritiqueKind, PlanVerdict
 from hvr.pddl import GroundAction, Step
 from hvr.pddl.state import Operator
-from hvr.validation import Validator
 from hvr.validation.minimise import eliminate_actions, minimise
 from hvr.validation.repair import find_repair
 from hvr.validation.report import Outcome
 from hvr.validation.sequences import action_of, sequence_order
 from hvr.validation.trajectory import Constraints
+from hvr.validation.validator import Validator
 
 # Judging by full checks ---------------------------------------------------------------------------
 # Judging by full validation, for plans with times, preferences, constraints or a metric.

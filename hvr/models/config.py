@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-from hvr.base.secrets.scrubber import Scrubber
+from hvr.base.secrets import Scrubber
 from hvr.base.texts import read_toml
 from hvr.errors import UsageError
 from hvr.models.choice import ModelChoice

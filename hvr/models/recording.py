@@ -14,7 +14,7 @@ from typing import Any
 
 import hvr
 from hvr.base.files import append_json_line, write_whole, writing
-from hvr.base.secrets.scrubber import Scrubber
+from hvr.base.secrets import Scrubber
 from hvr.base.texts import read_log
 from hvr.errors import DataFileError, LLMError
 from hvr.models import transcript

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from hvr.base.secrets.scrubber import Scrubber
+from hvr.base.secrets import Scrubber
 from hvr.base.texts import check_fields, read_log
 from hvr.errors import BudgetError, CassetteError, DataFileError, LLMError
 from hvr.models.config import ModelOptions

@@ -15,16 +15,8 @@ from hvr.knowledge.retrieval.relevance import Relevant
 from hvr.models.choice import ModelChoice
 from hvr.models.errors import ModelError
 from hvr.models.meter import Meter
-from hvr.pddl import (
-    And,
-    Domain,
-    Expression,
-    Problem,
-    Task,
-    parse_formula,
-    print_domain,
-    print_problem,
-)
+from hvr.pddl import And, Domain, Expression, Problem, Task, parse_formula
+from hvr.pddl.printer import print_domain, print_problem
 from hvr.planning.plans import Planned, PolicyContext
 from hvr.planning.search.planners import Planner
 from hvr.policies.llm.answers.text import clean
@@ -35,8 +27,8 @@ from hvr.policies.llm.prompts import DEFAULT_PROMPTS
 from hvr.policies.llm.record import PlanningRecord
 from hvr.policies.llm.settings import is_goal
 from hvr.policies.llm.writing import Equipment, Writing
-from hvr.validation import Validator
 from hvr.validation.trajectory import grounded_constraints
+from hvr.validation.validator import Validator
 from hvr.worlds.facts.lexicon import WorldLexicon
 
 # Goal writing -------------------------------------------------------------------------------------

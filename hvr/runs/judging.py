@@ -45,10 +45,10 @@ from hvr.runs.report.run_page.reading import read_trace
 from hvr.runs.result import Run
 from hvr.tools.logs.reading import ReadPlan
 from hvr.tools.tool_plans import ToolPlan
-from hvr.validation import Validator
 from hvr.validation.extraction.lines import KnownSymbols
 from hvr.validation.extraction.readers import read_steps
 from hvr.validation.sequences import action_of
+from hvr.validation.validator import Validator
 
 if TYPE_CHECKING:
     from hvr.judging.verifier.verdict import Verdict

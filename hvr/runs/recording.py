@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hvr.errors import DataFileError, HvrError
 from hvr.execution.events import Event, PlanReady, StepDone, Understood
-from hvr.pddl import print_plan, print_problem
+from hvr.pddl import print_plan
+from hvr.pddl.printer import print_problem
 from hvr.planning.plans import Planned, Understanding
 from hvr.runs.folder import STARTED, STATUS_FILE, RunFolder, RunState
 from hvr.runs.request import RunRequest
@@ -108,7 +109,7 @@ class RunStatus:
     def _write(self, values: Mapping[str, Any]) -> None:
         import os
 
-        from hvr.base.secrets.scrubber import Scrubber
+        from hvr.base.secrets import Scrubber
 
         self._folder.write_json(STATUS_FILE, Scrubber.of(os.environ).value(values))
 

@@ -32,8 +32,8 @@ from hvr.runs.folder import AFTER, BEFORE, RunFolder
 from hvr.runs.recording import Listener, Recorder, earlier_attempts, recorded_status, shared_graph
 from hvr.runs.request import Options, RunRequest, read_request, resumed
 from hvr.runs.result import Run, result_of, summary
-from hvr.validation import Validator
 from hvr.validation.trajectory import grounded_constraints
+from hvr.validation.validator import Validator
 from hvr.worlds.environment import EnvironmentSetup, OpenEnvironment, open_environment
 from hvr.worlds.scenes import scenes_with
 

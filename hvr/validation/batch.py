@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+import hvr.validation.findings as rules
 from hvr.errors import HvrError, PddlSyntaxError, UsageError
 from hvr.pddl import (
     Diagnostic,
@@ -19,7 +20,6 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.pddl.plan import decimal_text
-from hvr.validation import findings as rules
 from hvr.validation.findings import (
     STDIN,
     Finding,

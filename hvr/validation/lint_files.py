@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import hvr.validation.findings as rules
 from hvr.base.printable import short_names
 from hvr.errors import HvrError, UsageError
 from hvr.pddl import Diagnostic, Location, parse_domain, parse_problem
-from hvr.validation import findings as rules
 from hvr.validation.findings import RULES, Finding, Related, warning_finding
 from hvr.validation.lint import lint
 from hvr.validation.suites.collection import ListedFiles, is_folder, is_pattern

@@ -23,10 +23,11 @@ from hvr.errors import HvrError, UsageError
 from hvr.pddl import Domain, GroundAction, State, UnsupportedPddlError, parse_domain, parse_problem
 from hvr.pddl.plan import Step, TimedAction, read_plan
 from hvr.pddl.traversal import parts_of
-from hvr.validation import Outcome, Validator
 from hvr.validation.extraction import Candidate, last_of, plans_in
 from hvr.validation.extraction.lines import KnownSymbols
+from hvr.validation.report import Outcome
 from hvr.validation.stepper import Stepper
+from hvr.validation.validator import Validator
 from hvr.values import Value
 
 # Score --------------------------------------------------------------------------------------------

@@ -107,7 +107,10 @@ class Environment(Protocol):
 ENVIRONMENTS = Registry(
     "environment",
     "environments",
-    {"kitchen": "hvr.worlds.kitchen:open_kitchen", "thor": "hvr.worlds.thor.environment:open_thor"},
+    {
+        "kitchen": "hvr.worlds.kitchen.kitchen:open_kitchen",
+        "thor": "hvr.worlds.thor.environment:open_thor",
+    },
     "hvr.environments",
     ("reset", "step", "stop", "last_event"),
 )

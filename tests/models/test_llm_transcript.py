@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.base.secrets.scrubber import Scrubber
+from hvr.base.secrets import Scrubber
 from hvr.errors import BudgetError, CassetteError, DataFileError, LLMError
 from hvr.models import transcript
 from hvr.models.connect import make_model, stack

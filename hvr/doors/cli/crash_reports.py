@@ -44,7 +44,7 @@ def report(error: BaseException, given: Sequence[str], environ: Mapping[str, str
         environ: The environment, with `HVR_TRACEBACK` and the secrets to redact.
     """
     try:
-        from hvr.base.secrets.scrubber import Scrubber
+        from hvr.base.secrets import Scrubber
 
         scrub = Scrubber.of(environ).text
         what = f"hvr failed: {scrub(_in_a_line(error))}"

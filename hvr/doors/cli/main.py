@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from hvr.doors.cli import HVR, Command, Group, process, streams
+from hvr.doors.cli import HVR, Command, Group, process
 from hvr.doors.cli.arguments import HELP, ArgumentParser, asks_for_help
 from hvr.doors.cli.process import saved_note, signals_as_exceptions
 from hvr.errors import HvrError, UsageError
@@ -177,7 +177,7 @@ def _refused(given: Sequence[str], error: BaseException, message: str, code: int
     if "--json" in given:
         import json
 
-        streams.use_utf8()
+        process.use_utf8()
         where = {} if folder is None else {"folder": str(folder)}
         readings = getattr(error, "readings", ())
         ways = {"readings": list(readings)} if readings else {}
@@ -188,8 +188,8 @@ def _refused(given: Sequence[str], error: BaseException, message: str, code: int
 
 def _delivered(code: int) -> int:
     """Return the exit code of a command, or 4 if its answer could not be written."""
-    streams.flush()
-    trouble = streams.write_error()
+    process.flush_streams()
+    trouble = process.write_error()
     if trouble is None or code not in _ANSWERS:
         return code
     print(f"error: standard output cannot be written: {trouble.strerror}", file=sys.stderr)

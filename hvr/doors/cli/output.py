@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hvr.base.files import write_whole
-from hvr.doors.cli.streams import use_utf8
+from hvr.doors.cli.process import use_utf8
 from hvr.errors import DataFileError, UsageError
 
 __all__ = ["check_apart", "check_writable", "print_chunks", "print_json", "write_whole"]

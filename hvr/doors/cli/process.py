@@ -1,7 +1,8 @@
-"""The process of a command line: start, signals, exit."""
+"""The process of a command line: standard streams, signals, start and exit."""
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -11,12 +12,129 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hvr.doors.cli import streams
-
 if TYPE_CHECKING:
     from pathlib import Path
     from sys import UnraisableHookArgs
     from types import FrameType
+
+
+# Streams ------------------------------------------------------------------------------------------
+# Standard streams never interrupt the work of a command. A reader that has gone, as in
+# `hvr … | head -1`, or a full disk must not abort a run that takes minutes and may cost money.
+# Further output is dropped and the command runs to its end. Only a full disk changes the exit
+# code, since it is not the user's intention.
+
+_STANDARD = ("stdin", "stdout", "stderr")
+
+
+class Outlet(io.FileIO):
+    """A standard stream that drops output it cannot write.
+
+    Attributes:
+        gone: Whether the reader has gone.
+        error: The first write error; None without one.
+    """
+
+    gone: bool = False
+    error: OSError | None = None
+
+    def write(self, data: object, /) -> int:
+        """Write some of the bytes, or drop them all; return the number of bytes consumed."""
+        while not self.gone and self.error is None:
+            try:
+                written = super().write(data)  # type: ignore[arg-type]
+            except ConnectionError:
+                self.gone = True
+            except OSError as error:
+                self.error = error
+            else:
+                if written is not None:
+                    return written
+                self._wait()
+        return memoryview(data).nbytes  # type: ignore[arg-type]
+
+    def _wait(self) -> None:
+        import select
+
+        select.select([], [self.fileno()], [])
+
+
+def prepare_streams() -> None:
+    """Replace the standard streams by outlets, except streams that are already redirected.
+
+    A stream that was closed at the start of the process discards its output.
+    """
+    for number, name in enumerate(_STANDARD):
+        _occupy(number)
+        stream = getattr(sys, name)
+        if name == "stdin" or stream is not getattr(sys, f"__{name}__"):
+            continue
+        if stream is None or type(_raw(stream)) is io.FileIO:
+            setattr(sys, name, _outlet(number, name, stream))
+        else:  # the Windows console
+            stream.reconfigure(errors="backslashreplace")
+
+
+def flush_streams() -> None:
+    """Flush the buffered output, as far as possible."""
+    for name in _STANDARD[1:]:
+        stream = getattr(sys, name)
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            pass
+
+
+def write_error() -> OSError | None:
+    """Return the write error of standard output; None without one, or if the reader has gone."""
+    raw = _raw(sys.stdout)
+    return raw.error if isinstance(raw, Outlet) else None
+
+
+def is_reader_gone() -> bool:
+    """Return whether standard output was a pipe whose reader has gone."""
+    raw = _raw(sys.stdout)
+    return isinstance(raw, Outlet) and raw.gone
+
+
+def use_utf8() -> None:
+    """Switch standard output to UTF-8, as JSON requires, whatever the locale."""
+    stream = sys.stdout
+    encoding = getattr(stream, "encoding", None)
+    if encoding and encoding.lower().replace("-", "") != "utf8" and hasattr(stream, "reconfigure"):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _occupy(number: int) -> None:
+    """Take the number of a closed stream, so that no file gets it and is overwritten."""
+    try:
+        os.fstat(number)
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        if nowhere != number:
+            os.dup2(nowhere, number)
+            os.close(nowhere)
+        os.set_inheritable(number, True)
+
+
+def _raw(stream: object) -> object:
+    buffer = getattr(stream, "buffer", None)
+    return getattr(buffer, "raw", buffer)
+
+
+def _outlet(number: int, name: str, old: io.TextIOWrapper | None) -> io.TextIOWrapper:
+    """Return a text stream over an outlet, with the settings of the old stream."""
+    raw = Outlet(number, "w", closefd=False)
+    raw.name = f"<{name}>"
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw),
+        encoding=old.encoding if old is not None else "utf-8",
+        # Escape characters that the terminal cannot show.
+        errors="backslashreplace",
+        line_buffering=old is not None and old.line_buffering,
+        write_through=old is not None and old.write_through,
+    )
 
 
 # Signals ------------------------------------------------------------------------------------------
@@ -122,7 +240,7 @@ def prepare() -> bool:
     """
     if sys.stdout is not sys.__stdout__:
         return False
-    streams.prepare()
+    prepare_streams()
     for name in ("COLUMNS", "LINES"):
         text = os.environ.get(name)
         # Rich accepts any size, such as 0 or a million, and fails on digits of other scripts.
@@ -146,7 +264,7 @@ def ended_by(signalled: KeyboardInterrupt) -> int:
     print(
         f"{'terminated' if terminated else 'interrupted'}{saved_note(signalled)}", file=sys.stderr
     )
-    streams.flush()
+    flush_streams()
     return TERMINATED if terminated else INTERRUPTED
 
 

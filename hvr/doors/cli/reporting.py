@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hvr.doors.cli.streams import use_utf8
+from hvr.doors.cli.process import use_utf8
 from hvr.errors import HvrError, UsageError
 from hvr.validation.reporters import FORMATS
 from hvr.values import Value

@@ -21,13 +21,14 @@ from hvr.execution.facts.planning import AutomaticPlanner, FactPlanner, StatePla
 from hvr.execution.facts.running import WorldRun, run_world, save_run
 from hvr.execution.facts.sentences import goal_text
 from hvr.models.meter import Meter
-from hvr.pddl import Task, print_domain, print_plan, print_problem
+from hvr.pddl import Task, print_plan
 from hvr.pddl.formulas import TRUE
 from hvr.pddl.plan import decimal_text
+from hvr.pddl.printer import print_domain, print_problem
 from hvr.planning.solving.solve import Solution
 from hvr.policies.facts import ModelPlanner, open_model
-from hvr.validation import Validator
 from hvr.validation.report import count
+from hvr.validation.validator import Validator
 from hvr.worlds.facts.environment import FactEnvironment, close_environment, require_untimed
 from hvr.worlds.facts.faults import FaultRule, FaultyWorld, read_faults
 from hvr.worlds.facts.timed_environment import domain_environment

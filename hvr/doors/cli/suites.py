@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hvr.base.printable import block
-from hvr.doors.cli.streams import is_reader_gone
+from hvr.doors.cli.process import is_reader_gone
 from hvr.errors import HvrError, UsageError
 from hvr.validation.findings import STDIN
 from hvr.validation.suites import FIELDS, MANIFEST_ENDING, Job, Suite

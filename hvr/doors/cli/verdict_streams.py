@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from hvr.base.engines.registry import EngineChoice
 from hvr.base.files import unwritable
 from hvr.base.texts import parse_json, unreadable
-from hvr.doors.cli.streams import is_reader_gone
+from hvr.doors.cli.process import is_reader_gone
 from hvr.errors import DataFileError
 from hvr.validation import findings
 from hvr.validation.batch import BatchOptions

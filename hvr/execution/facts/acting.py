@@ -43,14 +43,14 @@ from hvr.pddl import (
     Problem,
     State,
     Task,
-    applicable_actions,
     parse_constraint,
 )
 from hvr.pddl.formulas import FunctionTerm
+from hvr.pddl.task import applicable_actions
 from hvr.planning.plans import Planned, RecoveryStrategies
-from hvr.validation import Validator
 from hvr.validation.report import StepReport
 from hvr.validation.trajectory import ConstraintMonitor
+from hvr.validation.validator import Validator
 from hvr.worlds.facts.environment import (
     CallReporter,
     FactEnvironment,

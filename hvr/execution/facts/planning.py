@@ -13,17 +13,9 @@ from typing import Protocol
 from hvr.base.files import temporary_folder, write_whole
 from hvr.errors import ImpossibleGoalError, PlannerError
 from hvr.knowledge.retrieval.relevance import Relevant
-from hvr.pddl import (
-    Domain,
-    GroundAction,
-    Problem,
-    State,
-    Step,
-    Task,
-    ground_all,
-    print_domain,
-    print_problem,
-)
+from hvr.pddl import Domain, GroundAction, Problem, State, Step, Task
+from hvr.pddl.printer import print_domain, print_problem
+from hvr.pddl.task import ground_all
 from hvr.planning.macro_actions import landmark_blocks
 from hvr.planning.plans import AABlock, MacroAction, Plan, Planned
 from hvr.planning.search.fast_downward import SearchResult
@@ -39,7 +31,7 @@ from hvr.planning.solving.programs import (
 from hvr.planning.solving.race import retimed
 from hvr.planning.solving.solve import Solution, SolveOptions, solve
 from hvr.planning.solving.temporal import temporal
-from hvr.validation import Validator
+from hvr.validation.validator import Validator
 from hvr.worlds.facts.environment import base_atoms
 
 IMPROVEMENT_TIMEOUT = 0.3

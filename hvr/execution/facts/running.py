@@ -31,15 +31,14 @@ from hvr.pddl import (
     State,
     Step,
     Task,
-    print_domain,
     print_plan,
-    print_problem,
 )
+from hvr.pddl.printer import print_domain, print_problem
 from hvr.pddl.traversal import functions_of, walk
 from hvr.planning.plans import AABlock, MacroAction, Plan, Planned
-from hvr.validation import Validator
 from hvr.validation.report import StepReport
 from hvr.validation.trajectory import ConstraintMonitor
+from hvr.validation.validator import Validator
 from hvr.worlds.facts.environment import FactEnvironment, base_atoms
 from hvr.worlds.facts.faults import FaultyWorld, InjectedFault
 from hvr.worlds.facts.timed_environment import SplitEnvironment, StartsAndEnds, Timing

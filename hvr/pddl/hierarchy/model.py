@@ -9,17 +9,9 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import overload
 
-from hvr.pddl import (
-    TRUE,
-    Domain,
-    Formula,
-    Location,
-    Problem,
-    TypedName,
-    print_domain,
-    print_problem,
-)
+from hvr.pddl import TRUE, Domain, Formula, Location, Problem, TypedName
 from hvr.pddl.formulas import typed_list
+from hvr.pddl.printer import print_domain, print_problem
 from hvr.values import Compact, Value, cached_property, set_field
 
 # Model --------------------------------------------------------------------------------------------

@@ -33,9 +33,8 @@ from hvr.planning.interop.plans import (
     steps_of,
     with_companions,
 )
-from hvr.validation import Outcome
 from hvr.validation.happenings import TimedEvent
-from hvr.validation.report import FailureKind, OnFailure, ValidationReport
+from hvr.validation.report import FailureKind, OnFailure, Outcome, ValidationReport
 from hvr.validation.temporal import TemporalRun
 from hvr.validation.validator import Validator
 

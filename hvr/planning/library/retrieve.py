@@ -43,7 +43,7 @@ from hvr.planning.library.entry import (
 from hvr.planning.library.library import Library
 from hvr.planning.library.lift import conditions_of
 from hvr.planning.plans import AABlock, MacroAction
-from hvr.validation import Validator
+from hvr.validation.validator import Validator
 
 # Binding ------------------------------------------------------------------------------------------
 # Variables of an entry are bound to objects by a join over the current facts.

@@ -12,7 +12,8 @@ from hvr.base.numbers import check_positive
 from hvr.base.registry import Registry
 from hvr.base.texts import read_log
 from hvr.errors import DataFileError, PlannerError, UsageError
-from hvr.pddl import GroundAction, Task, print_problem
+from hvr.pddl import GroundAction, Task
+from hvr.pddl.printer import print_problem
 from hvr.planning.search.fast_downward import SearchResult, solve
 from hvr.values import Value
 

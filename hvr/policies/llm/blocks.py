@@ -35,8 +35,8 @@ from hvr.policies.llm.repair import (
     remaining_constraints,
 )
 from hvr.policies.llm.settings import PolicySettings
-from hvr.validation import Validator
 from hvr.validation.report import Failure, explain_literal
+from hvr.validation.validator import Validator
 
 Block = tuple[GroundAction, ...]
 _WORD = re.compile(r"[\w-]+")

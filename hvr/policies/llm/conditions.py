@@ -10,8 +10,8 @@ from hvr.planning.plans import MacroAction
 from hvr.policies.llm.answers import LiteralText, MacroConditions
 from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.record import MacroCheck
-from hvr.validation import Validator
 from hvr.validation.report import explain_literal
+from hvr.validation.validator import Validator
 
 MAX_PROBLEMS = 5
 """Maximum number of macro actions whose errors fit into one prompt."""

@@ -33,8 +33,9 @@ from hvr.planning.search.navigation import insert_navigation
 from hvr.planning.search.planners import Planner
 from hvr.policies.llm.prediction import PredictedWorld, count_applicable, run_actions
 from hvr.policies.llm.record import PlanJudged
-from hvr.validation import Validator, minimise
+from hvr.validation import minimise
 from hvr.validation.trajectory import ConstraintMonitor, grounded_constraints
+from hvr.validation.validator import Validator
 
 # Redundant steps ----------------------------------------------------------------------------------
 # Action elimination (Nakhost & Müller, ICAPS 2010) needs a goal. Since no gold goal may be known

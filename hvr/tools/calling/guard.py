@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from hvr.base.files import append_json_line
 from hvr.base.numbers import check_integer
 from hvr.base.printable import one_line, short
-from hvr.base.secrets.scrubber import without_keys
+from hvr.base.secrets import without_keys
 from hvr.tools.calling.calls import (
     CallFailure,
     CallOutcome,

@@ -20,7 +20,7 @@ from typing import Any
 
 from hvr.base.files import append_json_line
 from hvr.base.locks import exclusive_writer
-from hvr.base.secrets.scrubber import without_keys
+from hvr.base.secrets import without_keys
 from hvr.errors import DataFileError
 from hvr.tools.calling.calls import (
     CallFailure,

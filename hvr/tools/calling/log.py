@@ -10,9 +10,8 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any
 
-from hvr.base.printable import one_line, short
-from hvr.base.secrets import named_like_a_key
-from hvr.base.secrets.scrubber import without_keys
+from hvr.base.printable import named_like_a_key, one_line, short
+from hvr.base.secrets import without_keys
 from hvr.tools.calling.calls import (
     NO_SOURCE,
     CallOutcome,

@@ -46,8 +46,9 @@ from hvr.tools.navigation.tasks import (
     NextCall,
     TaskSteps,
 )
-from hvr.validation import StepReport, Validator
+from hvr.validation.report import StepReport
 from hvr.validation.trajectory import ConstraintMonitor
+from hvr.validation.validator import Validator
 from hvr.worlds.facts.environment import Observation, base_atoms
 from hvr.worlds.facts.lexicon import lexicon_for
 

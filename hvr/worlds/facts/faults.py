@@ -11,9 +11,9 @@ from typing import Any
 
 from hvr.base.numbers import parse_integer, parse_real
 from hvr.errors import UsageError
-from hvr.pddl import Atom, FunctionTerm, GroundAction, State, applicable_actions
+from hvr.pddl import Atom, FunctionTerm, GroundAction, State
 from hvr.pddl.diagnostics import nearest
-from hvr.pddl.task import TOTAL_COST
+from hvr.pddl.task import TOTAL_COST, applicable_actions
 from hvr.validation.stepper import Stepper
 from hvr.values import json_fields
 from hvr.worlds.facts.environment import Observation, PddlEnvironment, base_atoms

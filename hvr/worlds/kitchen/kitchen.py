@@ -9,7 +9,7 @@ from typing import Any
 
 from hvr.errors import UsageError
 from hvr.values import Value
-from hvr.worlds.environment import Event
+from hvr.worlds.environment import EnvironmentSetup, Event
 from hvr.worlds.geometry import Box, Vec
 from hvr.worlds.kitchen.action_context import ActionFailedError, Context
 from hvr.worlds.kitchen.actions import CAMERA_PLANES, BadRequestError, find_action
@@ -389,3 +389,12 @@ class Kitchen:
         self._answer = answer
         self._event = Event(self._builder.later(self._world, answer), answer.success)
         return self._event
+
+
+def open_kitchen(setup: EnvironmentSetup) -> Kitchen:
+    """Open the kitchen of a scene, which has no options."""
+    if setup.options:
+        raise UsageError(
+            f"the kitchen has no option {setup.options[0]!r}; options of AI2-THOR need --env thor"
+        )
+    return Kitchen(setup.scene, setup.seed)

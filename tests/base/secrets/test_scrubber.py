@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hvr
-from hvr.base.secrets.scrubber import Scrubber
+from hvr.base.secrets import Scrubber
 from tests.base.secrets.keys import IN_CONTEXT, KNOWN, LOOKALIKES, spellings, traces
 
 ROOT = Path(hvr.__file__).parent.parent

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from hvr.doors.cli import streams
+from hvr.doors.cli import process
 from hvr.doors.cli.main import run
 from tests.command_line import outlet
 
@@ -71,7 +71,7 @@ def check_gone(
     assert said.out
     with nobody_reads() as writer, into(writer, "ascii", monkeypatch):
         assert call(words, monkeypatch) == usual
-        assert streams.is_reader_gone() and streams.write_error() is None
+        assert process.is_reader_gone() and process.write_error() is None
     assert complaints(capsys.readouterr().err) == complaints(said.err)
     return usual, complaints(said.err)
 

@@ -288,7 +288,7 @@ def test_a_stream_that_does_not_block_is_waited_for() -> None:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     script = (
-        "from hvr.doors.cli import streams; import sys; streams.prepare()\n"
+        "from hvr.doors.cli import process; import sys; process.prepare_streams()\n"
         "sys.stdout.write('x' * 1_000_000); sys.stdout.flush()"
     )
     child = subprocess.Popen([sys.executable, "-c", script], stdout=writer, env=environment())

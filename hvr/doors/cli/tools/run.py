@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hvr.base.files import append_json_line, write_whole, writing
 from hvr.base.printable import one_line, short
-from hvr.base.secrets.scrubber import without_keys
+from hvr.base.secrets import without_keys
 from hvr.doors.cli.arguments import add_path, whole_number
 from hvr.doors.cli.output import check_writable, print_json
 from hvr.doors.cli.terminal import on_terminal

@@ -53,7 +53,7 @@ from hvr.pddl import Atom, Domain, Problem, TypedName, parse_domain, parse_formu
 from hvr.pddl.model import GroundAction
 from hvr.pddl.task import Task
 from hvr.tools.tool_plans import Tool, ToolGraph
-from hvr.validation import Validator
+from hvr.validation.validator import Validator
 
 if TYPE_CHECKING:
     from hvr.judging.verifier.verifier import Verifier

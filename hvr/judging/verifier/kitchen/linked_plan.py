@@ -19,7 +19,8 @@ from hvr.pddl.task import Task
 from hvr.planning.macro_actions import support
 from hvr.planning.search.ground import bits
 from hvr.planning.search.operators import Literals
-from hvr.validation import StepReport, Validator
+from hvr.validation.report import StepReport
+from hvr.validation.validator import Validator
 
 # Linked plan --------------------------------------------------------------------------------------
 

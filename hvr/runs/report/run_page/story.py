@@ -234,7 +234,7 @@ def expected_changes(folder: Path, steps: Iterable[_Done]) -> Mapping[int, Chang
 
 def _of_plan(folder: Path, plan: int, steps: list[_Done]) -> dict[int, Changes]:
     from hvr.pddl import GroundAction, Task, parse_domain, parse_problem
-    from hvr.validation import Validator
+    from hvr.validation.validator import Validator
 
     suffix = "" if plan <= 0 else f"-{plan + 1}"
     domain = parse_domain(folder / "domain.pddl")

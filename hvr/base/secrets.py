@@ -11,7 +11,7 @@ from binascii import b2a_base64
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hvr.base.secrets import named_like_a_key
+from hvr.base.printable import named_like_a_key
 
 # Forms of keys ------------------------------------------------------------------------------------
 # Text that looks like a key, by its form or by the words before it.
