@@ -39,7 +39,7 @@ def solve(
 
     Args:
         domain: The domain, its text as a string, or its file as a path.
-        problem: The problem, likewise.
+        problem: The problem in one of these forms.
         planner: Name of a planner, as for `hvr solve --planner`; None chooses by the problem.
         seconds: Wall time limit in seconds.
         optimal: Whether to search until a plan is proven optimal.
@@ -92,7 +92,7 @@ def judge(
 
     Args:
         domain: The domain, its text as a string, or its file as a path.
-        problem: The problem, likewise.
+        problem: The problem in one of these forms.
         plan: The steps, their text, or their file.
 
     Returns:

@@ -272,7 +272,7 @@ class _Judge:
         return None if kept is None else _repaired(merged, Reduction(kept, False))
 
     def _earlier(self, repaired: _Repaired) -> _Repaired:
-        """Move insertions as far forward as the plan stays valid."""
+        """Move each insertion to the earliest place at which the plan stays valid."""
         places, operators = list(repaired.places), list(repaired.operators)
         begin = 0
         while begin < len(places):

@@ -481,7 +481,7 @@ def _elsewhere(choice: ObjectChoice, demand: Demand) -> bool:
 
 
 def _check_moved(choice: ObjectChoice, demands: list[Demand], meaning: Meaning) -> None:
-    """Refuse to move things elsewhere that are where they shall be: 'from the desk to the table'.
+    """Reject a move of objects that are already in place: 'from the desk to the table'.
 
     A plain 'put it on the table' may already hold.
     """

@@ -53,7 +53,7 @@ _STYLES = {
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("name", metavar="SCENE", nargs="?", help="the scene, as FloorPlan16")
+    parser.add_argument("name", metavar="SCENE", nargs="?", help="the scene, such as FloorPlan16")
     parser.add_argument(
         "--output", "-o", metavar="FILE", type=Path, help="write a picture: FILE.svg or FILE.png"
     )

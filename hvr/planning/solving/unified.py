@@ -185,7 +185,7 @@ def _lacking(engine: Any, kind: Any) -> str:
 
 
 def _forms(domain: Domain, problem: Problem) -> Iterator[_Form]:
-    """Yield a problem as it is, without its metric, and both without its types."""
+    """Yield the problem with and without its metric, then both without types if that may help."""
     posed = [(domain, problem)]
     if domain.types:
         posed.append(without_types(domain, problem))

@@ -142,7 +142,7 @@ class TurnJudge:
     def _row(
         self, turn: Turn, chances: Chances, dialogue: str = ""
     ) -> tuple[Vectors, Vectors, Vectors]:
-        """Return the features of a turn, and the probabilities of the tools at hand and outside."""
+        """Return the features of a turn, and the probabilities of available and other tools."""
         # Some features compare a tool with all others, so compute them together.
         found = chances(self._needs.features(turn, (*turn.at_hand, *turn.outside), dialogue))
         at_hand, outside = found[: len(turn.at_hand)], found[len(turn.at_hand) :]
