@@ -328,7 +328,9 @@ def find_world(name: str) -> Path:
     path = Path(name)
     if path.is_dir():
         return path
-    raise UsageError(f"no folder named {name!r} (hvr's own: {', '.join(shipped)})", field="world")
+    near = nearest(name, shipped)
+    hint = f"did you mean {near!r}?" if near else f"give a folder, or one of {', '.join(shipped)}"
+    raise UsageError(f"world {name!r} does not exist; {hint}", field="world")
 
 
 def is_trusted(name: str) -> bool:

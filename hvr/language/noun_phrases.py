@@ -311,7 +311,7 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     """Read one noun phrase."""
     cursor.skip_fillers()
     if cursor.done or cursor.word() in PAUSES:
-        raise LanguageError(f"{after} what? The request ends too early: {cursor.text.strip()!r}")
+        raise _ended(cursor, after)
     everything = cursor.function("everything")
     if everything and everything.length > cursor.named():
         start = cursor.at
@@ -337,7 +337,7 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     if (determiner.count is not None or determiner.definite) and not cursor.starts_thing():
         if determiner.count is not None:  # 'put both on the table', 'slice two'
             return NounPhrase("pronoun", cursor.between(start), determiner)
-        raise LanguageError(f"{after} what? {_rest(cursor)} is not a thing that hvr knows")
+        raise _unknown(cursor, after)
     pronoun = _pronoun(cursor)
     if pronoun is not None:
         return NounPhrase("pronoun", cursor.between(start), determiner)
@@ -350,6 +350,27 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     if cursor.word() == "of" and cursor.take("own"):
         thing = thing.replace(determiner=thing.determiner.replace(apart=True))
     return thing.replace(relative=_relative(cursor))
+
+
+def _ask(after: str) -> str:
+    """Return the question after a word of the request; 'want' stands for a missing verb."""
+    return "" if after == "want" else f"{after} what? "
+
+
+def _unknown(cursor: Cursor, after: str) -> LanguageError:
+    if cursor.done:
+        return _ended(cursor, after)
+    if _ask(after):
+        return LanguageError(f"{_ask(after)}{_rest(cursor)} is not a thing that hvr knows")
+    return LanguageError(
+        f"{_rest(cursor)} is neither a thing nor an action that hvr knows; "
+        "docs/reference/language.md lists the words"
+    )
+
+
+def _ended(cursor: Cursor, after: str) -> LanguageError:
+    ended = f"the request ends too early: {cursor.text.strip()!r}"
+    return LanguageError(f"{after} what? T{ended[1:]}" if _ask(after) else ended)
 
 
 def _rest(cursor: Cursor) -> str:
@@ -390,7 +411,7 @@ def _head(
             f"{cursor.text.strip()!r}"
         )
     if not length:
-        raise LanguageError(f"{after} what? {_rest(cursor)} is not a thing that hvr knows")
+        raise _unknown(cursor, after)
     while cursor.modifier(length):
         cursor.at += length
         cursor.ignore(cursor.between(start))

@@ -27,7 +27,7 @@ examples:
   hvr plan --task T5 --json
   hvr plan "boil water in a pot" --dry-run --save runs/boil
   hvr plan "make coffee" --html coffee.html
-  hvr plan "make coffee" --env thor     (AI2-THOR; `hvr doctor thor` tells what it needs)
+  hvr plan "make coffee" --env thor     (AI2-THOR; `hvr doctor thor` shows what it needs)
   hvr plan "make coffee" --llm openai:MODEL --base-url http://localhost:8000/v1
   hvr plan --task T7 --llm scripted:error=0.3 --save runs/t7     (a simulated model)
   hvr plan --llm replay:runs/t7     (the same answers again, no model needed)

@@ -409,7 +409,7 @@ class Mapper:
             if score >= NAME_THRESHOLD
         }
         if not near:
-            return f"{text.text}: {text.predicate!r} is like no predicate of the domain"
+            return f"{text.text}: {text.predicate!r} does not resemble any predicate of the domain"
         if len(args) not in near.values():
             name, count = next(iter(near.items()))
             return f"{text.text}: {name} takes {count} objects, not {len(args)}"

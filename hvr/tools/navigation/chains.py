@@ -536,8 +536,8 @@ def decide(
     usable = [tool for tool in every if tool.name not in banned]
     near = [tool for tool in usable if tool.name in candidates]
     if chain := cheapest_chain(facts, goal, near, counts):
-        then = f", then {_listed(chain.calls[1:])}" if chain.calls[1:] else ""
-        why = f"All that {quoted(chain.calls[0])} needs is known; it comes first{then}."
+        then = f"; {_listed(chain.calls[1:])} can follow" if chain.calls[1:] else ""
+        why = f"Every argument of {quoted(chain.calls[0])} is known{then}."
         return Decision(NextMove.CALL, why, chain, call=chain.calls[0])
     if chain := cheapest_chain(facts, goal, usable, counts):
         far = tuple(name for name in chain.calls if name not in candidates)

@@ -138,7 +138,7 @@ def decision_of(chain: TaskChain, banned: Collection[str] = ()) -> Decision:
     names = [tool.name for tool in chain.tools]
     facts = chain.facts
     if not banned and (direct := direct_chain(facts, chain.goal, chain.tools, chain.counts)):
-        why = f"All that {', '.join(map(quoted, direct.calls))} needs is known."
+        why = f"Every argument of {', '.join(map(quoted, direct.calls))} is known."
         return Decision(NextMove.CALL, why, direct, call=direct.calls[0])
     decision = decide(facts, chain.goal, chain.tools, names, counts=chain.counts, banned=banned)
     if decision.move is not NextMove.ASK:

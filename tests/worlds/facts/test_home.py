@@ -136,7 +136,7 @@ def test_scene_and_world_must_agree(tmp_path: Path) -> None:
     for scene, world, said in (
         ("FloorPlan301", "kitchen", "which belongs to the world home"),
         ("FloorPlan1", "blocksworld", "has no scenes"),
-        ("FloorPlan1", "nowhere", "no folder named"),
+        ("FloorPlan1", "nowhere", "does not exist"),
     ):
         with pytest.raises(UsageError, match=said):
             plan("turn on the tv", options=Options(scene=scene, world=world, save=tmp_path / "run"))

@@ -372,7 +372,7 @@ def test_a_world_is_solved_and_acted_in(made: Path, hvr_: Hvr) -> None:
     ("words", "message"),
     [
         (("solve",), "give a DOMAIN and a PROBLEM, or a --world"),
-        (("solve", "--world", "nowhere"), "no folder named 'nowhere'"),
+        (("solve", "--world", "nowhere"), "--world 'nowhere' does not exist"),
         (("solve", "--world", "logistics", "--problem", "harbor"), "did you mean 'harbour'"),
         (("solve", "--world", "blocksworld", "--hide", "on"), "--hide"),
     ],

@@ -403,6 +403,7 @@ def _report(
     if args.json:
         print_json(_document(opened, wanted, carried, model))
         return
+    from hvr.tools.calling.calls import CallFailure
     from hvr.tools.calling.log import error_text
     from hvr.validation.report import count
 
@@ -424,7 +425,8 @@ def _report(
                 f"{values_text(entry.arguments)} {entry.error}"
             )
         )
-    calls = count(len(done.outcomes), "call")
+    made = sum(outcome.failure is not CallFailure.NOT_ALLOWED for outcome in done.outcomes)
+    calls = count(made, "call")
     print(one_line(f"{_ENDED[carried.exit_code]}: {calls}; {carried.why}"))
     warn_malformed_tools(opened.tools.catalogue.left_out)
     if carried.exit_code:

@@ -109,7 +109,7 @@ _REASONS = {
     Mood.QUESTION: "{} may write, and the request only asks",
     Mood.FORBIDDEN: "{} may write, and the request says not to",
     Mood.STATEMENT: "{} may write, and the request does not order it",
-    Mood.CONDITIONAL: "{} may write, and the request orders it on a condition or as an alternative",
+    Mood.CONDITIONAL: "{} may write, and the request makes it conditional or an alternative",
 }
 
 

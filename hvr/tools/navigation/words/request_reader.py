@@ -225,7 +225,7 @@ class RequestReader:
             goal.question = _which(tools, why)
         elif clause.mood is Mood.CONDITIONAL and writes:
             goal.call = None
-            why = f"{_cited(clause)} is ordered on a condition or as an alternative"
+            why = f"{_cited(clause)} depends on a condition or is one of several alternatives"
             goal.question = UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(tools[:1]))
         elif writes and (lost := self._lost(goal)):
             goal.call = None
@@ -372,11 +372,7 @@ class RequestReader:
         lost = [goal for goal in goals if goal.call is None and goal.question is None]
         if not served and not questions:
             said = ", ".join(map(quoted, unread))
-            why = (
-                f"No tool serves the request (not understood: {said})."
-                if said
-                else ("No tool serves the request.")
-            )
+            why = f"No tool fits the request{f' (not understood: {said})' if said else ''}."
             return ReadRequest(None, why, move=NextMove.FIND, unread=unread)
         writes = any(goal.call.tool.effect is not Effect.READS for goal in served if goal.call)
         orders = [goal for goal in lost if goal.clause.mood is Mood.ORDER]
