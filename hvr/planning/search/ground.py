@@ -239,7 +239,7 @@ def _disjuncts(condition: Conjunction, can: Literals) -> Steps[list[Literals]]:
         for part in clause.parts:
             options += yield _disjuncts(part, can)
         # Check the size before multiplying, which is the expensive part.
-        if len(result) * len(options) > MAX_DISJUNCTS:
+        if len(result) > 1 and len(result) * len(options) > MAX_DISJUNCTS:
             raise TooManyDisjunctsError("a condition has too many alternatives")
         products = (left & right for left in result for right in options)
         result = [both for both in products if not both.true & both.false]
@@ -361,7 +361,9 @@ class _Clauses:
                     self._step(option & Literals(here), done, here)
                 for part in clause.parts:
                     literals = _fixed(part, self._can)
-                    if literals is not None:
+                    if literals is not None and not part.clauses:
+                        self._step(literals & Literals(here), done, here)
+                    elif literals is not None:
                         inside = self._fluent()
                         self._step(literals & Literals(here), inside, here)
                         todo.append((part.clauses, inside, done))
