@@ -37,7 +37,7 @@ from hvr.validation.report import Outcome
 ARGUED = {
     # The method has two subtasks and the plan gives it one. pandaPIparser does not check that every
     # subtask is present, and the corpus records its verdict for this mode.
-    ("to-Transport-pfile01--wrong_method", True),
+    ("to-Transport-pfile01--wrong_method", True)
 }
 SAID_OF_FLAWED = {
     "abstract-task-without-decomposition": "HVR401",

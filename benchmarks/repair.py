@@ -32,13 +32,7 @@ from hvr.validation.repair import find_repair, find_suggestions
 
 MUTATIONS = ("drop_step", "swap_adjacent", "truncate_tail")
 TIMED_MUTATIONS = (*MUTATIONS, "wrong_duration", "shift_start_earlier", "duplicate_step")
-LEFT_OUT = {
-    "durative-actions",
-    "timed-initial-literals",
-    "constraints",
-    "preferences",
-    "malformed",
-}
+LEFT_OUT = {"durative-actions", "timed-initial-literals", "constraints", "preferences", "malformed"}
 
 
 @dataclass(frozen=True)

@@ -73,9 +73,7 @@ def cycles(kitchen: Kitchen) -> dict[str, list[Step]]:
         "turn": [("RotateRight", {})],
         "look": [("LookDown", {}), ("LookUp", {})],
         "pass": [("Pass", {})],
-        "refused: out of sight": [
-            ("PickupObject", {"objectId": names.object_id("statue-1")}),
-        ],
+        "refused: out of sight": [("PickupObject", {"objectId": names.object_id("statue-1")})],
         "refused: unknown id": [("PickupObject", {"objectId": "Mug|1|2|3"})],
     }
 

@@ -55,16 +55,7 @@ from inputs import measured
 from toolworld_findings import entities
 from toolworld_greedy import greedy
 from toolworld_said import SaidRequest, said_request, wrong_writes
-from toolworlds import (
-    DATA,
-    REFUSALS,
-    WORLDS,
-    Ledger,
-    Scenario,
-    oracle,
-    replay,
-    scenarios_of,
-)
+from toolworlds import DATA, REFUSALS, WORLDS, Ledger, Scenario, oracle, replay, scenarios_of
 
 from hvr.tools.calling.calls import CallFailure, CallOutcome, Json
 from hvr.tools.calling.guard import CallPolicy, GuardedTools

@@ -77,9 +77,7 @@ PARTS = (
         needs_val=True,
     ),
     Part(
-        "certificates",
-        "certificates.py --random 1000 --data DATA",
-        "certificates.py --random 50",
+        "certificates", "certificates.py --random 1000 --data DATA", "certificates.py --random 50"
     ),
     Part("speed by class", "validate_classes.py PDDL", "validate_classes.py PDDL --every 40"),
     Part(
@@ -91,9 +89,7 @@ PARTS = (
     Part("advice", "repair.py PDDL", "repair.py PDDL --sample 20"),
     Part("advice in time", "repair.py PDDL --timed", "repair.py PDDL --timed --sample 6"),
     Part(
-        "damaged PDDL",
-        "fuzz_pddl.py --count 20000 --seed 1",
-        "fuzz_pddl.py --count 100 --seed 1",
+        "damaged PDDL", "fuzz_pddl.py --count 20000 --seed 1", "fuzz_pddl.py --count 100 --seed 1"
     ),
     Part("damaged HDDL", "fuzz_hddl.py --count 5000", "fuzz_hddl.py --count 100"),
     Part("damaged plans", "fuzz_plan_texts.py --count 20000", "fuzz_plan_texts.py --count 200"),
@@ -162,11 +158,7 @@ def run(parts: list[Part], data: Path, quick: bool, limit: float) -> Iterator[Do
 def output_of(command: list[str], limit: float) -> tuple[str, int]:
     """Return the output and the exit code of a command: 124 if it was stopped at the limit."""
     with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         try:
             printed, errors = process.communicate(timeout=limit)

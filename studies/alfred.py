@@ -152,8 +152,7 @@ def _as_in_2_1_0(
                 result[lost.object_id] = lost
             continue
         spec = min(
-            same,
-            key=lambda o: (math.dist((o.position[0], o.position[2]), (x, z)), o.object_id),
+            same, key=lambda o: (math.dist((o.position[0], o.position[2]), (x, z)), o.object_id)
         )
         # Match each object once, so that two of a type never take the same place.
         free.discard(spec.object_id)

@@ -102,10 +102,7 @@ class Behaviour:
         return Reply(self._model(found))
 
 
-MACROS = (
-    "Brew coffee in the mug with the coffee machine",
-    "Put the mug on the counter top",
-)
+MACROS = ("Brew coffee in the mug with the coffee machine", "Put the mug on the counter top")
 _CONDITIONS = f"""1. {MACROS[0]}
 Preconditions: (hand_empty) (not (filled mug-1))
 Postconditions: (filled mug-1) (contains mug-1 coffee) (on mug-1 coffeemachine-1)

@@ -27,13 +27,7 @@ from tests.documentation.launcher import launcher
 from tests.documentation.pages import PAGES, ROOT, Block, Page, can, read_page
 from tests.documentation.pages import main as tell
 from tests.documentation.reader import Reader, matches, missing
-from tests.documentation.reading import (
-    UnreadableError,
-    calls,
-    check_hvr,
-    check_line,
-    parser_of,
-)
+from tests.documentation.reading import UnreadableError, calls, check_hvr, check_line, parser_of
 
 READ = [read_page(path) for path in PAGES]
 KINDS = ("sh", "console", "text", "python", "json", "toml", "yaml", "turtle")

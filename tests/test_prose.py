@@ -26,9 +26,7 @@ LAPSES = {
     "a clause for a noun": r"\b(?:Return|Yield|Print) (?:what|whom|that which|those)\b",
     "a doubled pronoun": r"\bthat which\b|\bthose (?:of|by|for) which\b",
 }
-IN_MESSAGES = LAPSES | {
-    "a negated noun": r"(?<!there )\bis no (?!longer\b|more\b|\w+er\b)[a-z{]",
-}
+IN_MESSAGES = LAPSES | {"a negated noun": r"(?<!there )\bis no (?!longer\b|more\b|\w+er\b)[a-z{]"}
 
 
 def prose(path: Path) -> Iterator[tuple[int, str]]:

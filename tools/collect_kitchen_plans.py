@@ -59,12 +59,7 @@ from hvr.runs.tasks import load_task, paper_task_ids
 from hvr.worlds import Kitchen
 from studies.alfred import scene_from_alfred
 from studies.kitchen_plans.alternatives import detours
-from studies.kitchen_plans.examples import (
-    HELD_OUT_THINGS,
-    Example,
-    read_examples,
-    write_examples,
-)
+from studies.kitchen_plans.examples import HELD_OUT_THINGS, Example, read_examples, write_examples
 from studies.kitchen_plans.hard_negatives import misses
 
 ROOT = Path(__file__).resolve().parent.parent

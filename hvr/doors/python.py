@@ -61,10 +61,7 @@ def solve(
             _file(problem, Path(folder) / "problem.pddl"),
         )
         return solve_files(
-            *files,
-            SolveOptions(planner, seconds, optimal),
-            anytime=anytime,
-            listen=listen,
+            *files, SolveOptions(planner, seconds, optimal), anytime=anytime, listen=listen
         )
 
 

@@ -170,11 +170,7 @@ class Gate:
     def _other_word(self, entries: Sequence[Entry]) -> bool:
         return any(isinstance(entry, FunctionWord | Verb | Adjective) for entry in entries)
 
-    def _governor(
-        self,
-        spans: Sequence[tuple[int, int, tuple[Entry, ...]]],
-        index: int,
-    ) -> str:
+    def _governor(self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int) -> str:
         """Return the role of the preposition before a noun and its modifiers, or ''."""
         for _, _, entries in reversed(spans[:index]):
             roles = {e.role for e in entries if isinstance(e, FunctionWord)}

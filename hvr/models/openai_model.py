@@ -208,9 +208,7 @@ class OpenAIModel:
             return self._failures.not_connected(root_message(error))
         if isinstance(error, self._sdk.APIStatusError):
             return self._failures.reported(
-                _complaint(error),
-                status=error.status_code,
-                headers=error.response.headers,
+                _complaint(error), status=error.status_code, headers=error.response.headers
             )
         return self._failures.malformed(str(error))
 

@@ -227,9 +227,7 @@ class RecordingModel(Layer):
             raise
         # Redact before use: a replay must return the same answer.
         answer = replace(
-            answer,
-            text=self._scrubber.text(answer.text),
-            data=self._scrubber.value(answer.data),
+            answer, text=self._scrubber.text(answer.text), data=self._scrubber.value(answer.data)
         )
         self._add(request, answer, None, self._clock() - start, date)
         return answer

@@ -91,11 +91,7 @@ def error_json(error: LLMError) -> dict[str, Any]:
     known = next(c.__name__ for c in type(error).__mro__ if c.__name__ in _ERRORS)
     value: dict[str, Any] = {"type": known, "message": str(error)}
     if isinstance(error, ModelError):
-        value |= {
-            "kind": error.kind,
-            "status": error.status,
-            "retry_after": error.retry_after,
-        }
+        value |= {"kind": error.kind, "status": error.status, "retry_after": error.retry_after}
     return value
 
 

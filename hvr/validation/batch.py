@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import hvr.validation.findings as rules
 from hvr.errors import HvrError, PddlSyntaxError, UsageError
-from hvr.pddl import (
-    Diagnostic,
-    Domain,
-    Location,
-    Step,
-    parse_domain,
-    parse_problem,
-    read_plan,
-)
+from hvr.pddl import Diagnostic, Domain, Location, Step, parse_domain, parse_problem, read_plan
 from hvr.pddl.plan import decimal_text
 from hvr.validation.findings import (
     STDIN,

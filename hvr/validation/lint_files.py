@@ -15,13 +15,7 @@ from hvr.pddl import Diagnostic, Location, parse_domain, parse_problem
 from hvr.validation.findings import RULES, Finding, Related, warning_finding
 from hvr.validation.lint import lint
 from hvr.validation.suites.collection import ListedFiles, is_folder, is_pattern
-from hvr.validation.suites.files import (
-    FileKind,
-    Language,
-    definition,
-    give_domains,
-    language_of,
-)
+from hvr.validation.suites.files import FileKind, Language, definition, give_domains, language_of
 from hvr.values import Value
 
 # Selection ----------------------------------------------------------------------------------------

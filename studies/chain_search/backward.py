@@ -111,10 +111,7 @@ def tool_score(graph: NavigationGraph, tool: str, parameter: str, goal: CallFact
 
 
 def forward_chain(
-    facts: CallFacts,
-    goal: CallFacts,
-    tools: Iterable[NavigationTool],
-    scores: Mapping[str, float],
+    facts: CallFacts, goal: CallFacts, tools: Iterable[NavigationTool], scores: Mapping[str, float]
 ) -> tuple[str, ...] | None:
     """Return a sequence of calls that reaches the goal, without redundant calls; None if
     impossible.

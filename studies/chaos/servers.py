@@ -9,15 +9,7 @@ from pathlib import Path
 from studies.chaos.checks import Group
 from studies.chaos.faults import FAULTS, Fault
 from studies.chaos.faults.statuses import failing
-from studies.chaos.invariants import (
-    GOOD,
-    NO,
-    UNANSWERED,
-    UNUSABLE,
-    Run,
-    examine,
-    require,
-)
+from studies.chaos.invariants import GOOD, NO, UNANSWERED, UNUSABLE, Run, examine, require
 from studies.chaos.lab import Lab
 from studies.chaos.process import Process
 from studies.chaos.wire import Act, ChaosServer, Protocol

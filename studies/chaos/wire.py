@@ -64,10 +64,7 @@ class Talk:
         self.connection.close()
 
     def reply(
-        self,
-        body: object,
-        status: int | str = 200,
-        headers: Mapping[str, str | None] | None = None,
+        self, body: object, status: int | str = 200, headers: Mapping[str, str | None] | None = None
     ) -> None:
         """Send a complete reply.
 
@@ -129,11 +126,7 @@ def body_of(protocol: Protocol, text: str) -> dict[str, Any]:
         "created": 1700000000,
         "model": "test-model-2024-07-18",
         "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": text},
-                "finish_reason": "stop",
-            }
+            {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         ],
         "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
     }

@@ -208,12 +208,7 @@ class _StageTrainer:
     """The training loop of a stage, and the losses of both stages."""
 
     def __init__(
-        self,
-        config: VerifierConfig,
-        network: PlanNetwork,
-        fit: Samples,
-        texts: Floats,
-        device: str,
+        self, config: VerifierConfig, network: PlanNetwork, fit: Samples, texts: Floats, device: str
     ) -> None:
         self._config, self._network, self._fit, self._device = config, network, fit, device
         self._table = torch.from_numpy(texts).to(device)

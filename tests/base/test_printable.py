@@ -20,14 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 import hvr
-from hvr.base.printable import (
-    block,
-    console,
-    one_line,
-    printable,
-    protect_output,
-    short_names,
-)
+from hvr.base.printable import block, console, one_line, printable, protect_output, short_names
 from tests.command_line import Hvr
 
 ROOT = Path(hvr.__file__).parent

@@ -88,9 +88,7 @@ def test_clearing_a_place_is_a_goal_of_its_own() -> None:
 
 def test_a_refusal_retracts_what_it_contradicts_and_the_lost_object_is_searched_for() -> None:
     fault = Fault(
-        FaultKind.MOVED,
-        FaultTiming(step=1),
-        FaultEffect(target="mug-1", place="diningtable-1"),
+        FaultKind.MOVED, FaultTiming(step=1), FaultEffect(target="mug-1", place="diningtable-1")
     )
     stage = symbolic().with_ends("(on mug-1 countertop-2)")
     ran = run_with(symbolic(), [stage], (fault,), sensors=Sensors(Sight.VISIBLE))

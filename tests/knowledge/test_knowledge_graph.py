@@ -393,10 +393,7 @@ def test_marks(graph: KnowledgeGraph, scene: SceneGraph) -> None:
 
 def test_events(graph: KnowledgeGraph, scene: SceneGraph) -> None:
     change = graph.update(with_(scene, "fridge-1", isOpen=True))
-    assert change == Change(
-        (("fridge-1", "isOpen", True),),
-        (("fridge-1", "isOpen", False),),
-    )
+    assert change == Change((("fridge-1", "isOpen", True),), (("fridge-1", "isOpen", False),))
     first = ActionEvent(1, "open_obj", ("fridge-1",), time="2026-01-02T03:04:05+00:00")
     assert graph.record(first.replace(change=change)) == "e:1"
     failed = ActionEvent(2, "put_in", ("mug-1", "fridge-1"), False, "No valid positions")

@@ -231,10 +231,7 @@ def test_what_cannot_be_written_is_not_known_either(
 @posix
 def test_a_graph_that_cannot_be_begun_lets_go_of_the_folder(tmp_path: Path) -> None:
     for room in (0, 5, 1000):
-        with (
-            disk_with_room_for(room),
-            pytest.raises(StoreError, match="cannot be written"),
-        ):
+        with disk_with_room_for(room), pytest.raises(StoreError, match="cannot be written"):
             KnowledgeGraph.create(tmp_path / str(room))
         with pytest.raises(StoreError, match="the graph is empty"):
             KnowledgeGraph.open(tmp_path / str(room))

@@ -36,10 +36,7 @@ NEEDLESS = 0.02
 SAMPLE = 50
 """Number of sentences of a class in each scene."""
 
-in_all_worlds = [
-    pytest.mark.parametrize("scene", SCENES),
-    pytest.mark.parametrize("kind", READERS),
-]
+in_all_worlds = [pytest.mark.parametrize("scene", SCENES), pytest.mark.parametrize("kind", READERS)]
 
 
 @dataclass

@@ -166,9 +166,7 @@ def test_a_refusal_names_the_nearest_reading(ends: EndStates) -> None:
         choose(LanguageError("unknown"), reading(IN, 0.1), ends)
 
 
-def test_what_is_impossible_stays_so_unless_something_else_is_surely_meant(
-    ends: EndStates,
-) -> None:
+def test_what_is_impossible_stays_so_unless_something_else_is_surely_meant(ends: EndStates) -> None:
     with pytest.raises(ImpossibleGoalError, match="no way"):
         choose(ImpossibleGoalError("no way"), reading(IN, 0.8), ends)
     chosen = choose(ImpossibleGoalError("no way"), reading(IN, 0.9), ends)

@@ -238,9 +238,7 @@ def test_embedders_have_the_same_limits(spec: str) -> None:
     ("spec", "server_of"), [("openai:m", OpenAIServer), ("gemini:m", GeminiServer)]
 )
 def test_a_proxy_of_the_environment_is_used(
-    spec: str,
-    server_of: type[OpenAIServer] | type[GeminiServer],
-    monkeypatch: pytest.MonkeyPatch,
+    spec: str, server_of: type[OpenAIServer] | type[GeminiServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with server_of([Reply("through")]) as proxy:
         monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))

@@ -3,14 +3,7 @@
 import pytest
 
 from hvr.errors import PddlError
-from hvr.pddl import (
-    Diagnostic,
-    parse_domain,
-    parse_problem,
-    print_domain,
-    print_problem,
-    read_plan,
-)
+from hvr.pddl import Diagnostic, parse_domain, parse_problem, print_domain, print_problem, read_plan
 from hvr.validation import Validator, validate
 
 DOMAIN = """(define (domain d)

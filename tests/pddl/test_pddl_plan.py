@@ -10,14 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, PddlSyntaxError
-from hvr.pddl import (
-    GroundAction,
-    TimedAction,
-    parse_plan,
-    plan_from_json,
-    print_plan,
-    read_plan,
-)
+from hvr.pddl import GroundAction, TimedAction, parse_plan, plan_from_json, print_plan, read_plan
 from hvr.pddl.plan import plain_plan
 from hvr.pddl.reader import SourceText
 

@@ -52,9 +52,7 @@ def test_what_cannot_be_read_is_not_what_is_impossible(
 
 
 @pytest.mark.slow
-def test_a_plan_that_is_not_valid_is_the_end_of_a_run_and_no_failure_of_hvr(
-    tmp_path: Path,
-) -> None:
+def test_a_plan_that_is_not_valid_is_the_end_of_a_run_and_no_failure_of_hvr(tmp_path: Path) -> None:
     """Without verification a model's plan is used as written."""
     choice = ModelChoice(spec="scripted:error=0.5", setting="HR")
     options = Options(scene="FloorPlan1", policy="llm", model=choice, save=tmp_path / "run")

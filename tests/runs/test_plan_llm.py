@@ -335,10 +335,7 @@ def test_a_macro_plan_in_another_language_is_got_over(hvr_: Hvr, tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("number", "kind"),
-    [(2, "one line"), (3, "conditions"), (5, "actions")],
-)
+@pytest.mark.parametrize(("number", "kind"), [(2, "one line"), (3, "conditions"), (5, "actions")])
 def test_an_answer_of_200_kb_is_read(kind: str, number: int, hvr_: Hvr, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with OpenAIServer(Behaviour(make_coffee, {number: Reply(LONG[kind])})) as server:

@@ -224,10 +224,7 @@ def test_what_a_run_began_with_stays(hvr_: Hvr, tmp_path: Path) -> None:
     assert library.read_bytes() != (folder / "library.ttl").read_bytes()
 
 
-MACROS = (
-    "Brew coffee in the mug with the coffee machine",
-    "Put the mug on the counter top",
-)
+MACROS = ("Brew coffee in the mug with the coffee machine", "Put the mug on the counter top")
 
 
 # Kills --------------------------------------------------------------------------------------------

@@ -187,12 +187,7 @@ def test_an_unknown_task_lists_the_known_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("id = [", "TOML"),
-        ("", "missing"),
-        ("id = 3\n", "form|missing"),
-    ],
+    ("text", "words"), [("id = [", "TOML"), ("", "missing"), ("id = 3\n", "form|missing")]
 )
 def test_a_damaged_task_file_says_what_is_wrong(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "T1.toml").write_text(text)

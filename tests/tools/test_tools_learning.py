@@ -20,10 +20,7 @@ import numpy as np  # noqa: E402
 from hvr.base.locks import digest, file_set_name  # noqa: E402
 from hvr.errors import DataFileError, UsageError  # noqa: E402
 from hvr.knowledge.retrieval.text_vectors import TextVectors  # noqa: E402
-from hvr.tools.retrieval.decoding import (  # noqa: E402
-    Decoder,
-    Transitions,
-)
+from hvr.tools.retrieval.decoding import Decoder, Transitions  # noqa: E402
 from hvr.tools.retrieval.retriever import (  # noqa: E402
     LAYERS,
     Layer,
@@ -47,18 +44,8 @@ from hvr.tools.retrieval.scorer import (  # noqa: E402
     save_retriever,
     train_scorer,
 )
-from hvr.tools.tool_plans import (  # noqa: E402
-    Tool,
-    ToolGraph,
-    ToolPlan,
-    agreement,
-)
-from studies.text_retrieval import (  # noqa: E402
-    SmoothedScores,
-    choose_alpha,
-    fit_text_decoder,
-    propagate,
-)
+from hvr.tools.tool_plans import Tool, ToolGraph, ToolPlan, agreement  # noqa: E402
+from studies.text_retrieval import SmoothedScores, choose_alpha, fit_text_decoder, propagate  # noqa: E402
 from tests.killing import failures, kills  # noqa: E402
 from tests.tools.travel import GRAPH, travel_plans  # noqa: E402
 

@@ -10,16 +10,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from hvr.pddl import (
-    ActionSchema,
-    And,
-    Atom,
-    Comparison,
-    Formula,
-    GroundAction,
-    Not,
-    ground_rules,
-)
+from hvr.pddl import ActionSchema, And, Atom, Comparison, Formula, GroundAction, Not, ground_rules
 from hvr.validation import (
     Failure,
     FailureKind,

@@ -221,11 +221,9 @@ ON_OBJECTS = [
     "EmptyLiquidFromObject",
 ]
 MOVES = st.tuples(
-    st.sampled_from(ON_OBJECTS + ON_OBJECTS[:2] * 3),
-    st.sampled_from(WHOLE + PARTS + PLACES + MORE),
+    st.sampled_from(ON_OBJECTS + ON_OBJECTS[:2] * 3), st.sampled_from(WHOLE + PARTS + PLACES + MORE)
 ) | st.tuples(
-    st.sampled_from(["DropHandObject", "ThrowObject", "RotateLeft", "MoveAhead", "Pass"]),
-    st.none(),
+    st.sampled_from(["DropHandObject", "ThrowObject", "RotateLeft", "MoveAhead", "Pass"]), st.none()
 )
 START = Kitchen("FloorPlan1")
 NAMES = Names.from_metadata(START.last_event.metadata)

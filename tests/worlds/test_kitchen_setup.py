@@ -128,8 +128,7 @@ def test_setting_the_present_poses_changes_no_place(kitchen: Kitchen) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad",
-    [3, [7], [{"objectName": "Unicorn_1"}], [{"objectName": None}], [{"position": {"x": 1}}]],
+    "bad", [3, [7], [{"objectName": "Unicorn_1"}], [{"objectName": None}], [{"position": {"x": 1}}]]
 )
 def test_poses_that_make_no_sense(kitchen: Kitchen, bad: Any) -> None:
     before = json.dumps(kitchen.last_event.metadata["objects"])

@@ -64,8 +64,7 @@ class UnifiedExpressionReader:
         self.needed: list[Formula] = []
         self.parameters = tuple(
             TypedName(
-                "?" + self._names.add("parameter", parameter.name),
-                vocabulary.types(parameter.type),
+                "?" + self._names.add("parameter", parameter.name), vocabulary.types(parameter.type)
             )
             for parameter in parameters
         )

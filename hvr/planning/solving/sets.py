@@ -155,11 +155,7 @@ def solve_cell(cell: SetCell) -> SetRow:
     row = SetRow(asked.domain, asked.problem, digest_of(asked), UNUSABLE)
     try:
         solution = solve(
-            Path(asked.domain),
-            Path(asked.problem),
-            options,
-            cores=cell.cores,
-            listen=firsts.append,
+            Path(asked.domain), Path(asked.problem), options, cores=cell.cores, listen=firsts.append
         )
     except HvrError as error:
         outcome = UNDECIDED if error.exit_code == 4 else UNUSABLE

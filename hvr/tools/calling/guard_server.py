@@ -26,9 +26,7 @@ _INPUT_REQUIRED = "2026-07-28"
 _QUESTION = "confirm"
 _FORM = {
     "type": "object",
-    "properties": {
-        _QUESTION: {"type": "boolean", "title": "Make this call", "default": False},
-    },
+    "properties": {_QUESTION: {"type": "boolean", "title": "Make this call", "default": False}},
     "required": [_QUESTION],
 }
 _INSTRUCTIONS = (

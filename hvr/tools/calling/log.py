@@ -56,9 +56,7 @@ class ValueOrigin:
 
 
 def trace(
-    arguments: Mapping[str, Json],
-    outcomes: Sequence[CallOutcome],
-    request: Sequence[Json] = (),
+    arguments: Mapping[str, Json], outcomes: Sequence[CallOutcome], request: Sequence[Json] = ()
 ) -> dict[str, ValueOrigin]:
     """Return the origin of each argument.
 

@@ -249,12 +249,7 @@ class _Trainer:
     """The training loop with its optimiser and random numbers."""
 
     def __init__(
-        self,
-        config: RetrieverConfig,
-        scorer: Scorer,
-        texts: Tensor,
-        tools: Tensor,
-        links: Tensor,
+        self, config: RetrieverConfig, scorer: Scorer, texts: Tensor, tools: Tensor, links: Tensor
     ) -> None:
         self.config, self.scorer, self.texts = config, scorer, texts
         self.tools, self.links = tools, links
@@ -375,11 +370,7 @@ class TrainedScores:
     """
 
     def __init__(
-        self,
-        graph: ToolGraph,
-        config: RetrieverConfig,
-        scorer: Scorer,
-        encoder: TextVectors,
+        self, graph: ToolGraph, config: RetrieverConfig, scorer: Scorer, encoder: TextVectors
     ) -> None:
         self.graph, self.config, self.scorer = graph, config, scorer.eval()
         self.encoder = encoder

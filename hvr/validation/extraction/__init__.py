@@ -78,12 +78,7 @@ class Candidate(Value):
 
 
 def extract(
-    text: str,
-    file: str,
-    known: KnownSymbols,
-    *,
-    unmarked: bool = False,
-    number: int | None = None,
+    text: str, file: str, known: KnownSymbols, *, unmarked: bool = False, number: int | None = None
 ) -> Candidate | None:
     """Return the plan in a text; None if there is none.
 

@@ -11,15 +11,7 @@ from pathlib import Path
 
 from studies.chaos.checks import CannotError, Group
 from studies.chaos.conditions.small import plan_words, unprivileged, write_task
-from studies.chaos.invariants import (
-    GOOD,
-    NO,
-    UNANSWERED,
-    UNUSABLE,
-    Run,
-    examine,
-    require,
-)
+from studies.chaos.invariants import GOOD, NO, UNANSWERED, UNUSABLE, Run, examine, require
 from studies.chaos.kills.moments import calls_in, slowly, when
 from studies.chaos.lab import Lab
 from studies.chaos.wire import ChaosServer

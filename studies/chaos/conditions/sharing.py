@@ -10,15 +10,7 @@ from pathlib import Path
 
 from studies.chaos.checks import Group
 from studies.chaos.conditions.small import plan_words
-from studies.chaos.invariants import (
-    GOOD,
-    UNANSWERED,
-    UNUSABLE,
-    Run,
-    damaged,
-    examine,
-    require,
-)
+from studies.chaos.invariants import GOOD, UNANSWERED, UNUSABLE, Run, damaged, examine, require
 from studies.chaos.lab import Lab
 from studies.chaos.wire import ChaosServer
 

@@ -10,15 +10,7 @@ from functools import partial
 
 from studies.chaos.checks import Group
 from studies.chaos.conditions.small import plan_words, unprivileged
-from studies.chaos.invariants import (
-    FAILED,
-    GOOD,
-    UNANSWERED,
-    UNUSABLE,
-    Run,
-    examine,
-    require,
-)
+from studies.chaos.invariants import FAILED, GOOD, UNANSWERED, UNUSABLE, Run, examine, require
 from studies.chaos.kills.moments import calls_in, slowly
 from studies.chaos.lab import ROOT, Lab
 from studies.chaos.wire import ChaosServer

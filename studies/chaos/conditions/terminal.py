@@ -14,14 +14,7 @@ from functools import partial
 
 from studies.chaos.checks import Group
 from studies.chaos.conditions.small import plan_words, write_task
-from studies.chaos.invariants import (
-    GOOD,
-    UNANSWERED,
-    UNUSABLE,
-    Run,
-    examine,
-    require,
-)
+from studies.chaos.invariants import GOOD, UNANSWERED, UNUSABLE, Run, examine, require
 from studies.chaos.lab import Lab
 from studies.chaos.process import Ended
 from studies.chaos.wire import ChaosServer, Talk

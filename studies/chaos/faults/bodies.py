@@ -7,15 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from studies.chaos.faults.fault import (
-    BOTH,
-    REFUSED,
-    SERVER,
-    TOLERATED,
-    Fault,
-    changed,
-    replying,
-)
+from studies.chaos.faults.fault import BOTH, REFUSED, SERVER, TOLERATED, Fault, changed, replying
 from studies.chaos.wire import Act, Talk
 
 _DEEP = b"[" * 100_000 + b"]" * 100_000

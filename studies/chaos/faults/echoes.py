@@ -5,14 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from studies.chaos.faults.fault import (
-    ANY_ANSWER,
-    ASKED,
-    BOTH,
-    REFUSED,
-    TOLERATED,
-    Fault,
-)
+from studies.chaos.faults.fault import ANY_ANSWER, ASKED, BOTH, REFUSED, TOLERATED, Fault
 from studies.chaos.wire import Act, Talk, error_of
 
 _MOST_CALLS = 120

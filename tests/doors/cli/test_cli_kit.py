@@ -35,10 +35,7 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("words", "command"), ALL, ids=[" ".join(words) for words, _ in ALL])
 def test_every_command_explains_itself_with_an_example(
-    words: tuple[str, ...],
-    command: Command | Group,
-    hvr_: Hvr,
-    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...], command: Command | Group, hvr_: Hvr, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     ended = hvr_(*words, "--help")

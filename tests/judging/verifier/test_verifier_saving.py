@@ -16,12 +16,7 @@ from hvr.judging.verifier.judgement.judge import Judge, load_judge, save_judge
 from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
 from hvr.judging.verifier.verifier import TrainedNetwork, Verifier
 from studies.plan_network.fit import train
-from tests.judging.verifier.small_world import (
-    HashEncoder,
-    small_plans,
-    small_tools,
-    tiny_config,
-)
+from tests.judging.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
 from tests.killing import failures, kills
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")

@@ -89,9 +89,7 @@ def test_a_choice_that_lacks_something_still_gets_a_plan(chosen: set[str], kitch
 
 
 @pytest.mark.slow
-def test_only_what_all_objects_cannot_do_is_impossible(
-    kitchen: World,
-) -> None:
+def test_only_what_all_objects_cannot_do_is_impossible(kitchen: World) -> None:
     inventory = kitchen.inventory()
     keep = {"mug-1", "sinkbasin-1", "countertop-1", "fridge-1"}
     inventory = inventory.without([name for name in inventory.classes if name not in keep])

@@ -147,10 +147,7 @@ def test_a_planner_ends_with_its_context(files: tuple[Path, Path], tmp_path: Pat
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    people=st.lists(st.integers(0, 3), min_size=1, max_size=4),
-    start=st.integers(0, 3),
-)
+@given(people=st.lists(st.integers(0, 3), min_size=1, max_size=4), start=st.integers(0, 3))
 def test_blocks_say_what_matters(people: list[int], start: int) -> None:
     """Blocks concatenate to the plan, and their conditions hold before and after."""
     domain = parse_domain(LIFT)

@@ -130,9 +130,7 @@ def test_the_page_is_well_formed_and_needs_nothing_else(story: Story) -> None:
     assert set(re.findall(r"https?://[^\s\"'<>]+", text)) <= {"http://www.w3.org/2000/svg"}
 
 
-def test_headings_pictures_and_sections_can_be_found_by_those_who_do_not_see(
-    story: Story,
-) -> None:
+def test_headings_pictures_and_sections_can_be_found_by_those_who_do_not_see(story: Story) -> None:
     page = Page(render(story))
     levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1

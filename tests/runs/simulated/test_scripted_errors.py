@@ -9,12 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.policies.llm.answers import (
-    read_actions,
-    read_conditions,
-    read_macro_plan,
-    read_objects,
-)
+from hvr.policies.llm.answers import read_actions, read_conditions, read_macro_plan, read_objects
 from hvr.runs.simulated import ErrorModel, Scripted
 from hvr.runs.simulated.error_model import STEP_KINDS
 from tests.runs.simulated.simulated_cases import (

@@ -13,12 +13,7 @@ from hvr.errors import UsageError
 from hvr.models.errors import ModelError
 from hvr.models.model import Message, Request
 from hvr.planning.plans import AABlock, MacroAction
-from hvr.policies.llm.answers import (
-    read_actions,
-    read_conditions,
-    read_macro_plan,
-    read_objects,
-)
+from hvr.policies.llm.answers import read_actions, read_conditions, read_macro_plan, read_objects
 from hvr.runs.simulated import ErrorModel, Script, Scripted, make_scripted
 from hvr.runs.tasks import load_task, paper_task_ids
 from hvr.worlds.scenes import load_scene

@@ -159,9 +159,7 @@ anyio.run(main)
 """
 
 
-def test_tools_that_the_client_drops_by_itself_are_named(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_tools_that_the_client_drops_by_itself_are_named(capfd: pytest.CaptureFixture[str]) -> None:
     tools = McpTools(McpServer((sys.executable, "-c", HEADERS), seconds=20))
     tools.close()
     assert [tool.name for tool in tools.catalogue.tools] == ["first", "third"]
@@ -220,9 +218,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-def test_lines_that_are_not_messages_make_no_noise(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_lines_that_are_not_messages_make_no_noise(capfd: pytest.CaptureFixture[str]) -> None:
     tools = McpTools(McpServer((sys.executable, "-c", NOISY, str(SERVER)), seconds=20))
     assert called(tools, "find_book", title="Emma").ok
     tools.close()

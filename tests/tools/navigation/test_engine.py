@@ -258,8 +258,7 @@ def test_an_entity_that_the_call_changes_is_taken_as_it_is_described() -> None:
     rows = [{"flight_number": flight, "date": "2024-05-20"}]
     want = GoalCall("change_trip", {"trip_id": "T1", "cabin": "business", "flights": rows})
     went = carry_out(
-        GuardedTools(PythonTools(Catalogue(tools), functions), "trips"),
-        ToolRequest((want,)),
+        GuardedTools(PythonTools(Catalogue(tools), functions), "trips"), ToolRequest((want,))
     )
     assert went.steps.complete
     assert went.outcomes[-1].call.arguments["flights"] == [

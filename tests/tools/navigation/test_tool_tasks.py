@@ -241,9 +241,7 @@ def every(thing: str) -> ToolRequest:
 
 @settings(max_examples=8)
 @given(st.lists(st.tuples(st.sampled_from(THINGS[:2]), st.just("pending")), min_size=1, max_size=5))
-def test_all_means_each_entity_that_meets_what_was_said_once(
-    orders: list[tuple[str, str]],
-) -> None:
+def test_all_means_each_entity_that_meets_what_was_said_once(orders: list[tuple[str, str]]) -> None:
     tools, state = shop(orders)
     went = carry_out(GuardedTools(tools, "shop"), every("lamp"))
     writes = [o.call.arguments["order_id"] for o in went.outcomes if o.call.tool == "cancel_order"]

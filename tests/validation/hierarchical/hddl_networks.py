@@ -118,9 +118,7 @@ class Model:
         return "\n".join(("==>", *lines, "<==", ""))
 
     def _decompose(
-        self,
-        network: Network,
-        binding: dict[str, str],
+        self, network: Network, binding: dict[str, str]
     ) -> tuple[list[int], list[list[int]]]:
         chance = self.chance
         subtasks, order = network

@@ -87,10 +87,7 @@ def test_every_true_part_of_a_disjunction_is_revised() -> None:
 
 
 def test_one_instance_of_a_quantified_condition_is_revised() -> None:
-    assert _refusal("watched") == {
-        frozenset({"(watched a) True"}),
-        frozenset({"(watched b) True"}),
-    }
+    assert _refusal("watched") == {frozenset({"(watched a) True"}), frozenset({"(watched b) True"})}
 
 
 def test_a_number_is_revised_to_the_nearest_value_that_explains_a_refusal() -> None:

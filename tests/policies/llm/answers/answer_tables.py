@@ -289,12 +289,7 @@ CONDITIONS: tuple[tuple[str, str, int, tuple[tuple[str, str], ...]], ...] = (
         1,
         (("(hot a-1)", "(cold a-1)"),),
     ),
-    (
-        "without an answer",
-        "I cannot tell.",
-        2,
-        (("", ""), ("", "")),
-    ),
+    ("without an answer", "I cannot tell.", 2, (("", ""), ("", ""))),
     (
         "chat",
         "Sure, here they are:\n\n1. Slice\nPreconditions: (present a-1)\nPostconditions: (sliced a-1)"

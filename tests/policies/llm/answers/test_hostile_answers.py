@@ -10,12 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.policies.llm.answers import (
-    read_actions,
-    read_conditions,
-    read_macro_plan,
-    read_objects,
-)
+from hvr.policies.llm.answers import read_actions, read_conditions, read_macro_plan, read_objects
 from hvr.policies.llm.answers.plans import MAX_NAMES
 from hvr.policies.llm.answers.text import MAX_READ_CHARACTERS
 
