@@ -39,7 +39,8 @@ HvrError                             2  root: catch this to catch everything bel
 ├── ImpossibleGoalError              1  the goal is understood but unreachable
 │   └── MissingObjectError           1  … because the scene lacks an object
 ├── PlannerError                     4  a planner failed or timed out; 2: it is not installed, …
-│   └── InvalidPlanError             1  … or a policy wrote an invalid plan
+│   ├── InvalidPlanError             1  … or a policy wrote an invalid plan
+│   └── TooManyDisjunctsError        4  a condition is too large  [hvr.planning.search.ground]
 ├── LLMError                         4  a language model gave no usable answer
 │   ├── BudgetError                  4  the budget of tokens, cost or calls is spent
 │   ├── CassetteError                2  a recording has no answer for a prompt

@@ -295,7 +295,7 @@ def test_the_command_tells_of_what_it_leaves_out(hvr_: Hvr) -> None:
         "--timeout", 120,
     )  # fmt: skip
     assert ended.code == 0 and len(ended.out.splitlines()) == 2 + 3
-    assert "more rows" in ended.err and "--limit" in ended.err
+    assert "only the first 3 rows" in ended.err and "--limit" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -378,7 +378,7 @@ def test_linked_plans_and_examples_come_back_from_files(tmp_path: Path) -> None:
         assert list(read_examples(tmp_path / name)) == [example]
     assert example.new_scene and not example.new_thing
     (tmp_path / "bad.jsonl").write_text("{}\n")
-    with pytest.raises(DataFileError, match=r"bad.jsonl:1: not an example"):
+    with pytest.raises(DataFileError, match=r"bad.jsonl:1: invalid example"):
         list(read_examples(tmp_path / "bad.jsonl"))
     with pytest.raises(DataFileError, match="cannot read"):
         list(read_examples(tmp_path / "none.jsonl"))
