@@ -295,9 +295,7 @@ class SymbolicPolicy(Policy[Stage]):
         if full := sorted(inventory.too_full):
             assumed.append(f"there is no more room in {_few(full)}")
         if lost := sorted(inventory.unplaced & chosen.reasons.keys()):
-            assumed.append(
-                f"nobody has seen where {_few(lost)} {'is' if len(lost) == 1 else 'are'}"
-            )
+            assumed.append(f"{_few(lost)} {'has' if len(lost) == 1 else 'have'} not been seen")
         raise ImpossibleGoalError(
             f"there is no way to do this in {inventory.scene} with {_few(chosen.names)}"
             f"{'' if lost else ' or anything else'}{keeping}: the planner has shown that no plan "
@@ -377,6 +375,8 @@ def _finish(task: Task, result: SearchResult, late: Collection[str]) -> Plan:
 
 def _few(names: Sequence[str], most: int = 6) -> str:
     """Return some names as a phrase; the rest is only counted."""
+    if not names:
+        return "no objects"
     shown = (
         [*names] if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1} more"]
     )

@@ -329,7 +329,7 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
         options = _repeated(options, recorded)
         policy = policy_class(options.policy_name)
     if (text is None) == (task is None):
-        raise UsageError('give either a request, such as "make coffee", or a task (--task T2)')
+        raise UsageError("give either a request in words or a task (--task T2)")
     faults = _faults(options, recorded)
     planner = make_planner(options.planner, options.budget)
     chosen = load_task(task) if task is not None else None
