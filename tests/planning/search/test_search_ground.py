@@ -185,7 +185,7 @@ def test_each_of_many_in_one_of_many_is_not_multiplied_out() -> None:
     task = Task(domain, parse_problem(text, domain))
     problem = build(task)
     assert len(problem.operators) < 2_000
-    plan = solve(task, 20).plan
+    plan = solve(task, 6).plan
     assert plan is not None and len(plan) == 9 and reaches_goal(task, plan)
 
 
