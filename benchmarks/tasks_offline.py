@@ -116,7 +116,7 @@ def _summary(task: PaperTask, rows: list[dict[str, object]]) -> None:
     if overs:
         print(
             f"{task.id}: {sum(bool(r['reached']) for r in rows)} of {len(rows)} reached; "
-            f"maximum over the optimum {max(overs):+.0%}; time median "
+            f"maximum over the lower bound {max(overs):+.0%}; time median "
             f"{statistics.median(seconds):.2f} s, max {max(seconds):.2f} s"
         )
 
