@@ -46,6 +46,7 @@ def test_the_page_of_the_public_door_lists_each_name_once() -> None:
 
 # These pages show internals; all others show stable names only.
 INTERNALS = {
+    "agent_logs",
     "execution",
     "faults",
     "hddl",
